@@ -153,7 +153,8 @@ class GoBuiltPair:
             done = self._runs.run_methods(compiled, batch, conditions)
             names = [method.test_method for method in batch]
             batch_verdicts = make_verdicts(done.heard, names, done.status, done.noise)
-            self._runs.note_durations(batch, batch_verdicts)
+            for method, verdict in zip(batch, batch_verdicts, strict=True):
+                self._runs.passing.note(method, verdict)
             if conditions.observed:
                 batch_verdicts = [
                     mark_as_tampered(verdict, explain_doubt(done.heard.seen, name))

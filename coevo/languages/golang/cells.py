@@ -10,13 +10,15 @@ from pathlib import Path
 
 from coevo.languages.cells import CellKey
 from coevo.languages.conditions import MainSources
+from coevo.languages.core.sessions import Sessions
+from coevo.languages.core.test_runs import run_in_fresh_process
 from coevo.languages.golang.cell_files import collect_cell_files
+from coevo.languages.golang.channel import GoProcessReport
 from coevo.languages.golang.compiler import CompilerReply, GoCompiler
 from coevo.languages.golang.places import OVERLAY
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.run_context import GoRunContext
-from coevo.languages.golang.runner import GoRunResult, GoTestRun, run_tests
-from coevo.languages.golang.sessions import GoSessions
+from coevo.languages.golang.runner import GoCellLayout, GoRunResult, GoTestRun
 from coevo.languages.packed_files import pack_files
 
 _MOST_BINARIES = 24
@@ -59,7 +61,7 @@ class GoCells:
     context: GoRunContext
     compiler: GoCompiler
     folder: Path
-    sessions: GoSessions
+    sessions: Sessions[GoCellLayout, GoTestRun, GoProcessReport]
     _binaries: OrderedDict[tuple[CellKey, str, BinaryVariant], GoBinary] = field(
         default_factory=OrderedDict
     )
@@ -106,10 +108,11 @@ class GoCells:
         """shared  whether it may be in a sandbox in which other processes of its cell were before"""
         spent = 0.0
         if shared:
-            done, spent = self.sessions.run_in_session(run)
+            done, spent = self.sessions.run_in_session(run.ground, run, lambda: run.ground)
             if done is not None:
                 return done
-        done = run_tests(self.context.sandbox, run)
+        job = run.ground.make_job('run', run.most_cpu_seconds)
+        done = run_in_fresh_process(self.context.sandbox, job, run)
         return replace(done, cpu_seconds=done.cpu_seconds + spent)
 
     def close(self) -> None:

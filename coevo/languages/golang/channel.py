@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any
 
+from coevo.languages.core.channel import judge_before_tests, judge_no_start, judge_unended
+from coevo.languages.core.test_runs import is_killed
 from coevo.languages.golang.observation import GoObservation, parse_observation
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
-_LINE_BYTES = 1 << 21
 _SAID = (Outcome.PASS, Outcome.FAIL, Outcome.SKIPPED)
 _MOST_EVENTS = 1 << 16
 
@@ -28,7 +28,7 @@ class GoTestReport:
 
 @dataclass(slots=True, kw_only=True)
 class GoProcessReport:
-    """What was said of a process.
+    """What was said of a process. Fulfils `coevo.languages.core.test_runs.ProcessReport`.
 
     tests     by name, in the order in which they were asked for
     started   whether our program was there
@@ -72,23 +72,21 @@ class GoProcessReport:
                 test.panic = _parse_panic(event)
 
     @property
+    def is_complete(self) -> bool:
+        return all(test.verdict is not None for test in self.tests.values())
+
+    @property
+    def is_refused_for_good(self) -> bool:
+        return False
+
+    def settles_run(self, status: str, *, over: bool) -> bool:
+        return self.late is not None or (over and not is_killed(self, status))
+
+    @property
     def running(self) -> str | None:
         """A test that has begun and not ended."""
         unfinished = (n for n, test in self.tests.items() if test.begun and test.verdict is None)
         return next(unfinished, None)
-
-
-def read_events(stream: BinaryIO, nonce: str) -> Iterator[dict[str, Any]]:
-    """Events under our nonce; anything else on the channel was not written by our program."""
-    prefix = f'{nonce}\t'.encode()
-    while line := stream.readline(_LINE_BYTES):
-        if line.startswith(prefix):
-            try:
-                event = json.loads(line[len(prefix) :])
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(event, dict):
-                yield event
 
 
 def make_verdicts(
@@ -129,28 +127,22 @@ def _make_verdict(
         if as_told or test.verdict.outcome is Outcome.FAIL:
             return test.verdict
         return Verdict(outcome=Outcome.ERROR, signature=status) if alone else None
-    if name == heard.late or (test.begun and status in ('cpu', 'wall')):
-        return Verdict(outcome=Outcome.TIMEOUT, signature='time')
+    unended = judge_unended(late=name == heard.late, running=test.begun, status=status)
+    if unended is not None and unended.outcome is Outcome.TIMEOUT:
+        return unended
     if test.begun and test.panic is not None and not over:
         return test.panic
     if test.begun:
         others = [o for n, o in heard.tests.items() if n != name and o.begun and o.verdict is None]
         # Of tests that ran beside each other nobody knows which one ended their process.
-        return None if others else Verdict(outcome=Outcome.ERROR, signature=status)
+        return None if others else unended
     if not heard.started and index == 0:
-        return Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
+        return judge_no_start(noise)
     if not heard.started:
         return None
     if as_told and heard.status is not None:
         return Verdict(outcome=Outcome.MISSING)
-    if silent and index == 0:
-        late = status in ('cpu', 'wall')
-        return Verdict(
-            outcome=Outcome.TIMEOUT if late else Outcome.ERROR,
-            signature='time' if late else status,
-            message=noise[-300:],
-        )
-    return None
+    return judge_before_tests(status, noise[-300:]) if silent and index == 0 else None
 
 
 def _choose_worse(one: Verdict | None, other: Verdict) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+from coevo.languages.core.sessions import Sessions
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.cells import GoCells
@@ -12,12 +13,14 @@ from coevo.languages.golang.ends import choose_toolchain, make_end, make_unbuilt
 from coevo.languages.golang.pair_cells import GoPairCells
 from coevo.languages.golang.pair_runs import GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
-from coevo.languages.golang.sessions import GoSessions
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.errors import Fatal
 from coevo.model.records import Pair
 from coevo.sandboxes.names import CONFINING
+
+# A pair has four cells, each in few packages; one that is open holds a tree in memory.
+_MOST_SESSIONS = 8
 
 
 class GoBuilder:
@@ -49,7 +52,7 @@ class GoBuilder:
                 context=self._context,
                 compiler=GoCompiler(self._context.sandbox, prepared, shared),
                 folder=folder,
-                sessions=GoSessions(self._context.sandbox),
+                sessions=Sessions(self._context.sandbox, _MOST_SESSIONS),
             )
         return self._cells[toolchain]
 

@@ -9,25 +9,23 @@ from math import ceil
 
 from coevo.languages.cells import CellKey, CompiledTests
 from coevo.languages.conditions import RunConditions
+from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.golang.cells import BinaryVariant
 from coevo.languages.golang.launch import OTHER_PROCESSORS, PROCESSORS
 from coevo.languages.golang.pair_cells import GoPairCells
 from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.runner import GoCellLayout, GoRunResult, GoTestRun
-from coevo.languages.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
-from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
-from coevo.model.words import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoPairRuns:
-    """slowest  CPU seconds of tests that have passed
+    """passing  how long tests took that have passed
     alone    how often a test was run alone in a cell without edits
     """
 
     cells: GoPairCells
-    slowest: dict[TestMethod, float] = field(default_factory=dict)
+    passing: PassingTimes = field(default_factory=PassingTimes)
     alone: dict[tuple[CellKey, TestMethod], int] = field(default_factory=dict)
 
     def run_methods(
@@ -56,7 +54,7 @@ class GoPairRuns:
                 folder=compiled.module,
             ),
             limits={
-                method.test_method: conditions.cpu_limit or self._choose_cpu_limit(method)
+                method.test_method: conditions.cpu_limit or self.passing.choose_cpu_limit(method)
                 for method in methods
             },
             cpu_seconds=conditions.process_cpu_limit,
@@ -87,15 +85,6 @@ class GoPairRuns:
         count = self.alone.get((key, methods[0]), 0)
         self.alone[key, methods[0]] = count + 1
         return OTHER_PROCESSORS if count % 2 else PROCESSORS
-
-    def _choose_cpu_limit(self, method: TestMethod) -> float:
-        return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self.slowest.get(method, 0.0))
-
-    def note_durations(self, methods: Sequence[TestMethod], told: Sequence[Verdict | None]) -> None:
-        """How long those took that have passed."""
-        for method, verdict in zip(methods, told, strict=True):
-            if verdict is not None and verdict.outcome is Outcome.PASS:
-                self.slowest[method] = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
 
 
 # A clock that starts at a date: dates alone are other, what is measured and waited for stays

@@ -16,6 +16,8 @@ from coevo.languages.cells import (
     SettingsScope,
 )
 from coevo.languages.conditions import PLAIN, RunConditions
+from coevo.languages.core.channel import TargetReport
+from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.observation import mark_as_tampered
 from coevo.languages.python.built import BuiltEnd, PythonModule, find_nearest_folder
 from coevo.languages.python.c_libraries import OBSERVER
@@ -23,7 +25,7 @@ from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.checking import compile_and_check
 from coevo.languages.python.environments import list_packages
-from coevo.languages.python.events import PythonTargetReport, derive_verdicts
+from coevo.languages.python.events import derive_verdicts
 from coevo.languages.python.names import make_target
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.source_text import decode_source
@@ -33,7 +35,6 @@ from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import PythonRunResult
 from coevo.languages.python.tracing import make_joint_trace, make_trace
-from coevo.languages.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
 from coevo.languages.traces import Trace, TraceBatch, unite_reached_lines
 from coevo.languages.verdicts import NO_CLOCK, UNOBSERVED, Verdict, VerdictBatch
 from coevo.model.environments import Environment, LibraryEntry
@@ -52,7 +53,7 @@ class PythonBuiltPair:
 
     ends     by revision
     cells    of this pair alone
-    slowest  CPU seconds of tests that have passed
+    passing  how long tests took that have passed
     others   gives both ends as the next interpreter makes them ready
     """
 
@@ -62,7 +63,7 @@ class PythonBuiltPair:
     ends: Mapping[str, BuiltEnd]
     context: PythonRunContext
     cells: PythonCells
-    slowest: dict[TestMethod, float] = field(default_factory=dict)
+    passing: PassingTimes = field(default_factory=PassingTimes)
     others: Callable[[], PythonBuiltPair | None] = lambda: None
 
     mutate = staticmethod(make_refusal(Capability.MUTATE))
@@ -214,7 +215,7 @@ class PythonBuiltPair:
     ) -> TraceBatch:
         """Watched lines are seen in a process of their own, where nobody else traces."""
         traces: list[Trace | None] = []
-        heard: list[PythonTargetReport] = []
+        heard: list[TargetReport] = []
         spent = 0.0
         edited = compiled.edits.tests if compiled.edits else ()
         theirs = self.context.trees.list_test_paths(compiled.tests_rev) | {
@@ -406,7 +407,7 @@ class PythonBuiltPair:
         return self.cells.send_request(
             cell,
             request,
-            [conditions.cpu_limit or self._compute_cpu_limit(method) for method in methods],
+            [conditions.cpu_limit or self.passing.choose_cpu_limit(method) for method in methods],
             alone=len(methods) == 1 and not conditions.together,
             cpu_seconds=conditions.process_cpu_limit,
             watched=watched,
@@ -456,9 +457,6 @@ class PythonBuiltPair:
                 spent += self.cells.load_test_files(cell, [path])
         return len(cell.stood_in) > before, spent
 
-    def _compute_cpu_limit(self, method: TestMethod) -> float:
-        return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self.slowest.get(method, 0.0))
-
     def _complete_verdict(
         self, cell: PythonCell, method: TestMethod, verdict: Verdict | None
     ) -> Verdict | None:
@@ -466,8 +464,7 @@ class PythonBuiltPair:
         if verdict is None:
             return None
         if verdict.outcome is Outcome.PASS:
-            slowest = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
-            self.slowest[method] = slowest
+            self.passing.note(method, verdict)
             return verdict
         hidden = method.test_file in cell.stood_in and cell.declares_method(method)
         if verdict.outcome is Outcome.MISSING and hidden:
