@@ -57,7 +57,9 @@ class GoBench:
             with ExitStack() as stack:
                 builder = language.make_engine(settings, stack).make_builder()
                 stack.callback(builder.close)
-                self._known[key] = _of(builder.build(pair), place)
+                built = builder.build(pair)
+                assert isinstance(built, GoBuiltPair), 'what Go itself built'
+                self._known[key] = _of(built, place)
         return self._known[key]
 
 

@@ -147,7 +147,7 @@ class Engine(Protocol):
     def make_builder(self) -> Builder:
         """One for one thread, to be closed."""
 
-    def forget_revision(self, rev: str) -> None:
+    def forget_revision(self, rev: str, /) -> None:
         """Remove what was built of a revision."""
 
     def halt(self) -> None:

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coevo.languages.builds import Build
+from coevo.languages.builds import Build, make_build_without_runtime
 from coevo.languages.cells import CellKey
 from coevo.languages.golang.cell_files import explain_refusal
 from coevo.languages.golang.cells import GoCells
@@ -18,7 +18,6 @@ from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.records import Commit, Pair
 
-RUNTIME_MISSING = 'runtime_missing'
 BUILDER = 'go'
 
 
@@ -41,8 +40,7 @@ def choose_toolchain(context: GoRunContext, pair: Pair) -> GoToolchain | str:
 
 
 def make_unbuilt_end(commit: Commit, lacking: str) -> GoBuiltEnd:
-    build = Build(rev=commit.rev, failure=RUNTIME_MISSING, modules={}, runtime_lacking=lacking)
-    return GoBuiltEnd(build=build)
+    return GoBuiltEnd(build=make_build_without_runtime(commit.rev, lacking))
 
 
 def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) -> GoBuiltEnd:

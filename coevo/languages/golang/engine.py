@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+from coevo.languages.core.engines import RunEngine
 from coevo.languages.core.sessions import Sessions
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang.built_pair import GoBuiltPair
@@ -62,28 +63,14 @@ class GoBuilder:
         self._cells.clear()
 
 
-class GoEngine:
-    """Fulfils `coevo.languages.engine.Engine`."""
-
-    def __init__(self, run: RunSettings, stack: ExitStack) -> None:
-        supply = run.runtimes
-        assert supply is None or isinstance(supply, GoSupply), 'those that Go itself gave'
-        if run.sandbox not in CONFINING:
-            raise Fatal('Go tests lie at fixed places of a sandbox: choose bubblewrap or docker')
-        self._context = GoRunContext(
-            run.repository,
-            supply or GoSupply(),
-            sandbox=run.sandbox,
-            own_edits=run.own_edits,
-            stack=stack,
-            say=run.say,
-        )
-
-    def make_builder(self) -> GoBuilder:
-        return GoBuilder(self._context)
-
-    def forget_revision(self, rev: str) -> None:
-        self._context.forget_revision(rev)
-
-    def halt(self) -> None:
-        self._context.sandbox.close()
+def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
+    supply = run.runtimes
+    assert supply is None or isinstance(supply, GoSupply), 'those that Go itself gave'
+    if run.sandbox not in CONFINING:
+        raise Fatal('Go tests lie at fixed places of a sandbox: choose bubblewrap or docker')
+    context = GoRunContext(run, supply or GoSupply(), stack)
+    return RunEngine(
+        sandbox=context.sandbox,
+        make_builder=lambda: GoBuilder(context),
+        forget_revision=context.forget_revision,
+    )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability, make_refusal
-from coevo.languages.engine import RunSettings
 from coevo.languages.golang import assertions, reading, surgery
 from coevo.languages.golang.commands import add_commands, build_command_start
-from coevo.languages.golang.engine import GoEngine
+from coevo.languages.golang.engine import make_engine
 from coevo.languages.golang.findings import inspect_machine
 from coevo.languages.golang.kits import GoKits
 from coevo.languages.golang.names import make_run_pattern
@@ -126,7 +124,3 @@ def make_prompt_words(
 
 def make_kits(sandbox: Sandbox, folder: Path, say: Say) -> GoKits:
     return GoKits(sandbox, folder, say)
-
-
-def make_engine(run: RunSettings, stack: ExitStack) -> GoEngine:
-    return GoEngine(run, stack)

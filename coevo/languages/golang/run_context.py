@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 
-from coevo.git.repository import Repository
 from coevo.languages.builds import Build
+from coevo.languages.core.engines import open_run_ground
+from coevo.languages.engine import RunSettings
 from coevo.languages.golang.go_command import load_settings
 from coevo.languages.golang.module_listing import ModuleLister
 from coevo.languages.golang.projects import (
@@ -21,10 +22,7 @@ from coevo.languages.golang.projects import (
 from coevo.languages.golang.standard_library import PreparedToolchain, prepare_toolchain
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
-from coevo.model.listener import Say
 from coevo.model.records import Commit
-from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import open_workspace
 
 EndKey = tuple[str, str, date | None]
 """Revision, toolchain, day."""
@@ -38,19 +36,12 @@ class GoRunContext:
 
     def __init__(
         self,
-        repository: Repository,
+        run: RunSettings,
         supply: GoSupply,
-        *,
-        sandbox: str,
-        own_edits: bool,
         stack: ExitStack,
-        say: Say,
     ) -> None:
-        self.repository, self.supply, self.say = repository, supply, say
-        self.own_edits = own_edits
-        self.sandbox = open_sandbox(sandbox)
-        stack.callback(self.sandbox.close)
-        self.root = stack.enter_context(open_workspace())
+        self.repository, self.own_edits, self.supply = run.repository, run.own_edits, supply
+        self.sandbox, self.root = open_run_ground(run.sandbox, stack)
         self.ends: dict[EndKey, tuple[Build, GoProject]] = {}
         self.built: dict[BuiltKey, Mapping[str, str | None]] = {}
         self._projects: dict[tuple[str, str, date | None], GoProject] = {}

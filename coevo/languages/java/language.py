@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import EVERYTHING
-from coevo.languages.engine import RunSettings
 from coevo.languages.java import reading, surgery
 from coevo.languages.java.commands import add_commands
-from coevo.languages.java.engine import JavaEngine
+from coevo.languages.java.engine import make_engine
 from coevo.languages.java.gradle.scripts import has_gradle_script
 from coevo.languages.java.kits.maven_kits import MavenKits
 from coevo.languages.java.kits.prompt_words import make_prompt_words
@@ -98,7 +96,3 @@ def get_mutation_tool() -> MutationTool:
 
 def make_kits(sandbox: Sandbox, folder: Path, say: Say) -> MavenKits:
     return MavenKits(sandbox, folder, say)
-
-
-def make_engine(run: RunSettings, stack: ExitStack) -> JavaEngine:
-    return JavaEngine(run, stack)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+from coevo.languages.core.engines import RunEngine
 from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.engine import RunSettings
 from coevo.languages.python.built_pair import PythonBuiltPair
@@ -15,36 +16,8 @@ from coevo.languages.python.supply import PythonSupply
 from coevo.model.records import Pair
 
 
-class PythonEngine:
-    """Fulfils `coevo.languages.engine.Engine`."""
-
-    def __init__(self, run: RunSettings, stack: ExitStack) -> None:
-        supply = run.runtimes
-        assert supply is None or isinstance(supply, PythonSupply), 'those that Python itself gave'
-        self._context = PythonRunContext(
-            run.repository,
-            sandbox=run.sandbox,
-            stack=stack,
-            say=run.say,
-            own_edits=run.own_edits,
-        )
-        self._supply = supply or PythonSupply()
-
-    def make_builder(self) -> PythonBuilder:
-        return PythonBuilder(self._context, self._supply)
-
-    def forget_revision(self, rev: str) -> None:
-        self._context.forget(rev)
-
-    def halt(self) -> None:
-        self._context.sandbox.close()
-
-
-# Pairs built for one thread, one after the other.
-
-
 class PythonBuilder:
-    """Fulfils `coevo.languages.engine.Builder`; what a pair has packed is kept until the next pair."""
+    """Builds pairs for one thread, one after the other. Fulfils `coevo.languages.engine.Builder`; what a pair has packed is kept until the next pair."""
 
     def __init__(self, context: PythonRunContext, supply: PythonSupply) -> None:
         self._context, self._supply = context, supply
@@ -102,3 +75,14 @@ class PythonBuilder:
         self._sessions.close()
         if self._last is not None:
             self._last.cells.close()
+
+
+def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
+    supply = run.runtimes
+    assert supply is None or isinstance(supply, PythonSupply), 'those that Python itself gave'
+    context, interpreters = PythonRunContext(run, stack), supply or PythonSupply()
+    return RunEngine(
+        sandbox=context.sandbox,
+        make_builder=lambda: PythonBuilder(context, interpreters),
+        forget_revision=context.forget_revision,
+    )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability, make_refusal
-from coevo.languages.engine import RunSettings
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
 from coevo.languages.python import (
@@ -21,7 +19,7 @@ from coevo.languages.python import (
     uv,
 )
 from coevo.languages.python.commands import add_commands
-from coevo.languages.python.engine import PythonEngine
+from coevo.languages.python.engine import make_engine
 from coevo.languages.python.findings import inspect_machine
 from coevo.languages.python.interpreter_choice import RELEASED, allows_feature
 from coevo.languages.python.interpreters import find_interpreters
@@ -141,7 +139,3 @@ def make_prompt_words(
 
 def make_kits(sandbox: Sandbox, folder: Path, say: Say) -> PythonKits:
     return PythonKits(sandbox, folder, say)
-
-
-def make_engine(run: RunSettings, stack: ExitStack) -> PythonEngine:
-    return PythonEngine(run, stack)
