@@ -12,7 +12,6 @@ from coevo.languages.cells import CellKey
 from coevo.languages.conditions import MainSources
 from coevo.languages.core.sessions import Sessions
 from coevo.languages.core.test_runs import run_in_fresh_process
-from coevo.languages.golang.cell_files import collect_cell_files
 from coevo.languages.golang.channel import GoProcessReport
 from coevo.languages.golang.compiler import CompilerReply, GoCompiler
 from coevo.languages.golang.places import OVERLAY
@@ -92,13 +91,13 @@ class GoCells:
         if archive is None:
             while len(self._trees) >= _MOST_TREES:
                 self._trees.popitem(last=False)[1].unlink(missing_ok=True)
-            files = collect_cell_files(
-                self.context.repository,
+            files = self.context.trees.collect_cell_files(
                 key.tests_rev,
                 key.code_rev,
-                project.files,
                 key.edits,
-                sources,
+                written=project.files,
+                sources=sources,
+                suffix='.go',
             )
             archive = pack_files(files, self.folder / 'trees')
         self._trees[name] = archive

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from coevo.languages.builds import Build, make_build_without_runtime
 from coevo.languages.cells import CellKey
-from coevo.languages.golang.cell_files import explain_refusal
 from coevo.languages.golang.cells import GoCells
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.projects import GoProject
@@ -53,7 +52,7 @@ def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) 
         build, project = known
         return GoBuiltEnd(build=dataclasses.replace(build, cpu_seconds=0.0), project=project)
     description = context.describe_revision(commit.rev, pair.repo, pair.new)
-    refused = description.refusal or explain_refusal(context.repository, commit.rev)
+    refused = description.refusal or context.trees.find_layout_fault(commit.rev)
     if refused is not None:
         return GoBuiltEnd(build=_make_build(commit.rev, toolchain, {}, failure=refused))
     project = context.resolve_project(commit.rev, description, toolchain, pair.new)

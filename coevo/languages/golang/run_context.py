@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 
+from coevo.git.repository import Repository
 from coevo.languages.builds import Build
+from coevo.languages.core.cell_files import RevisionTrees
 from coevo.languages.core.engines import open_run_ground
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang.go_command import load_settings
@@ -19,6 +21,7 @@ from coevo.languages.golang.projects import (
     describe_modules,
     resolve_modules,
 )
+from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.standard_library import PreparedToolchain, prepare_toolchain
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
@@ -41,6 +44,7 @@ class GoRunContext:
         stack: ExitStack,
     ) -> None:
         self.repository, self.own_edits, self.supply = run.repository, run.own_edits, supply
+        self.trees = RevisionTrees(repository=run.repository, select_test_paths=_select_test_paths)
         self.sandbox, self.root = open_run_ground(run.sandbox, stack)
         self.ends: dict[EndKey, tuple[Build, GoProject]] = {}
         self.built: dict[BuiltKey, Mapping[str, str | None]] = {}
@@ -55,6 +59,7 @@ class GoRunContext:
             self.ends.pop(key, None)
         for name in [name for name in self.built if name[0] == rev]:
             self.built.pop(name, None)
+        self.trees.forget_revision(rev)
 
     def get_prepared(self, toolchain: GoToolchain) -> PreparedToolchain:
         with self.lock:
@@ -101,3 +106,8 @@ class GoRunContext:
                     when.committer_date,
                 )
             return self._projects[key]
+
+
+def _select_test_paths(repository: Repository, rev: str) -> Iterable[str]:
+    seen = open_tree(repository, rev)
+    return (path for path in seen.entries if seen.belongs_to_tests(path))

@@ -13,10 +13,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from coevo.languages.cells import CheckedSource
+from coevo.languages.core.cell_files import RevisionTrees, read_sizes
 from coevo.languages.core.engines import open_run_ground
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import inside
-from coevo.languages.python.archive import RevisionTrees
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.byte_code import ByteCodeCache
 from coevo.languages.python.c_libraries import SLEEP, compile_library
@@ -28,6 +28,7 @@ from coevo.languages.python.places import PROGRAMS
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure, resolve_requirements
 from coevo.languages.python.rewritten import RewrittenTestCache
+from coevo.languages.python.sides import select_test_paths
 from coevo.languages.python.uv_jobs import compile_requirements, install_packages
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Transient
@@ -53,7 +54,11 @@ class PythonRunContext:
         stack: ExitStack,
     ) -> None:
         self.repository, self.own_edits = run.repository, run.own_edits
-        self.trees = RevisionTrees(repository=run.repository)
+        self.trees = RevisionTrees(
+            repository=run.repository,
+            select_test_paths=lambda repository, rev: select_test_paths(repository.tree(rev)),
+            list_sizes=read_sizes,
+        )
         self.sandbox, self.root = open_run_ground(run.sandbox, stack)
         self.programs = copy_programs(self.root / 'programs')
         self.digest = _hash_programs(self.programs)
@@ -73,6 +78,7 @@ class PythonRunContext:
         """What was found out of a revision; environments are the requirements' alone."""
         for key in [key for key in self.ends if key[0] == rev]:
             self.ends.pop(key, None)
+        self.trees.forget_revision(rev)
 
     def has_library(self, name: str) -> bool:
         """Whether a library of ours could be compiled here; it lies with our programs then."""
