@@ -134,3 +134,13 @@ class LanguageReading(Protocol):
     def is_part_of(
         self, one: ExecutedMethod, member: Member | None, type_: DeclaredType
     ) -> bool: ...
+
+
+# What a language answers by assignment that has nothing of its own to say.
+
+NO_COMMON_CALLS = frozenset[str]()
+
+
+def expect_no_throws(source: bytes) -> tuple[str, ...]:
+    """Tests do not say in their text by what they may be left."""
+    return ()

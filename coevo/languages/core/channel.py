@@ -61,6 +61,10 @@ class TargetReport:
         passed = all(test.outcome is Outcome.PASS for test in self.tests)
         return self.ended and bool(self.tests) and passed
 
+    def list_recordings(self, kind: str) -> list[dict[str, Any]]:
+        """The events of one kind."""
+        return [event for event in self.recordings if event['e'] == kind]
+
     def handle_event(
         self, event: dict[str, Any], make_verdict: Callable[[dict[str, Any]], Verdict]
     ) -> None:
@@ -115,3 +119,66 @@ def judge_before_tests(status: str, message: str = '') -> Verdict:
 def judge_no_start(noise: str) -> Verdict:
     """The verdict on the first test of a process of which nothing was heard."""
     return Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
+
+
+@dataclass(slots=True, kw_only=True)
+class NumberedReport:
+    """What was said of a process whose targets have numbers. Fulfils `coevo.languages.core.test_runs.ProcessReport`.
+
+    make_verdict  from the event of a test that is well formed
+    recorded      kinds of events that say what a target executed, of each so many at most
+    """
+
+    targets: list[TargetReport]
+    make_verdict: Callable[[dict[str, Any]], Verdict]
+    recorded: tuple[str, ...] = ()
+    most_recorded: int = 32
+    status: str | None = None
+    late: int | None = None
+    started: bool = False
+    over: bool = False
+    again: bool = False
+
+    def handle_event(self, event: dict[str, Any]) -> None:
+        index = event.get('t')
+        if not is_well_formed(event, ('message', 'frame', 'data'), (str, type(None))):
+            return
+        if not isinstance(index, int) or not 0 <= index < len(self.targets):
+            return
+        self.started = True
+        target, kind = self.targets[index], event.get('e')
+        if kind not in self.recorded:
+            target.handle_event(event, self.make_verdict)
+        elif target.begun and len(target.list_recordings(kind)) < self.most_recorded:
+            target.recordings.append(event)
+
+    @property
+    def running(self) -> int | None:
+        return next((i for i, target in enumerate(self.targets) if target.is_running), None)
+
+    @property
+    def is_complete(self) -> bool:
+        return all(target.ended for target in self.targets)
+
+    @property
+    def is_refused_for_good(self) -> bool:
+        return False
+
+    def settles_run(self, status: str, *, over: bool) -> bool:
+        return self.late is not None or self.is_complete
+
+    def derive_verdicts(self, status: str, noise: str) -> Iterator[Verdict | None]:
+        """One for each target; None for one that lost its process to a neighbour. One without tests is `missing`."""
+        silent = not any(target.begun for target in self.targets)
+        for index, target in enumerate(self.targets):
+            unended = judge_unended(
+                late=index == self.late, running=target.is_running, status=status
+            )
+            if unended is not None:
+                yield unended
+            elif target.ended and target.tests:
+                yield target.find_worst_verdict()
+            elif target.ended:
+                yield Verdict(outcome=Outcome.MISSING, cpu_seconds=target.cpu_seconds)
+            else:
+                yield judge_no_start(noise) if silent and index == 0 else None

@@ -7,7 +7,7 @@ know, what it hears from it.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -78,8 +78,8 @@ class TestRun(Protocol[Report_co]):
     def make_report(self, key: str) -> Report_co:
         """A report that nothing was said for yet; key: under which our program says what no test may."""
 
-    def make_order(self, nonce: str, key: str) -> Mapping[str, object]:
-        """The order to a process of its own."""
+    def make_order(self, nonce: str, key: str) -> str:
+        """The order to a process of its own; its line is ended by who sends it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

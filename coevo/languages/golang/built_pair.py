@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from coevo.languages.builds import Build
-from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.cells import (
     BorrowedSettings,
     CellEdits,
@@ -21,6 +20,7 @@ from coevo.languages.cells import (
     SettingsScope,
 )
 from coevo.languages.conditions import PLAIN, RunConditions
+from coevo.languages.engine import find_no_other_runtime, find_no_shadowing, refuse_mutation
 from coevo.languages.golang.cells import BinaryVariant
 from coevo.languages.golang.channel import make_verdicts
 from coevo.languages.golang.compiler import LATE
@@ -52,7 +52,9 @@ class GoBuiltPair:
     context: GoRunContext
     runs: GoPairRuns | None = None
 
-    mutate = staticmethod(make_refusal(Capability.MUTATE))
+    build_with_other_runtime = find_no_other_runtime
+    find_shadowing_classes = find_no_shadowing
+    mutate = refuse_mutation
 
     @property
     def old(self) -> Build:
@@ -61,9 +63,6 @@ class GoBuiltPair:
     @property
     def new(self) -> Build:
         return self.ends[1].build
-
-    def build_with_other_runtime(self) -> None:
-        return None
 
     def compile(
         self,
@@ -111,10 +110,6 @@ class GoBuiltPair:
         return Verdict(
             outcome=Outcome.COMPILE_ERROR, signature=signature, message=signature, syntax=bool(torn)
         )
-
-    def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
-        """A name that tests and code declare alike does not compile."""
-        return frozenset()
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
         """Of whole trees: a test may read any file that is laid out beside it."""

@@ -59,8 +59,7 @@ class GoCellLayout:
     def make_session_order(
         self, run: GoTestRun, nonce: str, key: str, mark: str
     ) -> tuple[bytes, ...]:
-        order = {**run.make_order(nonce, key), 'Mark': mark}
-        return (json.dumps(order).encode() + b'\n',)
+        return (run.make_order(nonce, key, Mark=mark).encode() + b'\n',)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,8 +93,8 @@ class GoTestRun:
     def make_report(self, key: str) -> GoProcessReport:
         return GoProcessReport(tests={name: GoTestReport() for name in self.limits}, key=key)
 
-    def make_order(self, nonce: str, key: str) -> dict[str, object]:
-        return {
+    def make_order(self, nonce: str, key: str, **more: str) -> str:
+        order = {
             'Nonce': nonce,
             'Key': key,
             'Tree': TREE_FILE,
@@ -109,6 +108,7 @@ class GoTestRun:
             'Sources': {path: b64encode(text).decode() for path, text in self.sources.items()},
             'Watch': self.watched and self._make_watch_order(self.watched),
         }
+        return json.dumps({**order, **more})
 
     def _make_watch_order(self, package: str) -> dict[str, object]:
         lines = {path: sorted(numbers) for path, numbers in sorted(self.lines.items())}

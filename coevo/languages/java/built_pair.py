@@ -9,6 +9,7 @@ from pathlib import Path
 from coevo.languages.builds import Build
 from coevo.languages.cells import BorrowedSettings, CellEdits, CellKey, CheckedSource, CompiledTests
 from coevo.languages.conditions import PLAIN, MainSources, RunConditions
+from coevo.languages.core.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
 from coevo.languages.java.building.compilation import is_syntax_error
 from coevo.languages.java.building.report import remove_own_options
 from coevo.languages.java.cells.cells import JavaCells
@@ -17,9 +18,7 @@ from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.pit.run import make_pit_job, run_pit
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.runner import (
-    LEAST_CPU_LIMIT,
     LEAST_ONCE_PASSED,
-    SLOWER_THAN_PASSING,
     RunTarget,
     did_not_start,
     run_observed,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coevo.languages.builds import Build
-from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.cells import (
     BorrowedSettings,
     CellEdits,
@@ -18,6 +17,7 @@ from coevo.languages.cells import (
 from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.core.channel import TargetReport
 from coevo.languages.core.test_runs import PassingTimes
+from coevo.languages.engine import find_no_shadowing, refuse_mutation
 from coevo.languages.observation import mark_as_tampered
 from coevo.languages.python.built import BuiltEnd, PythonModule, find_nearest_folder
 from coevo.languages.python.c_libraries import OBSERVER
@@ -66,7 +66,8 @@ class PythonBuiltPair:
     passing: PassingTimes = field(default_factory=PassingTimes)
     others: Callable[[], PythonBuiltPair | None] = lambda: None
 
-    mutate = staticmethod(make_refusal(Capability.MUTATE))
+    find_shadowing_classes = find_no_shadowing
+    mutate = refuse_mutation
 
     def build_with_other_runtime(self) -> PythonBuiltPair | None:
         return self.others()
@@ -138,9 +139,6 @@ class PythonBuiltPair:
         if verdict is None and missing is not None:
             return Verdict(outcome=Outcome.COMPILE_ERROR, signature=f'missing:{missing}')
         return verdict
-
-    def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
-        return frozenset()
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
         cell = self._get_cell(compiled)

@@ -66,12 +66,13 @@ class PythonTestRun:
     def make_report(self, key: str) -> PythonProcessReport:
         return PythonProcessReport(targets=[TargetReport() for _ in self.limits], key=key)
 
-    def make_order(self, nonce: str, key: str) -> dict[str, object]:
+    def make_order(self, nonce: str, key: str) -> str:
+        observed: dict[str, object] | None = None
+        if self.watched is not None:
+            lines = [[path, count] for path, count in sorted(self.watched.items())]
+            observed = {'key': key, 'targets': len(self.limits), 'lines': lines}
         order = {'nonce': nonce, 'command': make_worker_command(), 'request': self.request}
-        if self.watched is None:
-            return {**order, 'observed': None}
-        lines = [[path, count] for path, count in sorted(self.watched.items())]
-        return {**order, 'observed': {'key': key, 'targets': len(self.limits), 'lines': lines}}
+        return json.dumps({**order, 'observed': observed})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
