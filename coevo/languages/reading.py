@@ -31,6 +31,10 @@ class RevisionTree(Protocol):
         """All files of the revision, of whatever kind."""
 
     @property
+    def paths_by_side(self) -> Mapping[Side, tuple[str, ...]]:
+        """Sorted."""
+
+    @property
     def test_types(self) -> Mapping[str, tuple[LocatedType, ...]]:
         """The types of the test tree by simple name."""
 
