@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -20,6 +21,21 @@ _WORST_FIRST = tuple(Outcome)
 
 # What a worker may say of a test; anything else was not said by the worker.
 _SAID = (Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.SKIPPED, Outcome.COMPILE_ERROR)
+
+
+WithheldRule = tuple[str, tuple[str, ...], str]
+"""What the machine withholds, classes of exceptions that show it, if it takes one, and a regular expression that the
+message must match: where a class has other uses, too, its message must hold the words given."""
+
+
+def find_withheld_resource(
+    rules: Iterable[WithheldRule], message: str, types: Sequence[str] = ()
+) -> str | None:
+    """What the machine withheld, by the message of a failure, its class and those of its causes; None if nothing."""
+    for what, classes, words in rules:
+        if (not classes or not set(classes).isdisjoint(types)) and re.search(words, message):
+            return what
+    return None
 
 
 def read_events(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from coevo.languages.core.channel import judge_before_tests, judge_no_start, judge_unended
+from coevo.languages.core.channel import (
+    find_withheld_resource,
+    judge_before_tests,
+    judge_no_start,
+    judge_unended,
+)
 from coevo.languages.core.test_runs import is_killed
 from coevo.languages.golang.observation import GoObservation, parse_observation
 from coevo.languages.verdicts import Verdict
@@ -159,7 +163,7 @@ def _parse_verdict(event: dict[str, Any]) -> Verdict:
         exceptions=('testing.Fail',) if broken else (),
         message=message if broken else '',
         cpu_seconds=_get_cpu_seconds(event),
-        environment=find_withheld_resource(message) if broken else None,
+        environment=find_withheld_resource(_WITHHELD, message) if broken else None,
     )
 
 
@@ -170,7 +174,7 @@ def _parse_panic(event: dict[str, Any]) -> Verdict:
         signature=f'{kind}@{_get_text(event, "frame")[:300] or "?"}',
         exceptions=(kind,),
         message=message,
-        environment=find_withheld_resource(message),
+        environment=find_withheld_resource(_WITHHELD, message),
     )
 
 
@@ -195,15 +199,7 @@ _NO_NETWORK = (
     r'|lookup (?!localhost)\S+.*(no such host|server misbehaving|connection refused)'
     r'|connect: network is unreachable|Temporary failure in name resolution'
 )
-_WORDS = (
-    ('network', _NO_NETWORK),
-    ('clock', r'x509: certificate has expired or is not yet valid'),
+_WITHHELD = (
+    ('network', (), _NO_NETWORK),
+    ('clock', (), r'x509: certificate has expired or is not yet valid'),
 )
-
-
-def find_withheld_resource(message: str) -> str | None:
-    """What the machine withheld, by the output of a test that failed, or what a panic said."""
-    for what, words in _WORDS:
-        if re.search(words, message):
-            return what
-    return None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from coevo.languages.core.channel import (
     TargetReport,
+    find_withheld_resource,
     is_well_formed,
     judge_before_tests,
     judge_no_start,
@@ -166,7 +166,7 @@ def _make_test_verdict(event: dict[str, Any]) -> Verdict:
         signature=signature,
         exceptions=types,
         message=message,
-        environment=find_withheld_resource(types, message) if outcome.is_broken else None,
+        environment=name_withheld_resource(types, message) if outcome.is_broken else None,
     )
 
 
@@ -180,7 +180,7 @@ def _make_file_verdict(event: dict[str, Any]) -> Verdict:
         signature=f'{types[0] if types else "?"}@{detail}',
         exceptions=types,
         message=message,
-        environment=find_withheld_resource(types, message),
+        environment=name_withheld_resource(types, message),
         syntax=event.get('syntax') is True,
     )
 
@@ -206,13 +206,10 @@ _SIGNATURES = (
 )
 
 
-def find_withheld_resource(types: Sequence[str], message: str) -> str | None:
+def name_withheld_resource(types: Sequence[str], message: str) -> str | None:
     """What the machine withheld, for an exception's classes and those of its causes."""
-    last = {name.rpartition('.')[2] for name in types}
-    for what, classes, words in _SIGNATURES:
-        if last.intersection(classes) and re.search(words, message):
-            return what
-    return None
+    last = [name.rpartition('.')[2] for name in types]
+    return find_withheld_resource(_SIGNATURES, message, last)
 
 
 # What an observer in a test process counted, as the controller read it, and what it says of a

@@ -1,6 +1,9 @@
 """Go as text: its syntax, its tests, its trees. Fulfils `coevo.languages.reading.LanguageReading`."""
 
-from coevo.languages import file_names, licences, reading
+from functools import partial
+from pathlib import Path
+
+from coevo.languages import file_names, grammars, licences, reading, spans
 from coevo.languages.golang.reading.class_under_test import (
     guess_class_under_test as guess_class_under_test,
 )
@@ -15,7 +18,6 @@ from coevo.languages.golang.reading.syntax import parse_uncached as parse_uncach
 from coevo.languages.golang.reading.tests import find_tests as find_tests
 from coevo.languages.golang.reading.tests import is_fixture as is_fixture
 from coevo.languages.golang.reading.trees import open_tree as open_tree
-from coevo.languages.golang.reading.version import compute_version as compute_version
 from coevo.languages.golang.reading.words import list_words as list_words
 
 SUFFIXES = ('.go',)
@@ -24,3 +26,6 @@ list_reference_names = file_names.name_by_declarations
 list_watch_names = file_names.name_by_path
 parse_licences = licences.list_no_licences
 list_expected_throws = reading.expect_no_throws
+compute_version = partial(
+    grammars.hash_parser, 'tree-sitter-go', Path(__file__).parent, grammars, spans
+)

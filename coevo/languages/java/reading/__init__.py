@@ -1,6 +1,9 @@
 """Java as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.LanguageReading`."""
 
-from coevo.languages import file_names, submitted_files
+from functools import partial
+
+from coevo.languages import file_names, grammars, submitted_files
+from coevo.languages.java.reading import syntax, tests, tokens
 from coevo.languages.java.reading.class_under_test import (
     guess_class_under_test as guess_class_under_test,
 )
@@ -18,7 +21,6 @@ from coevo.languages.java.reading.syntax import parse_uncached as parse_uncached
 from coevo.languages.java.reading.tests import find_tests as find_tests
 from coevo.languages.java.reading.tests import is_fixture as is_fixture
 from coevo.languages.java.reading.trees import open_tree as open_tree
-from coevo.languages.java.reading.version import compute_version as compute_version
 from coevo.languages.java.reading.words import list_words as list_words
 
 SUFFIXES = ('.java',)
@@ -26,3 +28,6 @@ SUFFIXES = ('.java',)
 list_reference_names = file_names.name_by_stem
 list_watch_names = file_names.name_by_types
 explain_refusal = submitted_files.accept_any_file
+compute_version = partial(
+    grammars.hash_parser, 'tree-sitter-java', None, grammars, syntax, tokens, tests
+)

@@ -1,6 +1,9 @@
 """Python as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.LanguageReading`."""
 
-from coevo.languages import file_names, reading, submitted_files
+from functools import partial
+from pathlib import Path
+
+from coevo.languages import file_names, grammars, reading, submitted_files
 from coevo.languages.python.reading.class_under_test import (
     guess_class_under_test as guess_class_under_test,
 )
@@ -15,7 +18,6 @@ from coevo.languages.python.reading.syntax import parse_uncached as parse_uncach
 from coevo.languages.python.reading.tests import find_tests as find_tests
 from coevo.languages.python.reading.tests import is_fixture as is_fixture
 from coevo.languages.python.reading.trees import open_tree as open_tree
-from coevo.languages.python.reading.version import compute_version as compute_version
 from coevo.languages.python.reading.words import list_words as list_words
 
 SUFFIXES = ('.py',)
@@ -24,3 +26,6 @@ list_reference_names = file_names.name_by_stem
 list_watch_names = file_names.name_by_types
 explain_refusal = submitted_files.accept_any_file
 list_expected_throws = reading.expect_no_throws
+compute_version = partial(
+    grammars.hash_parser, 'tree-sitter-python', Path(__file__).parent, grammars
+)
