@@ -22,12 +22,10 @@ from coevo.languages.cells import (
 from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.engine import find_no_other_runtime, find_no_shadowing, refuse_mutation
 from coevo.languages.golang.cells import BinaryVariant
-from coevo.languages.golang.channel import make_verdicts
+from coevo.languages.golang.channel import explain_doubt, make_verdicts
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.ends import GoBuiltEnd
-from coevo.languages.golang.observation import explain_doubt
-from coevo.languages.golang.pair_cells import GoPairCells
-from coevo.languages.golang.pair_runs import GoPairRuns
+from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import GoRunResult
 from coevo.languages.observation import mark_as_tampered
@@ -358,6 +356,4 @@ def _parse_lines(rows: object) -> Iterator[CoveredLine]:
                     line=line,
                     missed_instructions=known - hit,
                     covered_instructions=hit,
-                    missed_branches=0,
-                    covered_branches=0,
                 )

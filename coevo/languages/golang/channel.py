@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +13,8 @@ from coevo.languages.core.channel import (
     judge_unended,
 )
 from coevo.languages.core.test_runs import is_killed
-from coevo.languages.golang.observation import GoObservation, parse_observation
-from coevo.languages.verdicts import Verdict
+from coevo.languages.observation import ObservedCalls, explain_disagreement
+from coevo.languages.verdicts import UNOBSERVED, Verdict
 from coevo.model.words import Outcome
 
 _SAID = (Outcome.PASS, Outcome.FAIL, Outcome.SKIPPED)
@@ -203,3 +203,44 @@ _WITHHELD = (
     ('network', (), _NO_NETWORK),
     ('clock', (), r'x509: certificate has expired or is not yet valid'),
 )
+
+
+# What an observer above a test process saw of its tests (`inside/observe.go`).
+#
+# The test process cannot say it: events of this kind have a key that our program alone knows.
+
+
+_UNSEEN = ObservedCalls(entered=0, left=0, failed=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoObservation:
+    """tests    by name
+    altered  whether the code of the process was not that of its binary any more
+    reached  of the lines that were asked for, by path
+    """
+
+    tests: Mapping[str, ObservedCalls]
+    altered: bool
+    reached: Mapping[str, frozenset[int]]
+
+
+def parse_observation(event: Mapping[str, Any]) -> GoObservation:
+    """From our program's event."""
+    return GoObservation(
+        tests={
+            name: ObservedCalls(
+                entered=counts['Entered'], left=counts['Left'], failed=counts['Failed']
+            )
+            for name, counts in event['tests'].items()
+        },
+        altered=event['altered'],
+        reached={path: frozenset(lines) for path, lines in event['reached'].items()},
+    )
+
+
+def explain_doubt(seen: GoObservation | None, test: str) -> str | None:
+    """Why a pass of it is not to be believed."""
+    if seen is None:
+        return UNOBSERVED
+    return explain_disagreement(seen.tests.get(test, _UNSEEN), interferes=seen.altered)

@@ -11,8 +11,7 @@ from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.cells import GoCells
 from coevo.languages.golang.compiler import GoCompiler
 from coevo.languages.golang.ends import choose_toolchain, make_end, make_unbuilt_end
-from coevo.languages.golang.pair_cells import GoPairCells
-from coevo.languages.golang.pair_runs import GoPairRuns
+from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain

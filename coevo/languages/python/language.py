@@ -21,7 +21,6 @@ from coevo.languages.python import (
 )
 from coevo.languages.python.commands import add_commands as add_commands
 from coevo.languages.python.engine import make_engine as make_engine
-from coevo.languages.python.findings import inspect_machine as inspect_machine
 from coevo.languages.python.interpreter_choice import RELEASED, allows_feature
 from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.kits import PythonKits
@@ -30,6 +29,7 @@ from coevo.languages.python.names import make_pytest_id, to_module_path
 from coevo.languages.python.requirements.reading import BUILD_FILES as BUILD_FILES
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.languages.python.supply import PythonSupply, choose_alike
+from coevo.languages.python.supply import inspect_machine as inspect_machine
 from coevo.languages.python.surgery import defects, placebos, undo
 from coevo.languages.reading import LanguageReading
 from coevo.languages.refactorings import NoRefactoringFinder

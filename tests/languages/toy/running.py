@@ -380,15 +380,12 @@ def make_trace(
                     line=member.start_line,
                     missed_instructions=int(not hit),
                     covered_instructions=int(hit),
-                    missed_branches=0,
-                    covered_branches=0,
                 )
                 lines[path].append(line)
             if hit:
                 method = ExecutedMethod(
                     type=type_.name,
                     method=member.name,
-                    descriptor='',
                     file=path,
                     first_line=member.start_line,
                     last_line=member.end_line,
