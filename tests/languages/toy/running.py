@@ -54,6 +54,7 @@ LIMITS = Limits(
     file_bytes=1 << 24,
     disk_bytes=1 << 24,
 )
+BUILD_LIMITS = LIMITS  # of builds, which tests do not starve
 _UNPACK = 'tar -x -p --no-same-owner -f /in/tree -C /w && cd'
 _KILLED = 128 + signal.SIGKILL  # by somebody else: a build of toys never does so by itself
 
@@ -108,7 +109,9 @@ class Builds:
         used = 0.0
         for _ in range(MOST_KILLS):
             argv = ('/bin/sh', '-c', f'{_UNPACK} /w/{module} && {command}')
-            with self.sandbox.start(self.make_job(argv, tree)) as process:
+            with self.sandbox.start(
+                replace(self.make_job(argv, tree), limits=BUILD_LIMITS)
+            ) as process:
                 process.stdin.close()
                 while process.stdout.read(1 << 16):
                     pass
