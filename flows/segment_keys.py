@@ -23,7 +23,15 @@ from coevo.model.records import compute_short_hash
 from coevo.storage.bases import SegmentBasis
 
 # Parsers and counters whose answers decide candidates, labels and columns.
-_LIBRARIES = ('lizard', 'packaging', 'pydriller', 'tree-sitter', 'tree-sitter-go', 'tree-sitter-java', 'tree-sitter-python')
+_LIBRARIES = (
+    'lizard',
+    'packaging',
+    'pydriller',
+    'tree-sitter',
+    'tree-sitter-go',
+    'tree-sitter-java',
+    'tree-sitter-python',
+)
 
 
 def make_mining_roots(language: str) -> CodeRoots:

@@ -61,7 +61,9 @@ class GoBench:
             with ExitStack() as stack:
                 builder = language.make_engine(settings, stack).make_builder()
                 stack.callback(builder.close)
-                self._known[key] = _read_project(builder.build(pair), place)
+                built = builder.build(pair)
+                assert isinstance(built, GoBuiltPair), 'what Go itself built'
+                self._known[key] = _read_project(built, place)
         return self._known[key]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from coevo.git.repository import Repository
-from coevo.languages.capabilities import Capability
+from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.engine import Engine, RunSettings
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.kits import Kits
@@ -28,7 +28,11 @@ from coevo.sandboxes.sandbox import Sandbox
 
 
 class Language(Protocol):
-    """A module under `coevo.languages`, in the table of `coevo.languages.table`."""
+    """A module under `coevo.languages`, in the table of `coevo.languages.table`.
+
+    What it has nothing of its own to say to, it answers by assignment from the end of this module:
+    `suggest_workaround = base.suggest_no_workaround`.
+    """
 
     # the module's own name
     @property
@@ -128,3 +132,45 @@ class Language(Protocol):
 
     # what it holds is closed with the stack
     def make_engine(self, run: RunSettings, stack: ExitStack) -> Engine: ...
+
+
+# What a language answers by assignment that has nothing of its own to say.
+
+NO_WORKAROUNDS = frozenset[str]()
+
+refuse_mutation_tool = make_refusal(Capability.MUTATE)
+
+
+def suggest_no_workaround(verdict: Verdict) -> None:
+    """None is known."""
+
+
+def accept_any_age(repository: Repository, rev: str, level: int | None) -> None:
+    """None is outdated: its tools build all that was ever written."""
+
+
+def need_nothing_of_the_machine() -> Iterable[DoctorFinding]:
+    """Nothing is looked for."""
+    return ()
+
+
+def list_no_tools() -> tuple[str, ...]:
+    """What measures is of the runtime, which a build names itself."""
+    return ()
+
+
+def keep_environment(
+    environment: Environment,
+    module: str,
+    test_file: str,
+    methods: Sequence[TestMethod],
+    tree: RevisionTree,
+) -> Environment:
+    """No command is known by which others run its tests."""
+    return environment
+
+
+def has_file_at_root(names: Iterable[str], repository: Repository, rev: str) -> bool:
+    """Whether one of some files lies at the root of a revision."""
+    tree = repository.tree(rev)
+    return any(name in tree for name in names)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from coevo.model.reasons import Reason
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
@@ -37,3 +39,8 @@ class Build:
     def find_trouble(self, module: str) -> str | None:
         """Why tests of a module cannot run on this code; None if they can."""
         return self.failure or self.modules.get(module)
+
+
+def make_build_without_runtime(rev: str, lacking: str | None) -> Build:
+    """What is said of a revision that no runtime of this machine builds; lacking: a release that would."""
+    return Build(rev=rev, failure=Reason.RUNTIME_MISSING.value, modules={}, runtime_lacking=lacking)

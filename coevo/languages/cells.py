@@ -32,6 +32,17 @@ class CellEdits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CellKey:
+    """What a cell is made of; module: a folder, as its language has modules."""
+
+    tests_rev: str
+    code_rev: str
+    module: str
+    borrowed: BorrowedSettings | None = None
+    edits: CellEdits | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledTests:
     """The test tree of one revision compiled against the code of another, for one module.
 
@@ -51,6 +62,17 @@ class CompiledTests:
     code_failure: str | None = None
     broken: tuple[str, ...] = ()
     torn: tuple[str, ...] | None = None
+
+    @property
+    def key(self) -> CellKey:
+        """The cell that was compiled."""
+        return CellKey(
+            tests_rev=self.tests_rev,
+            code_rev=self.code_rev,
+            module=self.module,
+            borrowed=self.borrowed,
+            edits=self.edits,
+        )
 
     def is_whole(self, method: TestMethod) -> bool:
         """Whether no error breaks the unit that a method is in."""

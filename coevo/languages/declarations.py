@@ -36,9 +36,9 @@ class Member:
     kind: str
     name: str
     owner: str
-    parameters: tuple[str, ...]
-    modifiers: frozenset[str]
-    annotations: tuple[str, ...]
+    parameters: tuple[str, ...] = ()
+    modifiers: frozenset[str] = frozenset()
+    annotations: tuple[str, ...] = ()
     declaration: str
     source: str
     start_byte: int
@@ -69,19 +69,19 @@ class DeclaredType:
 
     name: str
     simple: str
-    around: tuple[str, ...]
+    around: tuple[str, ...] = ()
     kind: str
-    superclass: str | None
-    interfaces: tuple[str, ...]
-    abstract: bool
-    modifiers: frozenset[str]
-    annotations: tuple[str, ...]
+    superclass: str | None = None
+    interfaces: tuple[str, ...] = ()
+    abstract: bool = False
+    modifiers: frozenset[str] = frozenset()
+    annotations: tuple[str, ...] = ()
     declaration: str
     header_hash: str
     shape_hash: str
-    names: frozenset[str]
-    calls: frozenset[str]
-    strings: frozenset[str]
+    names: frozenset[str] = frozenset()
+    calls: frozenset[str] = frozenset()
+    strings: frozenset[str] = frozenset()
     members: tuple[Member, ...]
     start_byte: int
     end_byte: int
@@ -117,7 +117,7 @@ class SourceFile:
     """
 
     package: str
-    imports: tuple[Import, ...]
+    imports: tuple[Import, ...] = ()
     types: tuple[DeclaredType, ...]
     has_error: bool
     hash: str

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
+from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.cells import BorrowedSettings, CellEdits, CheckedSource, CompiledTests
 from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.mutation_tools import ByteCodeMutants
@@ -147,8 +148,22 @@ class Engine(Protocol):
     def make_builder(self) -> Builder:
         """One for one thread, to be closed."""
 
-    def forget_revision(self, rev: str) -> None:
+    def forget_revision(self, rev: str, /) -> None:
         """Remove what was built of a revision."""
 
     def halt(self) -> None:
         """End what threads may be waiting for."""
+
+
+# What a pair answers by assignment that has nothing of its own to say.
+
+refuse_mutation = staticmethod(make_refusal(Capability.MUTATE))
+
+
+def find_no_other_runtime(_pair: BuiltPair) -> None:
+    """There is one way to build a pair."""
+
+
+def find_no_shadowing(_pair: BuiltPair, compiled: CompiledTests) -> frozenset[str]:
+    """Names that tests and code declare alike are in nobody's way, or do not compile."""
+    return frozenset()

@@ -1,6 +1,12 @@
-"""What the grammar of a language tells of its nodes."""
+"""What the grammar of a language tells of its nodes, and which version of a parser rests on it."""
 
 from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
 
 from tree_sitter import Language
 
@@ -16,3 +22,18 @@ def list_fixed_node_kinds(language: Language) -> frozenset[str]:
         and (text := language.node_kind_for_id(kind)) is not None
         and text not in named
     )
+
+
+@cache
+def hash_parser(grammar: str, folder: Path | None, *modules: ModuleType) -> str:
+    """A digest of the code that turns a source into declarations and tests, a key of what is kept of them.
+
+    folder  of which all modules are of that code
+    """
+    digest = hashlib.sha256()
+    here = sorted(folder.glob('*.py')) if folder is not None else []
+    for file in (*here, *(Path(str(module.__file__)) for module in modules)):
+        digest.update(file.read_bytes())
+    for package in ('tree-sitter', grammar):
+        digest.update(metadata.version(package).encode())
+    return digest.hexdigest()

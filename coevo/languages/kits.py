@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
-from coevo.sandboxes.sandbox import Mount
+from coevo.sandboxes.sandbox import Mount, Sandbox
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,3 +25,13 @@ class Kits(Protocol):
 
     # that of a task, whose start state lies in `start` of a place; Transient without a network
     def make_kit(self, task: TaskRow, place: Path) -> Kit: ...
+
+
+class NoKits:
+    """Those of a language that needs nothing beside what every sandbox has."""
+
+    def __init__(self, sandbox: Sandbox, folder: Path, say: Say) -> None:
+        pass
+
+    def make_kit(self, task: TaskRow, place: Path) -> Kit:
+        return Kit(mounts=(), environment={})

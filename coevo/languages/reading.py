@@ -31,6 +31,10 @@ class RevisionTree(Protocol):
         """All files of the revision, of whatever kind."""
 
     @property
+    def paths_by_side(self) -> Mapping[Side, tuple[str, ...]]:
+        """Sorted."""
+
+    @property
     def test_types(self) -> Mapping[str, tuple[LocatedType, ...]]:
         """The types of the test tree by simple name."""
 
@@ -134,3 +138,13 @@ class LanguageReading(Protocol):
     def is_part_of(
         self, one: ExecutedMethod, member: Member | None, type_: DeclaredType
     ) -> bool: ...
+
+
+# What a language answers by assignment that has nothing of its own to say.
+
+NO_COMMON_CALLS = frozenset[str]()
+
+
+def expect_no_throws(source: bytes) -> tuple[str, ...]:
+    """Tests do not say in their text by what they may be left."""
+    return ()

@@ -6,7 +6,10 @@ A version (17.0.15) is what a build names in its row; a release (17) is what can
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
+
+from coevo.model.listener import Say, ignore_message
 
 
 class Runtime(Protocol):
@@ -35,3 +38,27 @@ class Runtimes(Protocol):
 
     # one of a release, brought if it is not here, whoever may; Fatal, Transient
     def install(self, release: str) -> Runtime: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemRuntime:
+    """What every machine has."""
+
+    version: str = ''
+    release: str = ''
+
+
+class SystemRuntimes:
+    """Those of a language that is run with what every machine has: none has to be brought."""
+
+    known = (SystemRuntime(),)
+    installable = ()
+
+    def __init__(self, *, brings: bool = False, like: str = '', say: Say = ignore_message) -> None:
+        pass
+
+    def can_provide(self, version: str) -> bool:
+        return True
+
+    def install(self, release: str) -> SystemRuntime:
+        return SystemRuntime()

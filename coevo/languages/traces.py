@@ -16,8 +16,8 @@ class CoveredLine:
     line: int
     missed_instructions: int
     covered_instructions: int
-    missed_branches: int
-    covered_branches: int
+    missed_branches: int = 0
+    covered_branches: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class ExecutedMethod:
 
     type: str
     method: str
-    descriptor: str
+    descriptor: str = ''
     file: str | None
     first_line: int
     last_line: int

@@ -19,7 +19,7 @@ from coevo.model.records import TestMethod
 from tests import projects
 from tests.coevo.languages.python.shops import PROJECT
 from tests.languages import toy
-from tests.languages.toy import builds
+from tests.languages.toy import running
 
 # Arguments by which programs that tests start are found on the host.
 LEFT, SLEPT = '98765.4375', '1.0625'
@@ -132,7 +132,7 @@ def toy_bodies(outside: Outside) -> dict[str, str]:
 
 
 def starve_toy(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(builds, 'LIMITS', replace(builds.LIMITS, disk_bytes=1 << 12))
+    patch.setattr(running, 'LIMITS', replace(running.LIMITS, disk_bytes=1 << 12))
 
 
 # -- Java ----------------------------------------------------------------------------------------

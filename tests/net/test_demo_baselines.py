@@ -14,8 +14,7 @@ import pytest
 from benchmarks.baselines.__main__ import submissions
 from coevo.command.main import main
 from flows.demo.__main__ import has_runtime
-from flows.demo.stories import STORIES
-from flows.demo.stories import Story
+from flows.demo.stories import STORIES, Story
 
 ROOT = Path(__file__).parents[2]
 BEFORE = json.loads((Path(__file__).parent / 'demo_baselines.json').read_bytes())

@@ -11,22 +11,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from coevo.languages.builds import Build
-from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.cells import (
     BorrowedSettings,
     CellEdits,
+    CellKey,
     CheckedSource,
     CompiledTests,
     SettingsScope,
 )
 from coevo.languages.conditions import PLAIN, RunConditions
-from coevo.languages.golang.cells import BinaryVariant, GoCellKey
-from coevo.languages.golang.channel import make_verdicts
+from coevo.languages.engine import find_no_other_runtime, find_no_shadowing, refuse_mutation
+from coevo.languages.golang.cells import BinaryVariant
+from coevo.languages.golang.channel import explain_doubt, make_verdicts
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.ends import GoBuiltEnd
-from coevo.languages.golang.observation import explain_doubt
-from coevo.languages.golang.pair_cells import GoPairCells, make_cell_key
-from coevo.languages.golang.pair_runs import GoPairRuns
+from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import GoRunResult
 from coevo.languages.observation import mark_as_tampered
@@ -51,7 +50,9 @@ class GoBuiltPair:
     context: GoRunContext
     runs: GoPairRuns | None = None
 
-    mutate = staticmethod(make_refusal(Capability.MUTATE))
+    build_with_other_runtime = find_no_other_runtime
+    find_shadowing_classes = find_no_shadowing
+    mutate = refuse_mutation
 
     @property
     def old(self) -> Build:
@@ -60,9 +61,6 @@ class GoBuiltPair:
     @property
     def new(self) -> Build:
         return self.ends[1].build
-
-    def build_with_other_runtime(self) -> None:
-        return None
 
     def compile(
         self,
@@ -73,7 +71,7 @@ class GoBuiltPair:
         edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
     ) -> CompiledTests:
-        key = GoCellKey(
+        key = CellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
         )
         cells, project = self._cells.all, self._cells.find_project(key)
@@ -99,7 +97,7 @@ class GoBuiltPair:
         return own is not None and other is not None and own.files != other.files
 
     def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
-        binary = self._cells.compile_binary(make_cell_key(compiled))
+        binary = self._cells.compile_binary(compiled.key)
         if binary.code:
             return Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
         torn = binary.torn.get(method.test_file)
@@ -111,14 +109,10 @@ class GoBuiltPair:
             outcome=Outcome.COMPILE_ERROR, signature=signature, message=signature, syntax=bool(torn)
         )
 
-    def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
-        """A name that tests and code declare alike does not compile."""
-        return frozenset()
-
     def digest_content(self, compiled: CompiledTests) -> str | None:
         """Of whole trees: a test may read any file that is laid out beside it."""
         header = self.context.repository.header
-        key = make_cell_key(compiled)
+        key = compiled.key
         prepared = self._cells.all.compiler.prepared
         parts = (
             str(header(compiled.code_rev).tree),
@@ -152,7 +146,8 @@ class GoBuiltPair:
             done = self._runs.run_methods(compiled, batch, conditions)
             names = [method.test_method for method in batch]
             batch_verdicts = make_verdicts(done.heard, names, done.status, done.noise)
-            self._runs.note_durations(batch, batch_verdicts)
+            for method, verdict in zip(batch, batch_verdicts, strict=True):
+                self._runs.passing.note(method, verdict)
             if conditions.observed:
                 batch_verdicts = [
                     mark_as_tampered(verdict, explain_doubt(done.heard.seen, name))
@@ -201,9 +196,7 @@ class GoBuiltPair:
         files: Collection[str],
         conditions: RunConditions,
     ) -> tuple[Trace | None, float]:
-        variant = BinaryVariant(
-            covered=f'{self._cells.find_module_path(make_cell_key(compiled))}/...'
-        )
+        variant = BinaryVariant(covered=f'{self._cells.find_module_path(compiled.key)}/...')
         plain = replace(conditions, observed=False)
         done = self._runs.run_methods(
             compiled, [method], plain, variant, files=tuple(sorted(files))
@@ -220,9 +213,7 @@ class GoBuiltPair:
         watched: Mapping[str, Collection[int]],
     ) -> tuple[Trace | None, float]:
         """With the lines that were seen reached; None of a pass that was not seen."""
-        variant = BinaryVariant(
-            stepped=f'{self._cells.find_module_path(make_cell_key(compiled))}/...'
-        )
+        variant = BinaryVariant(stepped=f'{self._cells.find_module_path(compiled.key)}/...')
         seeing = replace(conditions, observed=True)
         done = self._runs.run_methods(compiled, [method], seeing, variant, lines=watched)
         seen = done.heard.seen
@@ -235,7 +226,7 @@ class GoBuiltPair:
     ) -> tuple[CheckedSource, ...]:
         if not variants:
             return ()
-        key = GoCellKey(tests_rev=code_rev, code_rev=code_rev, module=module)
+        key = CellKey(tests_rev=code_rev, code_rev=code_rev, module=module)
         project = self._cells.find_project(key)
         order = {
             'Root': project.root,
@@ -288,7 +279,7 @@ class GoBuiltPair:
         self, compiled: CompiledTests, methods: Sequence[TestMethod]
     ) -> tuple[Verdict, ...] | None:
         """What is said of all where there is nothing to run."""
-        binary = self._cells.compile_binary(make_cell_key(compiled))
+        binary = self._cells.compile_binary(compiled.key)
         if binary.code:
             refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
             return (refused,) * len(methods)
@@ -365,6 +356,4 @@ def _parse_lines(rows: object) -> Iterator[CoveredLine]:
                     line=line,
                     missed_instructions=known - hit,
                     covered_instructions=hit,
-                    missed_branches=0,
-                    covered_branches=0,
                 )

@@ -8,30 +8,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from coevo.languages.cells import BorrowedSettings, CellEdits
+from coevo.languages.cells import CellKey
 from coevo.languages.conditions import MainSources
-from coevo.languages.golang.cell_files import collect_cell_files
+from coevo.languages.core.sessions import Sessions
+from coevo.languages.core.test_runs import run_in_fresh_process
+from coevo.languages.golang.channel import GoProcessReport
 from coevo.languages.golang.compiler import CompilerReply, GoCompiler
 from coevo.languages.golang.places import OVERLAY
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.run_context import GoRunContext
-from coevo.languages.golang.runner import GoRunResult, GoTestRun, run_tests
-from coevo.languages.golang.sessions import GoSessions
+from coevo.languages.golang.runner import GoCellLayout, GoRunResult, GoTestRun
 from coevo.languages.packed_files import pack_files
 
 _MOST_BINARIES = 24
 _MOST_TREES = 12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoCellKey:
-    """module: the folder of a package"""
-
-    tests_rev: str
-    code_rev: str
-    module: str
-    borrowed: BorrowedSettings | None = None
-    edits: CellEdits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,17 +60,15 @@ class GoCells:
     context: GoRunContext
     compiler: GoCompiler
     folder: Path
-    sessions: GoSessions
-    _binaries: OrderedDict[tuple[GoCellKey, str, BinaryVariant], GoBinary] = field(
+    sessions: Sessions[GoCellLayout, GoTestRun, GoProcessReport]
+    _binaries: OrderedDict[tuple[CellKey, str, BinaryVariant], GoBinary] = field(
         default_factory=OrderedDict
     )
-    _trees: OrderedDict[tuple[GoCellKey, str, MainSources | None], Path] = field(
+    _trees: OrderedDict[tuple[CellKey, str, MainSources | None], Path] = field(
         default_factory=OrderedDict
     )
 
-    def compile_binary(
-        self, key: GoCellKey, project: GoProject, variant: BinaryVariant
-    ) -> GoBinary:
+    def compile_binary(self, key: CellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
         """Compiled now, or before: then it costs nothing. project: whose go.mod it has."""
         name = (key, project.digest, variant)
         binary = self._binaries.pop(name, None)
@@ -91,32 +79,25 @@ class GoCells:
         self._binaries[name] = binary
         return binary
 
-    def has_binary(self, key: GoCellKey, project: GoProject) -> bool:
+    def has_binary(self, key: CellKey, project: GoProject) -> bool:
         return (key, project.digest, BinaryVariant()) in self._binaries
 
     def pack_tree(
-        self, key: GoCellKey, project: GoProject, sources: MainSources | None = None
+        self, key: CellKey, project: GoProject, sources: MainSources | None = None
     ) -> Path:
         """The archive of its files."""
-        whole = GoCellKey(
-            tests_rev=key.tests_rev,
-            code_rev=key.code_rev,
-            module='',
-            borrowed=key.borrowed,
-            edits=key.edits,
-        )
-        name = (whole, project.digest, sources)
+        name = (replace(key, module=''), project.digest, sources)
         archive = self._trees.pop(name, None)
         if archive is None:
             while len(self._trees) >= _MOST_TREES:
                 self._trees.popitem(last=False)[1].unlink(missing_ok=True)
-            files = collect_cell_files(
-                self.context.repository,
+            files = self.context.trees.collect_cell_files(
                 key.tests_rev,
                 key.code_rev,
-                project.files,
                 key.edits,
-                sources,
+                written=project.files,
+                sources=sources,
+                suffix='.go',
             )
             archive = pack_files(files, self.folder / 'trees')
         self._trees[name] = archive
@@ -126,10 +107,11 @@ class GoCells:
         """shared  whether it may be in a sandbox in which other processes of its cell were before"""
         spent = 0.0
         if shared:
-            done, spent = self.sessions.run_in_session(run)
+            done, spent = self.sessions.run_in_session(run.ground, run, lambda: run.ground)
             if done is not None:
                 return done
-        done = run_tests(self.context.sandbox, run)
+        job = run.ground.make_job('run', run.most_cpu_seconds)
+        done = run_in_fresh_process(self.context.sandbox, job, run)
         return replace(done, cpu_seconds=done.cpu_seconds + spent)
 
     def close(self) -> None:
@@ -139,7 +121,7 @@ class GoCells:
         self._trees.clear()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _compile(self, key: GoCellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
+    def _compile(self, key: CellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
         flags = []
         if variant.covered:
             flags = ['-cover', '-covermode=set', f'-coverpkg={variant.covered}']

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any
 
-from coevo.languages.golang.observation import GoObservation, parse_observation
-from coevo.languages.verdicts import Verdict
+from coevo.languages.core.channel import (
+    find_withheld_resource,
+    judge_before_tests,
+    judge_no_start,
+    judge_unended,
+)
+from coevo.languages.core.test_runs import is_killed
+from coevo.languages.observation import ObservedCalls, explain_disagreement
+from coevo.languages.verdicts import UNOBSERVED, Verdict
 from coevo.model.words import Outcome
 
-_LINE_BYTES = 1 << 21
 _SAID = (Outcome.PASS, Outcome.FAIL, Outcome.SKIPPED)
 _MOST_EVENTS = 1 << 16
 
@@ -28,7 +32,7 @@ class GoTestReport:
 
 @dataclass(slots=True, kw_only=True)
 class GoProcessReport:
-    """What was said of a process.
+    """What was said of a process. Fulfils `coevo.languages.core.test_runs.ProcessReport`.
 
     tests     by name, in the order in which they were asked for
     started   whether our program was there
@@ -72,23 +76,21 @@ class GoProcessReport:
                 test.panic = _parse_panic(event)
 
     @property
+    def is_complete(self) -> bool:
+        return all(test.verdict is not None for test in self.tests.values())
+
+    @property
+    def is_refused_for_good(self) -> bool:
+        return False
+
+    def settles_run(self, status: str, *, over: bool) -> bool:
+        return self.late is not None or (over and not is_killed(self, status))
+
+    @property
     def running(self) -> str | None:
         """A test that has begun and not ended."""
         unfinished = (n for n, test in self.tests.items() if test.begun and test.verdict is None)
         return next(unfinished, None)
-
-
-def read_events(stream: BinaryIO, nonce: str) -> Iterator[dict[str, Any]]:
-    """Events under our nonce; anything else on the channel was not written by our program."""
-    prefix = f'{nonce}\t'.encode()
-    while line := stream.readline(_LINE_BYTES):
-        if line.startswith(prefix):
-            try:
-                event = json.loads(line[len(prefix) :])
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(event, dict):
-                yield event
 
 
 def make_verdicts(
@@ -129,28 +131,22 @@ def _make_verdict(
         if as_told or test.verdict.outcome is Outcome.FAIL:
             return test.verdict
         return Verdict(outcome=Outcome.ERROR, signature=status) if alone else None
-    if name == heard.late or (test.begun and status in ('cpu', 'wall')):
-        return Verdict(outcome=Outcome.TIMEOUT, signature='time')
+    unended = judge_unended(late=name == heard.late, running=test.begun, status=status)
+    if unended is not None and unended.outcome is Outcome.TIMEOUT:
+        return unended
     if test.begun and test.panic is not None and not over:
         return test.panic
     if test.begun:
         others = [o for n, o in heard.tests.items() if n != name and o.begun and o.verdict is None]
         # Of tests that ran beside each other nobody knows which one ended their process.
-        return None if others else Verdict(outcome=Outcome.ERROR, signature=status)
+        return None if others else unended
     if not heard.started and index == 0:
-        return Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
+        return judge_no_start(noise)
     if not heard.started:
         return None
     if as_told and heard.status is not None:
         return Verdict(outcome=Outcome.MISSING)
-    if silent and index == 0:
-        late = status in ('cpu', 'wall')
-        return Verdict(
-            outcome=Outcome.TIMEOUT if late else Outcome.ERROR,
-            signature='time' if late else status,
-            message=noise[-300:],
-        )
-    return None
+    return judge_before_tests(status, noise[-300:]) if silent and index == 0 else None
 
 
 def _choose_worse(one: Verdict | None, other: Verdict) -> Verdict:
@@ -167,7 +163,7 @@ def _parse_verdict(event: dict[str, Any]) -> Verdict:
         exceptions=('testing.Fail',) if broken else (),
         message=message if broken else '',
         cpu_seconds=_get_cpu_seconds(event),
-        environment=find_withheld_resource(message) if broken else None,
+        environment=find_withheld_resource(_WITHHELD, message) if broken else None,
     )
 
 
@@ -178,7 +174,7 @@ def _parse_panic(event: dict[str, Any]) -> Verdict:
         signature=f'{kind}@{_get_text(event, "frame")[:300] or "?"}',
         exceptions=(kind,),
         message=message,
-        environment=find_withheld_resource(message),
+        environment=find_withheld_resource(_WITHHELD, message),
     )
 
 
@@ -203,15 +199,48 @@ _NO_NETWORK = (
     r'|lookup (?!localhost)\S+.*(no such host|server misbehaving|connection refused)'
     r'|connect: network is unreachable|Temporary failure in name resolution'
 )
-_WORDS = (
-    ('network', _NO_NETWORK),
-    ('clock', r'x509: certificate has expired or is not yet valid'),
+_WITHHELD = (
+    ('network', (), _NO_NETWORK),
+    ('clock', (), r'x509: certificate has expired or is not yet valid'),
 )
 
 
-def find_withheld_resource(message: str) -> str | None:
-    """What the machine withheld, by the output of a test that failed, or what a panic said."""
-    for what, words in _WORDS:
-        if re.search(words, message):
-            return what
-    return None
+# What an observer above a test process saw of its tests (`inside/observe.go`).
+#
+# The test process cannot say it: events of this kind have a key that our program alone knows.
+
+
+_UNSEEN = ObservedCalls(entered=0, left=0, failed=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoObservation:
+    """tests    by name
+    altered  whether the code of the process was not that of its binary any more
+    reached  of the lines that were asked for, by path
+    """
+
+    tests: Mapping[str, ObservedCalls]
+    altered: bool
+    reached: Mapping[str, frozenset[int]]
+
+
+def parse_observation(event: Mapping[str, Any]) -> GoObservation:
+    """From our program's event."""
+    return GoObservation(
+        tests={
+            name: ObservedCalls(
+                entered=counts['Entered'], left=counts['Left'], failed=counts['Failed']
+            )
+            for name, counts in event['tests'].items()
+        },
+        altered=event['altered'],
+        reached={path: frozenset(lines) for path, lines in event['reached'].items()},
+    )
+
+
+def explain_doubt(seen: GoObservation | None, test: str) -> str | None:
+    """Why a pass of it is not to be believed."""
+    if seen is None:
+        return UNOBSERVED
+    return explain_disagreement(seen.tests.get(test, _UNSEEN), interferes=seen.altered)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
+import re
 import shlex
 from collections.abc import Sequence
 
 from coevo.languages.declarations import SourceFile
-from coevo.languages.golang.names import make_run_pattern
 from coevo.languages.golang.reading.layout import GO_MOD, GO_WORK
 from coevo.languages.golang.reading.module_paths import find_owning_module
 from coevo.languages.golang.reading.tests import find_tests
@@ -72,3 +72,9 @@ def _list_all_tests(file: SourceFile, module: str, path: str) -> list[TestMethod
         TestMethod(module=module, test_file=path, test_class=type_.name, test_method=member.name)
         for type_, member in find_tests(file, lambda simple: ())
     ]
+
+
+def make_run_pattern(methods: Sequence[TestMethod]) -> str:
+    """What `-run` is given to run them and no others."""
+    names = dict.fromkeys(re.escape(method.test_method) for method in methods)
+    return f'^({"|".join(names)})$'

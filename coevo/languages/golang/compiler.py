@@ -19,16 +19,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coevo.languages.golang.launch import COMPILING_DISK_BYTES, COMPILING_SECONDS, make_compiler_job
-from coevo.languages.golang.places import CACHES, OVERLAY, SOURCES
-from coevo.languages.golang.standard_library import PreparedToolchain
-from coevo.languages.packed_files import pack_files
-from coevo.languages.test_processes import (
+from coevo.languages.core.test_processes import (
     CpuBounds,
     dismiss_process,
     send_order_parts,
     watch_limits,
 )
+from coevo.languages.golang.launch import COMPILING_DISK_BYTES, COMPILING_SECONDS, make_compiler_job
+from coevo.languages.golang.places import CACHES, OVERLAY, SOURCES
+from coevo.languages.golang.standard_library import PreparedToolchain
+from coevo.languages.packed_files import pack_files
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Process, Sandbox
 from coevo.storage.beneath import SafePath, join_beneath

@@ -7,9 +7,9 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coevo.languages.builds import Build
-from coevo.languages.golang.cell_files import explain_refusal
-from coevo.languages.golang.cells import GoCellKey, GoCells
+from coevo.languages.builds import Build, make_build_without_runtime
+from coevo.languages.cells import CellKey
+from coevo.languages.golang.cells import GoCells
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.reading.layout import VENDOR
@@ -17,7 +17,6 @@ from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.records import Commit, Pair
 
-RUNTIME_MISSING = 'runtime_missing'
 BUILDER = 'go'
 
 
@@ -40,8 +39,7 @@ def choose_toolchain(context: GoRunContext, pair: Pair) -> GoToolchain | str:
 
 
 def make_unbuilt_end(commit: Commit, lacking: str) -> GoBuiltEnd:
-    build = Build(rev=commit.rev, failure=RUNTIME_MISSING, modules={}, runtime_lacking=lacking)
-    return GoBuiltEnd(build=build)
+    return GoBuiltEnd(build=make_build_without_runtime(commit.rev, lacking))
 
 
 def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) -> GoBuiltEnd:
@@ -54,7 +52,7 @@ def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) 
         build, project = known
         return GoBuiltEnd(build=dataclasses.replace(build, cpu_seconds=0.0), project=project)
     description = context.describe_revision(commit.rev, pair.repo, pair.new)
-    refused = description.refusal or explain_refusal(context.repository, commit.rev)
+    refused = description.refusal or context.trees.find_layout_fault(commit.rev)
     if refused is not None:
         return GoBuiltEnd(build=_make_build(commit.rev, toolchain, {}, failure=refused))
     project = context.resolve_project(commit.rev, description, toolchain, pair.new)
@@ -99,7 +97,7 @@ def _build_packages(
         failures |= dict.fromkeys(members)
         if not there:
             continue
-        key = GoCellKey(tests_rev=rev, code_rev=rev, module=module)
+        key = CellKey(tests_rev=rev, code_rev=rev, module=module)
         order = {
             'Root': project.root,
             'Folder': module,

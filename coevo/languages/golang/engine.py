@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+from coevo.languages.core.engines import RunEngine
+from coevo.languages.core.sessions import Sessions
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang.built_pair import GoBuiltPair
 from coevo.languages.golang.cells import GoCells
 from coevo.languages.golang.compiler import GoCompiler
 from coevo.languages.golang.ends import choose_toolchain, make_end, make_unbuilt_end
-from coevo.languages.golang.pair_cells import GoPairCells
-from coevo.languages.golang.pair_runs import GoPairRuns
+from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
-from coevo.languages.golang.sessions import GoSessions
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.errors import Fatal
 from coevo.model.records import Pair
 from coevo.sandboxes.names import CONFINING
+
+# A pair has four cells, each in few packages; one that is open holds a tree in memory.
+_MOST_SESSIONS = 8
 
 
 class GoBuilder:
@@ -49,7 +52,7 @@ class GoBuilder:
                 context=self._context,
                 compiler=GoCompiler(self._context.sandbox, prepared, shared),
                 folder=folder,
-                sessions=GoSessions(self._context.sandbox),
+                sessions=Sessions(self._context.sandbox, _MOST_SESSIONS),
             )
         return self._cells[toolchain]
 
@@ -59,28 +62,14 @@ class GoBuilder:
         self._cells.clear()
 
 
-class GoEngine:
-    """Fulfils `coevo.languages.engine.Engine`."""
-
-    def __init__(self, run: RunSettings, stack: ExitStack) -> None:
-        supply = run.runtimes
-        assert supply is None or isinstance(supply, GoSupply), 'those that Go itself gave'
-        if run.sandbox not in CONFINING:
-            raise Fatal('Go tests lie at fixed places of a sandbox: choose bubblewrap or docker')
-        self._context = GoRunContext(
-            run.repository,
-            supply or GoSupply(),
-            sandbox=run.sandbox,
-            own_edits=run.own_edits,
-            stack=stack,
-            say=run.say,
-        )
-
-    def make_builder(self) -> GoBuilder:
-        return GoBuilder(self._context)
-
-    def forget_revision(self, rev: str) -> None:
-        self._context.forget_revision(rev)
-
-    def halt(self) -> None:
-        self._context.sandbox.close()
+def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
+    supply = run.runtimes
+    assert supply is None or isinstance(supply, GoSupply), 'those that Go itself gave'
+    if run.sandbox not in CONFINING:
+        raise Fatal('Go tests lie at fixed places of a sandbox: choose bubblewrap or docker')
+    context = GoRunContext(run, supply or GoSupply(), stack)
+    return RunEngine(
+        sandbox=context.sandbox,
+        make_builder=lambda: GoBuilder(context),
+        forget_revision=context.forget_revision,
+    )

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import ExitStack
-from pathlib import Path
 
 from coevo.git.repository import Repository
-from coevo.languages.capabilities import Capability, make_refusal
-from coevo.languages.engine import RunSettings
+from coevo.languages import base
+from coevo.languages.capabilities import Capability
 from coevo.languages.golang import assertions, reading, surgery
-from coevo.languages.golang.commands import add_commands, build_command_start
-from coevo.languages.golang.engine import GoEngine
-from coevo.languages.golang.findings import inspect_machine
+from coevo.languages.golang.commands import add_commands as add_commands
+from coevo.languages.golang.commands import build_command_start, make_run_pattern
+from coevo.languages.golang.engine import make_engine as make_engine
 from coevo.languages.golang.kits import GoKits
-from coevo.languages.golang.names import make_run_pattern
 from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.golang.supply import GoSupply
+from coevo.languages.golang.supply import inspect_machine as inspect_machine
 from coevo.languages.golang.surgery import placebos, undo
 from coevo.languages.golang.toolchains import LIMIT, find_toolchains, select_alike
 from coevo.languages.measures import Measures
@@ -26,18 +24,15 @@ from coevo.languages.reading import LanguageReading
 from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import FileSurgery
 from coevo.languages.universal_mutator import UniversalMutator
-from coevo.languages.verdicts import Verdict
 from coevo.model.environments import Environment
 from coevo.model.listener import Say, ignore_message
 from coevo.model.records import TestMethod
-from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'go'
 RUNTIME = 'Go'
 BUILD_FILES = ('go.mod', 'Gopkg.toml', 'glide.yaml', 'Godeps/Godeps.json', 'vendor/vendor.json')
 NEEDS = 'a go.mod, or a Go package, at its root'
 
-WORKAROUNDS = frozenset[str]()
 READING: LanguageReading = reading
 SURGERY: FileSurgery = surgery
 MEASURES = Measures(
@@ -47,31 +42,14 @@ MEASURES = Measures(
     undoing=undo,
 )
 OFFERS = frozenset(Capability) - {Capability.MUTATE}
-get_mutation_tool = make_refusal(Capability.MUTATE)
 
-__all__ = [
-    'WORKAROUNDS',
-    'BUILD_FILES',
-    'MEASURES',
-    'NAME',
-    'NEEDS',
-    'OFFERS',
-    'READING',
-    'RUNTIME',
-    'SURGERY',
-    'add_commands',
-    'can_build_revision',
-    'make_engine',
-    'inspect_machine',
-    'make_kits',
-    'get_mutation_tool',
-    'explain_outdated',
-    'make_prompt_words',
-    'make_refactoring_finder',
-    'make_runtimes',
-    'list_tool_versions',
-    'suggest_workaround',
-]
+WORKAROUNDS = base.NO_WORKAROUNDS
+suggest_workaround = base.suggest_no_workaround
+explain_outdated = base.accept_any_age
+list_tool_versions = base.list_no_tools
+get_mutation_tool = base.refuse_mutation_tool
+make_refactoring_finder = NoRefactoringFinder
+make_kits = GoKits
 
 
 def can_build_revision(repository: Repository, rev: str) -> bool:
@@ -89,23 +67,6 @@ def make_runtimes(*, brings: bool = False, like: str = '', say: Say = ignore_mes
     return GoSupply(known=select_alike(like, known) or known, brings=may_bring, say=say)
 
 
-def make_refactoring_finder() -> NoRefactoringFinder:
-    return NoRefactoringFinder()
-
-
-def explain_outdated(repository: Repository, rev: str, level: int | None) -> None:
-    """None is: new toolchains compile all that was ever written."""
-
-
-def suggest_workaround(verdict: Verdict) -> None:
-    """None is known."""
-
-
-def list_tool_versions() -> tuple[str, ...]:
-    """What measures is of the toolchain, which a build names itself."""
-    return ()
-
-
 def make_prompt_words(
     module: str,
     test_file: str,
@@ -120,11 +81,3 @@ def make_prompt_words(
         running=(f'{build_command_start(module, environment)} -vet=off{chosen} .',),
         side_effects='tests that write into the tree, or a go.mod that is completed',
     )
-
-
-def make_kits(sandbox: Sandbox, folder: Path, say: Say) -> GoKits:
-    return GoKits(sandbox, folder, say)
-
-
-def make_engine(run: RunSettings, stack: ExitStack) -> GoEngine:
-    return GoEngine(run, stack)

@@ -10,13 +10,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from coevo.languages.core.test_processes import send_order_parts
 from coevo.languages.golang.go_command import GoSettings
 from coevo.languages.golang.launch import make_listing_job
 from coevo.languages.golang.module_proxy import DatedVersions, ModuleProxy
 from coevo.languages.golang.module_store import ModuleStore
 from coevo.languages.golang.places import MODULES, OWN_MODULES, SOURCES
 from coevo.languages.golang.standard_library import PreparedToolchain
-from coevo.languages.test_processes import send_order_parts
 from coevo.model.errors import Transient
 from coevo.sandboxes.read_only_proxy import RunningProxy, serve_job
 from coevo.sandboxes.sandbox import Process, Sandbox

@@ -2,33 +2,65 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import ceil
 
-from coevo.languages.cells import CompiledTests
+from coevo.languages.cells import CellKey, CompiledTests, SettingsScope
 from coevo.languages.conditions import RunConditions
-from coevo.languages.golang.cells import BinaryVariant, GoCellKey
+from coevo.languages.core.test_runs import PassingTimes
+from coevo.languages.golang.cells import BinaryVariant, GoBinary, GoCells
+from coevo.languages.golang.ends import GoBuiltEnd
 from coevo.languages.golang.launch import OTHER_PROCESSORS, PROCESSORS
-from coevo.languages.golang.pair_cells import GoPairCells, make_cell_key
+from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.runner import GoCellLayout, GoRunResult, GoTestRun
-from coevo.languages.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
-from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
-from coevo.model.words import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoPairCells:
+    """all: those of the thread, of other pairs too"""
+
+    ends: tuple[GoBuiltEnd, GoBuiltEnd]
+    all: GoCells
+
+    def find_end(self, rev: str) -> GoBuiltEnd:
+        return next(end for end in self.ends if end.build.rev == rev)
+
+    def find_project(self, key: CellKey) -> GoProject:
+        """That of the code, with the go.mod of another revision where it is borrowed."""
+        own = self.find_end(key.code_rev).project
+        assert own is not None, 'a revision is built before it is used'
+        if key.borrowed is None or key.borrowed.scope is SettingsScope.TEST_LIBRARIES:
+            return own
+        other = self.find_end(key.borrowed.rev).project
+        return own if other is None else replace(own, files=other.files)
+
+    def find_module_path(self, key: CellKey) -> str:
+        project = self.find_project(key)
+        return project.paths[project.find_module(key.module)]
+
+    def find_import_path(self, key: CellKey) -> str:
+        """Of the package in a cell's folder."""
+        below = posixpath.relpath(key.module, self.find_project(key).find_module(key.module))
+        return posixpath.normpath(f'{self.find_module_path(key)}/{below}')
+
+    def compile_binary(self, key: CellKey, variant: BinaryVariant | None = None) -> GoBinary:
+        return self.all.compile_binary(key, self.find_project(key), variant or BinaryVariant())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoPairRuns:
-    """slowest  CPU seconds of tests that have passed
+    """passing  how long tests took that have passed
     alone    how often a test was run alone in a cell without edits
     """
 
     cells: GoPairCells
-    slowest: dict[TestMethod, float] = field(default_factory=dict)
-    alone: dict[tuple[GoCellKey, TestMethod], int] = field(default_factory=dict)
+    passing: PassingTimes = field(default_factory=PassingTimes)
+    alone: dict[tuple[CellKey, TestMethod], int] = field(default_factory=dict)
 
     def run_methods(
         self,
@@ -40,7 +72,7 @@ class GoPairRuns:
         files: tuple[str, ...] | None = None,
         lines: Mapping[str, Collection[int]] | None = None,
     ) -> GoRunResult:
-        key = make_cell_key(compiled)
+        key = compiled.key
         project = self.cells.find_project(key)
         clock = make_clock_variables(conditions.clock)
         binary = self.cells.compile_binary(
@@ -56,7 +88,7 @@ class GoPairRuns:
                 folder=compiled.module,
             ),
             limits={
-                method.test_method: conditions.cpu_limit or self._choose_cpu_limit(method)
+                method.test_method: conditions.cpu_limit or self.passing.choose_cpu_limit(method)
                 for method in methods
             },
             cpu_seconds=conditions.process_cpu_limit,
@@ -70,14 +102,14 @@ class GoPairRuns:
         shared = (may_share or self.cells.all.context.own_edits) and not conditions.observed
         return self.cells.all.run_test_process(run, shared=shared)
 
-    def _load_compiled_sources(self, key: GoCellKey, files: Iterable[str]) -> dict[str, bytes]:
+    def _load_compiled_sources(self, key: CellKey, files: Iterable[str]) -> dict[str, bytes]:
         here = open_tree(self.cells.all.context.repository, key.code_rev)
         edited = dict(key.edits.code) if key.edits else {}
         sources = {path: here.read_content(path) for path in files if path in here.entries}
         sources |= {path: text for path in files if (text := edited.get(path)) is not None}
         return dict(sorted(sources.items()))
 
-    def _choose_processors(self, key: GoCellKey, methods: Sequence[TestMethod]) -> int:
+    def _choose_processors(self, key: CellKey, methods: Sequence[TestMethod]) -> int:
         """Every other time that a test is run alone its runtime is told of another number of them.
 
         Not where anything is edited: what is handed in could tell by it in which run it is.
@@ -87,15 +119,6 @@ class GoPairRuns:
         count = self.alone.get((key, methods[0]), 0)
         self.alone[key, methods[0]] = count + 1
         return OTHER_PROCESSORS if count % 2 else PROCESSORS
-
-    def _choose_cpu_limit(self, method: TestMethod) -> float:
-        return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self.slowest.get(method, 0.0))
-
-    def note_durations(self, methods: Sequence[TestMethod], told: Sequence[Verdict | None]) -> None:
-        """How long those took that have passed."""
-        for method, verdict in zip(methods, told, strict=True):
-            if verdict is not None and verdict.outcome is Outcome.PASS:
-                self.slowest[method] = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
 
 
 # A clock that starts at a date: dates alone are other, what is measured and waited for stays

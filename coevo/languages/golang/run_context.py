@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from datetime import date
 from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
+from coevo.languages.core.cell_files import RevisionTrees
+from coevo.languages.core.engines import open_run_ground
+from coevo.languages.engine import RunSettings
 from coevo.languages.golang.go_command import load_settings
 from coevo.languages.golang.module_listing import ModuleLister
 from coevo.languages.golang.projects import (
@@ -18,13 +21,11 @@ from coevo.languages.golang.projects import (
     describe_modules,
     resolve_modules,
 )
+from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.standard_library import PreparedToolchain, prepare_toolchain
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
-from coevo.model.listener import Say
 from coevo.model.records import Commit
-from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import open_workspace
 
 EndKey = tuple[str, str, date | None]
 """Revision, toolchain, day."""
@@ -38,19 +39,13 @@ class GoRunContext:
 
     def __init__(
         self,
-        repository: Repository,
+        run: RunSettings,
         supply: GoSupply,
-        *,
-        sandbox: str,
-        own_edits: bool,
         stack: ExitStack,
-        say: Say,
     ) -> None:
-        self.repository, self.supply, self.say = repository, supply, say
-        self.own_edits = own_edits
-        self.sandbox = open_sandbox(sandbox)
-        stack.callback(self.sandbox.close)
-        self.root = stack.enter_context(open_workspace())
+        self.repository, self.own_edits, self.supply = run.repository, run.own_edits, supply
+        self.trees = RevisionTrees(repository=run.repository, select_test_paths=_select_test_paths)
+        self.sandbox, self.root = open_run_ground(run.sandbox, stack)
         self.ends: dict[EndKey, tuple[Build, GoProject]] = {}
         self.built: dict[BuiltKey, Mapping[str, str | None]] = {}
         self._projects: dict[tuple[str, str, date | None], GoProject] = {}
@@ -64,6 +59,7 @@ class GoRunContext:
             self.ends.pop(key, None)
         for name in [name for name in self.built if name[0] == rev]:
             self.built.pop(name, None)
+        self.trees.forget_revision(rev)
 
     def get_prepared(self, toolchain: GoToolchain) -> PreparedToolchain:
         with self.lock:
@@ -110,3 +106,8 @@ class GoRunContext:
                     when.committer_date,
                 )
             return self._projects[key]
+
+
+def _select_test_paths(repository: Repository, rev: str) -> Iterable[str]:
+    seen = open_tree(repository, rev)
+    return (path for path in seen.entries if seen.belongs_to_tests(path))

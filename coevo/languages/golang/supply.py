@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from coevo.languages.findings import DoctorFinding
 from coevo.languages.golang.go_command import run_go
 from coevo.languages.golang.toolchains import (
     OLDEST,
@@ -114,3 +115,16 @@ class GoSupply:
             )
         self.known = (*self.known, toolchain)
         return toolchain
+
+
+# What this machine has of what code is run with.
+
+
+def inspect_machine() -> Iterator[DoctorFinding]:
+    known = [toolchain.version for toolchain in find_toolchains()]
+    yield DoctorFinding(
+        name='Go',
+        good=bool(known),
+        state=', '.join(known) or 'none of 1.21 or newer',
+        advice=None if known else 'install one (apt install golang-go); it fetches others itself',
+    )

@@ -7,19 +7,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from coevo.languages.builds import Build
-from coevo.languages.cells import BorrowedSettings, CellEdits, CheckedSource, CompiledTests
+from coevo.languages.cells import BorrowedSettings, CellEdits, CellKey, CheckedSource, CompiledTests
 from coevo.languages.conditions import PLAIN, MainSources, RunConditions
+from coevo.languages.core.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
 from coevo.languages.java.building.compilation import is_syntax_error
 from coevo.languages.java.building.report import remove_own_options
 from coevo.languages.java.cells.cells import JavaCells
-from coevo.languages.java.cells.compiled_cells import CompiledCell, JavaCellKey
+from coevo.languages.java.cells.compiled_cells import CompiledCell
 from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.pit.run import make_pit_job, run_pit
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.runner import (
-    LEAST_CPU_LIMIT,
     LEAST_ONCE_PASSED,
-    SLOWER_THAN_PASSING,
     RunTarget,
     did_not_start,
     run_observed,
@@ -65,7 +64,7 @@ class JavaBuiltPair:
         edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
     ) -> CompiledTests:
-        key = JavaCellKey(
+        key = CellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
         )
         return self._cells.get_cell(key).compiled
@@ -81,7 +80,7 @@ class JavaBuiltPair:
         )
 
     def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
-        cell = self._cells.get_cell_for(compiled)
+        cell = self._cells.get_cell(compiled.key)
         signature = cell.report.find_first_error(method)
         if signature is None:
             return None
@@ -98,7 +97,7 @@ class JavaBuiltPair:
         folders = [] if module is None else list(output.list_class_folders(module))
         return frozenset(
             name
-            for name in self._cells.get_cell_for(compiled).report.classes
+            for name in self._cells.get_cell(compiled.key).report.classes
             if any((folder / f'{name.replace(".", "/")}.class').is_file() for folder in folders)
         )
 
@@ -117,7 +116,7 @@ class JavaBuiltPair:
         conditions: RunConditions = PLAIN,
     ) -> VerdictBatch:
         """A method of which no concrete class was compiled is missing; no process is asked."""
-        cell = self._cells.get_cell_for(compiled)
+        cell = self._cells.get_cell(compiled.key)
         if cell.compiled.code_failure is not None:
             refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=cell.compiled.code_failure)
             return VerdictBatch(verdicts=(refused,) * len(methods), cpu_seconds=0.0)
@@ -146,7 +145,7 @@ class JavaBuiltPair:
         together: bool = False,
     ) -> TraceBatch:
         """None, too, for a method of which no concrete class was compiled."""
-        cell = self._cells.get_cell_for(compiled)
+        cell = self._cells.get_cell(compiled.key)
         targets = [
             make_run_target(cell, method, conditions, self.passing, traced=True)
             for method in methods
@@ -178,7 +177,7 @@ class JavaBuiltPair:
         lines: Mapping[str, Collection[int]],
         conditions: RunConditions = PLAIN,
     ) -> ByteCodeMutants:
-        cell = self._cells.get_cell_for(compiled)
+        cell = self._cells.get_cell(compiled.key)
         target = make_run_target(cell, method, conditions, self.passing, traced=True)
         plan = make_launch_plan(self.worker, cell, (target,), replace(conditions, observed=False))
         if plan is None or not target.classes or self.find_compile_verdict(compiled, method):

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 
 from coevo.languages.builds import Build
+from coevo.languages.core.engines import RunEngine
 from coevo.languages.engine import RunSettings
 from coevo.languages.java.built_pair import JavaBuiltPair
 from coevo.languages.java.jdk_worker import JdkWorker
@@ -18,30 +19,10 @@ from coevo.languages.java.tools.jdks import Jdk
 from coevo.model.records import Pair
 
 
-class JavaEngine:
-    """Fulfils `coevo.languages.engine.Engine`."""
-
-    def __init__(self, run: RunSettings, stack: ExitStack) -> None:
-        jdks = run.runtimes
-        assert jdks is None or isinstance(jdks, JdkSupply), 'those that Java itself gave'
-        self._run = JavaRunContext(run.repository, sandbox=run.sandbox, stack=stack, say=run.say)
-        self._builds_by_jdk = BuildsByJdk(self._run, jdks)
-
-    def make_builder(self) -> JavaBuilder:
-        return JavaBuilder(self._builds_by_jdk)
-
-    def forget_revision(self, rev: str) -> None:
-        self._builds_by_jdk.forget_revision(rev)
-
-    def halt(self) -> None:
-        self._run.sandbox.close()
-
-
-# Pairs built for one thread: both ends with the same JDK, the first candidate that does it.
-
-
 class JavaBuilder:
-    """Fulfils `coevo.languages.engine.Builder`.
+    """Builds pairs for one thread: both ends with the same JDK, the first candidate that does it.
+
+    Fulfils `coevo.languages.engine.Builder`.
 
     What is chosen for a pair follows from the pair alone: nothing is learnt from other pairs, since then
     a row would depend on what was mined before it.
@@ -108,6 +89,18 @@ class JavaBuilder:
         if jdk not in self._workers:
             self._workers[jdk] = JdkWorker(self._builds_by_jdk.get_builds(jdk))
         return self._workers[jdk]
+
+
+def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
+    jdks = run.runtimes
+    assert jdks is None or isinstance(jdks, JdkSupply), 'those that Java itself gave'
+    context = JavaRunContext(run.repository, sandbox=run.sandbox, stack=stack, say=run.say)
+    builds_by_jdk = BuildsByJdk(context, jdks)
+    return RunEngine(
+        sandbox=context.sandbox,
+        make_builder=lambda: JavaBuilder(builds_by_jdk),
+        forget_revision=builds_by_jdk.forget_revision,
+    )
 
 
 def _is_completely_built(end: Build) -> bool:

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from pathlib import Path
-
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import EVERYTHING
-from coevo.languages.engine import RunSettings
 from coevo.languages.java import reading, surgery
-from coevo.languages.java.commands import add_commands
-from coevo.languages.java.engine import JavaEngine
+from coevo.languages.java.commands import add_commands as add_commands
+from coevo.languages.java.engine import make_engine as make_engine
 from coevo.languages.java.gradle.scripts import has_gradle_script
 from coevo.languages.java.kits.maven_kits import MavenKits
-from coevo.languages.java.kits.prompt_words import make_prompt_words
+from coevo.languages.java.kits.prompt_words import make_prompt_words as make_prompt_words
 from coevo.languages.java.maven.pom_demand import find_pom_demand
-from coevo.languages.java.measures import MEASURES
+from coevo.languages.java.measures import MEASURES as MEASURES
 from coevo.languages.java.places import POM
 from coevo.languages.java.processes import workarounds
-from coevo.languages.java.processes.workarounds import suggest_workaround
+from coevo.languages.java.processes.workarounds import suggest_workaround as suggest_workaround
 from coevo.languages.java.refactorings.miner import RefactoringMiners
 from coevo.languages.java.tools import pit
-from coevo.languages.java.tools.findings import inspect_machine
+from coevo.languages.java.tools.findings import inspect_machine as inspect_machine
 from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import find_alike_jdks, find_jdks
-from coevo.languages.java.tools.tool_versions import list_tool_versions
+from coevo.languages.java.tools.tool_versions import list_tool_versions as list_tool_versions
 from coevo.languages.mutation_tools import MutationTool
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import FileSurgery
 from coevo.model.listener import Say, ignore_message
-from coevo.sandboxes.sandbox import Sandbox
 
 NAME = 'java'
 BUILD_FILES = (POM,)
@@ -41,30 +36,8 @@ _LEAST_LEVEL = 8  # A.1
 READING: LanguageReading = reading
 SURGERY: FileSurgery = surgery
 OFFERS = EVERYTHING
-
-__all__ = [
-    'MEASURES',
-    'WORKAROUNDS',
-    'BUILD_FILES',
-    'NAME',
-    'NEEDS',
-    'OFFERS',
-    'READING',
-    'RUNTIME',
-    'SURGERY',
-    'add_commands',
-    'can_build_revision',
-    'make_engine',
-    'inspect_machine',
-    'make_kits',
-    'get_mutation_tool',
-    'explain_outdated',
-    'make_prompt_words',
-    'make_refactoring_finder',
-    'make_runtimes',
-    'list_tool_versions',
-    'suggest_workaround',
-]
+make_refactoring_finder = RefactoringMiners
+make_kits = MavenKits
 
 
 def can_build_revision(repository: Repository, rev: str) -> bool:
@@ -80,10 +53,6 @@ def make_runtimes(*, brings: bool = False, like: str = '', say: Say = ignore_mes
     return JdkSupply(known or None, brings=brings, say=say)
 
 
-def make_refactoring_finder() -> RefactoringMiners:
-    return RefactoringMiners()
-
-
 def explain_outdated(repository: Repository, rev: str, level: int | None) -> str | None:
     """By the highest level in its own POMs, where its build knows of none."""
     declared = level or find_pom_demand(repository, rev).lowest
@@ -92,11 +61,3 @@ def explain_outdated(repository: Repository, rev: str, level: int | None) -> str
 
 def get_mutation_tool() -> MutationTool:
     return pit
-
-
-def make_kits(sandbox: Sandbox, folder: Path, say: Say) -> MavenKits:
-    return MavenKits(sandbox, folder, say)
-
-
-def make_engine(run: RunSettings, stack: ExitStack) -> JavaEngine:
-    return JavaEngine(run, stack)

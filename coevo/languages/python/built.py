@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
+from coevo.languages.core.cell_files import RevisionTrees
 from coevo.languages.python import layout
-from coevo.languages.python.archive import RevisionTrees
 from coevo.languages.python.environments import InstalledPackages
 from coevo.languages.python.options import SETTINGS, make_pytest_options
 from coevo.languages.python.requirements.reading import BUILD_FILES

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coevo.languages.builds import Build
-from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.cells import (
     BorrowedSettings,
     CellEdits,
@@ -16,14 +15,17 @@ from coevo.languages.cells import (
     SettingsScope,
 )
 from coevo.languages.conditions import PLAIN, RunConditions
+from coevo.languages.core.channel import TargetReport
+from coevo.languages.core.test_runs import PassingTimes
+from coevo.languages.engine import find_no_shadowing, refuse_mutation
 from coevo.languages.observation import mark_as_tampered
 from coevo.languages.python.built import BuiltEnd, PythonModule, find_nearest_folder
 from coevo.languages.python.c_libraries import OBSERVER
-from coevo.languages.python.cell import PythonCell, PythonCellKey
+from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.checking import compile_and_check
 from coevo.languages.python.environments import list_packages
-from coevo.languages.python.events import PythonTargetReport, derive_verdicts
+from coevo.languages.python.events import derive_verdicts
 from coevo.languages.python.names import make_target
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.source_text import decode_source
@@ -33,7 +35,6 @@ from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import PythonRunResult
 from coevo.languages.python.tracing import make_joint_trace, make_trace
-from coevo.languages.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
 from coevo.languages.traces import Trace, TraceBatch, unite_reached_lines
 from coevo.languages.verdicts import NO_CLOCK, UNOBSERVED, Verdict, VerdictBatch
 from coevo.model.environments import Environment, LibraryEntry
@@ -52,7 +53,7 @@ class PythonBuiltPair:
 
     ends     by revision
     cells    of this pair alone
-    slowest  CPU seconds of tests that have passed
+    passing  how long tests took that have passed
     others   gives both ends as the next interpreter makes them ready
     """
 
@@ -62,10 +63,11 @@ class PythonBuiltPair:
     ends: Mapping[str, BuiltEnd]
     context: PythonRunContext
     cells: PythonCells
-    slowest: dict[TestMethod, float] = field(default_factory=dict)
+    passing: PassingTimes = field(default_factory=PassingTimes)
     others: Callable[[], PythonBuiltPair | None] = lambda: None
 
-    mutate = staticmethod(make_refusal(Capability.MUTATE))
+    find_shadowing_classes = find_no_shadowing
+    mutate = refuse_mutation
 
     def build_with_other_runtime(self) -> PythonBuiltPair | None:
         return self.others()
@@ -137,9 +139,6 @@ class PythonBuiltPair:
         if verdict is None and missing is not None:
             return Verdict(outcome=Outcome.COMPILE_ERROR, signature=f'missing:{missing}')
         return verdict
-
-    def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
-        return frozenset()
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
         cell = self._get_cell(compiled)
@@ -214,7 +213,7 @@ class PythonBuiltPair:
     ) -> TraceBatch:
         """Watched lines are seen in a process of their own, where nobody else traces."""
         traces: list[Trace | None] = []
-        heard: list[PythonTargetReport] = []
+        heard: list[TargetReport] = []
         spent = 0.0
         edited = compiled.edits.tests if compiled.edits else ()
         theirs = self.context.trees.list_test_paths(compiled.tests_rev) | {
@@ -315,14 +314,7 @@ class PythonBuiltPair:
             own = (
                 self._borrow_settings(own, other, compiled.borrowed.scope) if other else None
             ) or own
-        key = PythonCellKey(
-            tests_rev=compiled.tests_rev,
-            code_rev=compiled.code_rev,
-            module=compiled.module,
-            borrowed=compiled.borrowed,
-            edits=compiled.edits,
-        )
-        return self.cells.get(key, own)
+        return self.cells.get(compiled.key, own)
 
     def _borrow_settings(
         self, own: PythonModule, other: PythonModule, scope: SettingsScope
@@ -413,7 +405,7 @@ class PythonBuiltPair:
         return self.cells.send_request(
             cell,
             request,
-            [conditions.cpu_limit or self._compute_cpu_limit(method) for method in methods],
+            [conditions.cpu_limit or self.passing.choose_cpu_limit(method) for method in methods],
             alone=len(methods) == 1 and not conditions.together,
             cpu_seconds=conditions.process_cpu_limit,
             watched=watched,
@@ -463,9 +455,6 @@ class PythonBuiltPair:
                 spent += self.cells.load_test_files(cell, [path])
         return len(cell.stood_in) > before, spent
 
-    def _compute_cpu_limit(self, method: TestMethod) -> float:
-        return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self.slowest.get(method, 0.0))
-
     def _complete_verdict(
         self, cell: PythonCell, method: TestMethod, verdict: Verdict | None
     ) -> Verdict | None:
@@ -473,8 +462,7 @@ class PythonBuiltPair:
         if verdict is None:
             return None
         if verdict.outcome is Outcome.PASS:
-            slowest = max(self.slowest.get(method, 0.0), verdict.cpu_seconds)
-            self.slowest[method] = slowest
+            self.passing.note(method, verdict)
             return verdict
         hidden = method.test_file in cell.stood_in and cell.declares_method(method)
         if verdict.outcome is Outcome.MISSING and hidden:

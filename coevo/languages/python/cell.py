@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from coevo.languages.cells import BorrowedSettings, CellEdits
+from coevo.languages.cells import CellKey
 from coevo.languages.packed_files import Files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.reading.places import module_name
@@ -18,15 +18,6 @@ from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 
 _WORD = re.compile(rb'\w+')
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PythonCellKey:
-    tests_rev: str
-    code_rev: str
-    module: str
-    borrowed: BorrowedSettings | None
-    edits: CellEdits | None
 
 
 @dataclass(kw_only=True)
@@ -42,7 +33,7 @@ class PythonCell:
     begun     a first run, and of which methods, until somebody asks for it
     """
 
-    key: PythonCellKey
+    key: CellKey
     module: PythonModule
     files: Files
     tree: Path | None = None

@@ -14,20 +14,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from coevo.languages.cells import CellKey
 from coevo.languages.conditions import MainSources
+from coevo.languages.core.test_processes import WALL_PER_CPU
+from coevo.languages.core.test_runs import run_in_fresh_process
 from coevo.languages.packed_files import SECONDS, Files, pack_files
 from coevo.languages.python.built import PythonModule
-from coevo.languages.python.cell import PythonCell, PythonCellKey
+from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.events import is_below_conftest
 from coevo.languages.python.launch import PythonSetup, make_test_job
 from coevo.languages.python.layout import make_metadata
 from coevo.languages.python.places import PACKAGES, TREE
 from coevo.languages.python.rewritten import Said
 from coevo.languages.python.run_context import PythonRunContext
-from coevo.languages.python.runner import LOADING_SECONDS, PythonRunResult, run_request
-from coevo.languages.python.sessions import PythonSessionRun, PythonSessions, SessionKey
+from coevo.languages.python.runner import (
+    LOADING_SECONDS,
+    PythonRunResult,
+    PythonSessionOrders,
+    PythonSessions,
+    PythonTestRun,
+    SessionKey,
+)
 from coevo.languages.python.shown_sources import replace_shown_sources, select_sources
-from coevo.languages.test_processes import WALL_PER_CPU
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.words import Outcome
@@ -50,10 +58,10 @@ class PythonCells:
     def __init__(self, context: PythonRunContext, sessions: PythonSessions) -> None:
         self._context, self._sessions = context, sessions
         self._folder = context.root / f'trees-{id(self):x}'
-        self._cells: dict[PythonCellKey, PythonCell] = {}
-        self._shown: dict[tuple[PythonCellKey, MainSources], tuple[PythonModule, Path]] = {}
+        self._cells: dict[CellKey, PythonCell] = {}
+        self._shown: dict[tuple[CellKey, MainSources], tuple[PythonModule, Path]] = {}
 
-    def get(self, key: PythonCellKey, module: PythonModule) -> PythonCell:
+    def get(self, key: CellKey, module: PythonModule) -> PythonCell:
         cell = self._cells.pop(key, None)
         if cell is not None and cell.module != module:  # of an interpreter that was tried before
             _remove_packed_tree(cell)
@@ -120,7 +128,7 @@ class PythonCells:
 
         limits       CPU seconds for each target
         cpu_seconds  for the whole process; None is what its targets may use together
-        watched      as `run_request` has it
+        watched      as `PythonTestRun` has it
         sources      as `Conditions` has them
         clock        as `job` has it
         """
@@ -140,9 +148,11 @@ class PythonCells:
         tree = (
             self._get_tree(cell) if sources is None else self._get_tree_with_sources(cell, sources)
         )
+        run = PythonTestRun(
+            request=whole, tree=tree, limits=limits, most_cpu_seconds=most, watched=watched
+        )
         if self._may_share(cell, sources) and watched is None and clock is None:
-            run = PythonSessionRun(request=whole, tree=tree, limits=limits, cpu_seconds=most)
-            done, spent = self._sessions.run(_make_session_key(module, alone), setup, run)
+            done, spent = self._run_in_session(module, setup, run, alone=alone)
             if done is not None:
                 return done
         chosen = make_test_job(
@@ -155,8 +165,20 @@ class PythonCells:
             wall_seconds=(sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
             clock=clock,
         )
-        done = run_request(self._context.sandbox, chosen, whole, limits, watched)
+        done = run_in_fresh_process(self._context.sandbox, chosen, run)
         return replace(done, cpu_seconds=done.cpu_seconds + spent)
+
+    def _run_in_session(
+        self, module: PythonModule, setup: PythonSetup, run: PythonTestRun, *, alone: bool
+    ) -> tuple[PythonRunResult | None, float]:
+        key = SessionKey(
+            site=module.installed.site,
+            interpreter=module.installed.interpreter.version,
+            folder=module.folder,
+            roots=module.roots,
+            alone=alone,
+        )
+        return self._sessions.run_in_session(key, run, partial(PythonSessionOrders, key, setup))
 
     def to_process_paths(self, cell: PythonCell, files: Sequence[str]) -> list[str]:
         """Paths of the repository as the process sees them from its folder."""
@@ -289,9 +311,9 @@ class PythonCells:
         if not self._may_share(cell, None):
             return None
         request = {'mode': 'rewrite', 'sources': sources, 'date': SECONDS, 'targets': []}
-        run = PythonSessionRun(request=request, tree=None, limits=(), cpu_seconds=LOADING_SECONDS)
+        run = PythonTestRun(request=request, tree=None, limits=(), most_cpu_seconds=LOADING_SECONDS)
         setup = PythonSetup(installed=cell.module.installed, programs=self._context.programs)
-        done, _ = self._sessions.run(_make_session_key(cell.module, alone=False), setup, run)
+        done, _ = self._run_in_session(cell.module, setup, run, alone=False)
         if done is None:
             return None
         return [done.heard.rewritten.get(index, _UNSAID) for index in range(len(sources))]
@@ -334,17 +356,7 @@ def _remove_packed_tree(cell: PythonCell) -> None:
         cell.tree = None
 
 
-def _make_session_key(module: PythonModule, alone: bool) -> SessionKey:
-    return SessionKey(
-        site=module.installed.site,
-        interpreter=module.installed.interpreter.version,
-        folder=module.folder,
-        roots=module.roots,
-        alone=alone,
-    )
-
-
-def _get_test_edits(key: PythonCellKey) -> tuple[tuple[str, bytes | None], ...]:
+def _get_test_edits(key: CellKey) -> tuple[tuple[str, bytes | None], ...]:
     return key.edits.tests if key.edits is not None else ()
 
 

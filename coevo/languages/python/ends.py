@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 
 from packaging.utils import canonicalize_name
 
-from coevo.languages.builds import Build
+from coevo.languages.builds import Build, make_build_without_runtime
+from coevo.languages.cells import CellKey
 from coevo.languages.left_out import NEEDS_SUBMODULE
 from coevo.languages.python.built import (
     BuiltEnd,
@@ -20,7 +21,6 @@ from coevo.languages.python.built import (
     list_project_folders,
     make_module,
 )
-from coevo.languages.python.cell import PythonCellKey
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.extensions import Extensions, build_extensions
 from coevo.languages.python.interpreter_choice import (
@@ -42,7 +42,6 @@ from coevo.languages.python.supply import PythonSupply
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import Commit, Pair
 
-RUNTIME_MISSING = 'runtime_missing'
 OWN_MODULE_MISSING = 'own_module_missing'
 BUILDER = 'uv'
 _NOT_READ = ('import:SyntaxError@', 'import:TabError@', 'import:IndentationError@')
@@ -84,10 +83,11 @@ class PythonEndBuilder:
         missing = next((f for f in wanted if self._supply.get(f) is None), None)
         lacking = f'{missing[0]}.{missing[1]}' if missing is not None else None
         if best is None:
-            best = (
-                _make_end_without_runtime(pair.old, lacking),
-                _make_end_without_runtime(pair.new, lacking),
+            old, new = (
+                BuiltEnd(build=make_build_without_runtime(commit.rev, lacking))
+                for commit in (pair.old, pair.new)
             )
+            best = old, new
         folders = self._list_project_folders(pair)
         for end in best:
             modules = _cover_all_projects(end.build.modules, folders)
@@ -201,13 +201,7 @@ class PythonEndBuilder:
         names = find_main_packages(paths, module.roots, module.needs.name)
         if failure is not None and not names:
             return failure, 0.0
-        key = PythonCellKey(
-            tests_rev=module.rev,
-            code_rev=module.rev,
-            module=module.folder,
-            borrowed=None,
-            edits=None,
-        )
+        key = CellKey(tests_rev=module.rev, code_rev=module.rev, module=module.folder)
         cell = self._cells.get(key, module)
         done = self._cells.send_request(cell, {'mode': 'probe', 'files': list(names)}, ())
         for verdict in done.heard.files.values():
@@ -273,12 +267,6 @@ def _is_interpreter_too_new(
     """Whether an interpreter does not read what was written before it came: younger ones read less (Python 2)."""
     refused = any((end.build.failure or '').startswith(_NOT_READ) for end in ends)
     return refused and when is not None and when.date() < RELEASED[feature]
-
-
-def _make_end_without_runtime(commit: Commit, lacking: str | None) -> BuiltEnd:
-    return BuiltEnd(
-        build=Build(rev=commit.rev, failure=RUNTIME_MISSING, modules={}, runtime_lacking=lacking)
-    )
 
 
 def _add_runtimes_tried(

@@ -4,68 +4,42 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+from coevo.languages.core.engines import RunEngine
+from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.engine import RunSettings
 from coevo.languages.python.built_pair import PythonBuiltPair
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.ends import PythonEndBuilder
 from coevo.languages.python.run_context import PythonRunContext
-from coevo.languages.python.sessions import PythonSessions
+from coevo.languages.python.runner import make_sessions
 from coevo.languages.python.supply import PythonSupply
-from coevo.model.records import Pair, TestMethod
-
-
-class PythonEngine:
-    """Fulfils `coevo.languages.engine.Engine`."""
-
-    def __init__(self, run: RunSettings, stack: ExitStack) -> None:
-        supply = run.runtimes
-        assert supply is None or isinstance(supply, PythonSupply), 'those that Python itself gave'
-        self._context = PythonRunContext(
-            run.repository,
-            sandbox=run.sandbox,
-            stack=stack,
-            say=run.say,
-            own_edits=run.own_edits,
-        )
-        self._supply = supply or PythonSupply()
-
-    def make_builder(self) -> PythonBuilder:
-        return PythonBuilder(self._context, self._supply)
-
-    def forget_revision(self, rev: str) -> None:
-        self._context.forget(rev)
-
-    def halt(self) -> None:
-        self._context.sandbox.close()
-
-
-# Pairs built for one thread, one after the other.
+from coevo.model.records import Pair
 
 
 class PythonBuilder:
-    """Fulfils `coevo.languages.engine.Builder`; what a pair has packed is kept until the next pair."""
+    """Builds pairs for one thread, one after the other. Fulfils `coevo.languages.engine.Builder`; what a pair has packed is kept until the next pair."""
 
     def __init__(self, context: PythonRunContext, supply: PythonSupply) -> None:
         self._context, self._supply = context, supply
         self._last: PythonBuiltPair | None = None
-        self._sessions = PythonSessions(context.sandbox)
+        self._sessions = make_sessions(context.sandbox)
 
     def build(self, pair: Pair) -> PythonBuiltPair:
         last = self._last
         if last is None or last.pair.pair_id != pair.pair_id:
             if last is not None:
                 last.cells.close()
-            cells, slowest = PythonCells(self._context, self._sessions), {}
+            cells, passing = PythonCells(self._context, self._sessions), PassingTimes()
         else:
-            cells, slowest = last.cells, last.slowest
-        self._last = self._build_pair(pair, cells, slowest, frozenset())
+            cells, passing = last.cells, last.passing
+        self._last = self._build_pair(pair, cells, passing, frozenset())
         return self._last
 
     def _build_pair(
         self,
         pair: Pair,
         cells: PythonCells,
-        slowest: dict[TestMethod, float],
+        passing: PassingTimes,
         mute: frozenset[str],
     ) -> PythonBuiltPair:
         old, new = PythonEndBuilder(self._context, self._supply, cells).build_ends(pair, mute)
@@ -76,7 +50,7 @@ class PythonBuilder:
             ends={pair.old.rev: old, pair.new.rev: new},
             context=self._context,
             cells=cells,
-            slowest=slowest,
+            passing=passing,
             others=lambda: self._build_with_next_interpreter(pair, mute | {new.build.runtime}),
         )
 
@@ -87,7 +61,9 @@ class PythonBuilder:
         them all."""
         last = self._last
         assert last is not None, 'who asks for another has one'
-        candidate = self._build_pair(pair, PythonCells(self._context, self._sessions), {}, mute)
+        candidate = self._build_pair(
+            pair, PythonCells(self._context, self._sessions), PassingTimes(), mute
+        )
         if candidate.new.runtime == last.new.runtime:
             candidate.cells.close()
             return None
@@ -99,3 +75,14 @@ class PythonBuilder:
         self._sessions.close()
         if self._last is not None:
             self._last.cells.close()
+
+
+def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
+    supply = run.runtimes
+    assert supply is None or isinstance(supply, PythonSupply), 'those that Python itself gave'
+    context, interpreters = PythonRunContext(run, stack), supply or PythonSupply()
+    return RunEngine(
+        sandbox=context.sandbox,
+        make_builder=lambda: PythonBuilder(context, interpreters),
+        forget_revision=context.forget_revision,
+    )

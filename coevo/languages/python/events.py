@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any
 
+from coevo.languages.core.channel import (
+    TargetReport,
+    find_withheld_resource,
+    is_well_formed,
+    judge_before_tests,
+    judge_no_start,
+    judge_unended,
+)
 from coevo.languages.observation import ObservedCalls, explain_disagreement
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
-_LINE_BYTES = 1 << 20
-_WORST_FIRST = tuple(Outcome)
 _MOST_TRACES = 4096
-
-# What the worker may say of a test; anything else was not said by the worker.
-_SAID = (Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.SKIPPED, Outcome.COMPILE_ERROR)
-
-
-@dataclass(slots=True, kw_only=True)
-class PythonTargetReport:
-    """What was said of one target."""
-
-    begun: bool = False
-    ended: bool = False
-    cpu_seconds: float = 0.0
-    tests: list[Verdict] = field(default_factory=list)
-    traces: list[dict[str, Any]] = field(default_factory=list)
+_TEXTS = ('message', 'frame', 'detail')
 
 
 @dataclass(slots=True, kw_only=True)
 class PythonProcessReport:
-    """What was said of a process.
+    """What was said of a process. Fulfils `coevo.languages.core.test_runs.ProcessReport`.
 
     files   of test files that did not load, or were skipped as a whole; `*` is all of them
     absent  by file, class and function, the name that a function needs and the code lacks
@@ -49,7 +39,7 @@ class PythonProcessReport:
     seen    what was
     """
 
-    targets: list[PythonTargetReport]
+    targets: list[TargetReport]
     key: str = ''
     seen: PythonObservation | None = None
     files: dict[str, Verdict] = field(default_factory=dict)
@@ -64,7 +54,7 @@ class PythonProcessReport:
     refused: str | None = None
 
     def handle_event(self, event: dict[str, Any]) -> None:
-        if not _is_well_formed(event):
+        if not is_well_formed(event, _TEXTS):
             return
         match event.get('e'):
             case 'status' if isinstance(event.get('status'), str):
@@ -94,20 +84,20 @@ class PythonProcessReport:
     @property
     def running(self) -> int | None:
         """The target that has begun and not ended."""
-        return next((i for i, t in enumerate(self.targets) if t.begun and not t.ended), None)
+        return next((i for i, target in enumerate(self.targets) if target.is_running), None)
 
+    @property
+    def is_complete(self) -> bool:
+        return all(target.ended for target in self.targets)
 
-def read_events(stream: BinaryIO, nonce: str) -> Iterator[dict[str, Any]]:
-    """Events under our nonce; anything else on the channel was not written by the controller."""
-    prefix = f'{nonce}\t'.encode()
-    while line := stream.readline(_LINE_BYTES):
-        if line.startswith(prefix):
-            try:
-                event = json.loads(line[len(prefix) :])
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(event, dict):
-                yield event
+    @property
+    def is_refused_for_good(self) -> bool:
+        return self.refused == 'zygote'
+
+    def settles_run(self, status: str, *, over: bool) -> bool:
+        if self.refused or not self.started:
+            return False
+        return self.late is not None or (status == 'exit:0' and self.loaded and self.is_complete)
 
 
 def derive_verdicts(
@@ -119,21 +109,19 @@ def derive_verdicts(
     """
     silent = not any(target.begun for target in heard.targets) and not heard.files
     for index, (target, file) in enumerate(zip(heard.targets, files, strict=True)):
-        unfinished = target.begun and not target.ended
-        if index == heard.late or (unfinished and status in ('cpu', 'wall')):
-            yield Verdict(outcome=Outcome.TIMEOUT, signature='time')
-        elif unfinished:
-            yield Verdict(outcome=Outcome.ERROR, signature=status)
+        unended = judge_unended(late=index == heard.late, running=target.is_running, status=status)
+        if unended is not None:
+            yield unended
         elif target.ended and target.tests:
-            yield _pick_worst_verdict(target)
+            yield target.find_worst_verdict()
         elif (loaded := _find_load_failure(heard, file)) is not None:
             yield loaded
         elif target.ended:
             yield Verdict(outcome=Outcome.MISSING)
         elif silent and index == 0 and not heard.started:
-            yield Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
+            yield judge_no_start(noise)
         elif silent and index == 0:
-            yield _make_verdict_before_tests(status)
+            yield judge_before_tests(status)
         else:
             yield None
 
@@ -151,31 +139,11 @@ def _find_load_failure(heard: PythonProcessReport, file: str) -> Verdict | None:
     return heard.files.get(file) or next(above, None)
 
 
-def _make_verdict_before_tests(status: str) -> Verdict:
-    """Of a process that ended while files were loaded: by itself, or for a limit of ours."""
-    if status in ('cpu', 'wall'):
-        return Verdict(outcome=Outcome.TIMEOUT, signature='time')
-    return Verdict(outcome=Outcome.ERROR, signature=status)
-
-
-def _pick_worst_verdict(target: PythonTargetReport) -> Verdict:
-    worst = min(
-        target.tests, key=lambda test: (_WORST_FIRST.index(test.outcome), test.signature or '')
-    )
-    return dataclasses.replace(worst, cpu_seconds=target.cpu_seconds)
-
-
-def _apply_target_event(target: PythonTargetReport, event: dict[str, Any]) -> None:
-    match event.get('e'):
-        case 'begin':
-            target.begun = True
-        case 'test' if target.begun and event.get('outcome') in _SAID:
-            target.tests.append(_make_test_verdict(event))
-        case 'trace' if target.begun and len(target.traces) < _MOST_TRACES:
-            target.traces.append(event)
-        case 'end' if target.begun:
-            target.ended = event.get('tests') == len(target.tests)
-            target.cpu_seconds = event.get('cpu_ms', 0) / 1000
+def _apply_target_event(target: TargetReport, event: dict[str, Any]) -> None:
+    if event.get('e') != 'trace':
+        target.handle_event(event, _make_test_verdict)
+    elif target.begun and len(target.recordings) < _MOST_TRACES:
+        target.recordings.append(event)
 
 
 def _parse_users_of_missing(rows: object) -> Iterator[tuple[str, str, str]]:
@@ -183,18 +151,6 @@ def _parse_users_of_missing(rows: object) -> Iterator[tuple[str, str, str]]:
         match row:
             case [str() as owner, str() as name, str() as missing]:
                 yield owner, name, missing
-
-
-def _is_well_formed(event: dict[str, Any]) -> bool:
-    """Whether all that is read of an event is what the worker would write."""
-    types, numbers = event.get('types', []), (event.get('tests', 0), event.get('cpu_ms', 0))
-    texts = (event.get('message', ''), event.get('frame', ''), event.get('detail', ''))
-    return (
-        all(type(number) is int and number >= 0 for number in numbers)
-        and all(isinstance(text, str) for text in texts)
-        and isinstance(types, list)
-        and all(isinstance(name, str) for name in types)
-    )
 
 
 def _make_test_verdict(event: dict[str, Any]) -> Verdict:
@@ -210,7 +166,7 @@ def _make_test_verdict(event: dict[str, Any]) -> Verdict:
         signature=signature,
         exceptions=types,
         message=message,
-        environment=find_withheld_resource(types, message) if outcome.is_broken else None,
+        environment=name_withheld_resource(types, message) if outcome.is_broken else None,
     )
 
 
@@ -224,7 +180,7 @@ def _make_file_verdict(event: dict[str, Any]) -> Verdict:
         signature=f'{types[0] if types else "?"}@{detail}',
         exceptions=types,
         message=message,
-        environment=find_withheld_resource(types, message),
+        environment=name_withheld_resource(types, message),
         syntax=event.get('syntax') is True,
     )
 
@@ -250,13 +206,10 @@ _SIGNATURES = (
 )
 
 
-def find_withheld_resource(types: Sequence[str], message: str) -> str | None:
+def name_withheld_resource(types: Sequence[str], message: str) -> str | None:
     """What the machine withheld, for an exception's classes and those of its causes."""
-    last = {name.rpartition('.')[2] for name in types}
-    for what, classes, words in _SIGNATURES:
-        if last.intersection(classes) and re.search(words, message):
-            return what
-    return None
+    last = [name.rpartition('.')[2] for name in types]
+    return find_withheld_resource(_SIGNATURES, message, last)
 
 
 # What an observer in a test process counted, as the controller read it, and what it says of a

@@ -12,10 +12,11 @@ from contextlib import ExitStack, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from coevo.git.repository import Repository
 from coevo.languages.cells import CheckedSource
+from coevo.languages.core.cell_files import RevisionTrees, read_sizes
+from coevo.languages.core.engines import open_run_ground
+from coevo.languages.engine import RunSettings
 from coevo.languages.python import inside
-from coevo.languages.python.archive import RevisionTrees
 from coevo.languages.python.built import BuiltEnd
 from coevo.languages.python.byte_code import ByteCodeCache
 from coevo.languages.python.c_libraries import SLEEP, compile_library
@@ -27,13 +28,12 @@ from coevo.languages.python.places import PROGRAMS
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure, resolve_requirements
 from coevo.languages.python.rewritten import RewrittenTestCache
+from coevo.languages.python.sides import select_test_paths
 from coevo.languages.python.uv_jobs import compile_requirements, install_packages
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Transient
-from coevo.model.listener import Say
 from coevo.sandboxes.clock import ProcessClock
-from coevo.sandboxes.sandbox import Sandbox, open_sandbox
-from coevo.sandboxes.workspace import open_workspace
+from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.folders import find_cache_folder
 
 # Where virtual environments had it of themselves, until 3.12: `pkg_resources` is of it.
@@ -50,22 +50,16 @@ class PythonRunContext:
 
     def __init__(
         self,
-        repository: Repository,
-        *,
-        sandbox: str,
+        run: RunSettings,
         stack: ExitStack,
-        say: Say,
-        own_edits: bool,
     ) -> None:
-        self.repository, self.trees, self.say = (
-            repository,
-            RevisionTrees(repository=repository),
-            say,
+        self.repository, self.own_edits = run.repository, run.own_edits
+        self.trees = RevisionTrees(
+            repository=run.repository,
+            select_test_paths=lambda repository, rev: select_test_paths(repository.tree(rev)),
+            list_sizes=read_sizes,
         )
-        self.own_edits = own_edits
-        self.sandbox = open_sandbox(sandbox)
-        stack.callback(self.sandbox.close)
-        self.root = stack.enter_context(open_workspace())
+        self.sandbox, self.root = open_run_ground(run.sandbox, stack)
         self.programs = copy_programs(self.root / 'programs')
         self.digest = _hash_programs(self.programs)
         self._wheels = 0
@@ -80,10 +74,11 @@ class PythonRunContext:
         self._locks: dict[_Key, threading.Lock] = {}
         self._lock = threading.Lock()
 
-    def forget(self, rev: str) -> None:
+    def forget_revision(self, rev: str) -> None:
         """What was found out of a revision; environments are the requirements' alone."""
         for key in [key for key in self.ends if key[0] == rev]:
             self.ends.pop(key, None)
+        self.trees.forget_revision(rev)
 
     def has_library(self, name: str) -> bool:
         """Whether a library of ours could be compiled here; it lies with our programs then."""

@@ -6,12 +6,14 @@ import os
 import re
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from coevo.display.credentials import hide_credentials
 from coevo.display.terminal import escape_controls
+from coevo.languages.findings import DoctorFinding
 from coevo.languages.python import uv
+from coevo.languages.python.c_libraries import find_compiler
 from coevo.languages.python.interpreter_choice import RELEASED, Feature
 from coevo.languages.python.interpreters import Interpreter, find_interpreters, get_download_folder
 from coevo.model.errors import Fatal, Transient
@@ -110,3 +112,37 @@ def choose_alike(version: str, known: Sequence[Interpreter]) -> Sequence[Interpr
     same = [interpreter for interpreter in known if interpreter.version == version]
     near = [interpreter for interpreter in known if interpreter.feature == _parse_feature(version)]
     return same or near or known
+
+
+# What this machine has of what code is run with.
+
+
+def inspect_machine() -> Iterator[DoctorFinding]:
+    yield _check_uv()
+    known = [interpreter.release for interpreter in find_interpreters()]
+    yield DoctorFinding(
+        name='Python',
+        good=bool(known),
+        state=', '.join(known) or 'none',
+        advice=None if known else 'install one (apt install python3), or let uv bring it',
+    )
+    program = find_compiler()
+    yield DoctorFinding(
+        name='C compiler',
+        good=program is not None,
+        state=program or 'not found',
+        advice=None
+        if program
+        else 'install gcc and libc6-dev: without, passes of Python tests are `unobserved`, and repairs'
+        ' in Python are no tasks',
+    )
+
+
+def _check_uv() -> DoctorFinding:
+    try:
+        path = uv.find_program()
+    except Fatal as error:
+        return DoctorFinding(
+            name='uv', good=False, state='not found', advice=str(error).partition('; ')[2]
+        )
+    return DoctorFinding(name='uv', good=True, state=path)

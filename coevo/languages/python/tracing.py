@@ -12,33 +12,30 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from coevo.languages.python.events import PythonTargetReport
+from coevo.languages.core.channel import TargetReport
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace
-from coevo.model.words import Outcome
 
 
-def make_trace(
-    heard: PythonTargetReport, files: Collection[str], tests: Collection[str]
-) -> Trace | None:
+def make_trace(heard: TargetReport, files: Collection[str], tests: Collection[str]) -> Trace | None:
     """What a target executed of the code; None for one that did not pass to its end.
 
     files  those whose lines are wanted
     tests  those that are none of the code's
     """
-    own = [event for event in heard.traces if 'loaded' not in event]
+    own = [event for event in heard.recordings if 'loaded' not in event]
     return _build_trace([own], files, tests) if _has_passed(heard) else None
 
 
 def make_joint_trace(
-    heard: Iterable[PythonTargetReport], files: Collection[str], tests: Collection[str]
+    heard: Iterable[TargetReport], files: Collection[str], tests: Collection[str]
 ) -> Trace | None:
     """What those targets executed that passed to their end, each branch once; None if none did.
 
     Lines that ran while files were loaded count, as they do for coverage.py: a suite without its
     imports is none, and nothing else executes them.
     """
-    event_lists = [report.traces for report in heard if _has_passed(report)]
+    event_lists = [report.recordings for report in heard if _has_passed(report)]
     return _build_trace(event_lists, files, tests) if event_lists else None
 
 
@@ -64,9 +61,8 @@ def _build_trace(
     )
 
 
-def _has_passed(heard: PythonTargetReport) -> bool:
-    passed = all(test.outcome is Outcome.PASS for test in heard.tests)
-    return heard.ended and bool(heard.tests) and bool(heard.traces) and passed
+def _has_passed(heard: TargetReport) -> bool:
+    return heard.has_passed and bool(heard.recordings)
 
 
 def _get_sort_key(method: ExecutedMethod) -> tuple[str, int, str, int]:

@@ -8,7 +8,7 @@ import pytest
 
 from coevo.model.words import Cell, Label, Outcome, Stage, Track
 from tests.languages import toys
-from tests.languages.toy import built_pair
+from tests.languages.toy import running
 from tests.projects import Mined, write
 
 OLD_TILL = ('price: 1', 'count: !pass', 'rings: 0', 'gone: 3')
@@ -52,7 +52,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mined]:
         **toys.tests('Dice', f'rolls: call Till.most then {ROLL}'),
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(built_pair, 'SECONDS', 1.0)
+        patch.setattr(running, 'SECONDS', 1.0)
         yield toys.mined(write(folder / 'repository', [old, new]), folder / 'store')
 
 

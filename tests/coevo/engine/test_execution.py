@@ -13,7 +13,7 @@ from flows.pipeline import mine
 from tests.languages import toy, toys
 from tests.languages.specimens import starve_toy
 from tests.languages.table import known_toy
-from tests.languages.toy.built_pair import ToyBuiltPair
+from tests.languages.toy.running import ToyBuiltPair
 from tests.projects import QUICK, options, write
 
 

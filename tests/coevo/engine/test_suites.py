@@ -18,7 +18,7 @@ from miners.diffs.siblings import group_methods_by_module
 from miners.walks.pairs import Route, visit_route
 from tests.languages import toy, toys
 from tests.languages.table import known_toy
-from tests.languages.toy import built_pair
+from tests.languages.toy import running
 from tests.languages.toys import in_module
 from tests.projects import NAME, write
 
@@ -100,7 +100,7 @@ def asked(folder: Path, steps: list[Mapping[str, str | bytes | None]]) -> Iterat
 @pytest.fixture(scope='module')
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(built_pair, 'SECONDS', 1.0)
+        patch.setattr(running, 'SECONDS', 1.0)
         with known_toy(), asked(tmp_path_factory.mktemp('suites'), list(STEPS.values())) as found:
             yield found
 

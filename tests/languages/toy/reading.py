@@ -6,48 +6,32 @@ import hashlib
 import re
 from pathlib import Path
 
+from coevo.languages import file_names, licences, submitted_files
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
-from coevo.languages.file_names import name_by_stem as list_reference_names
-from coevo.languages.file_names import name_by_types as list_watch_names
 from coevo.languages.layout import PathClassification, Side
-from coevo.languages.licences import list_no_licences as parse_licences
 from coevo.languages.prints import LexicalRules
-from coevo.languages.reading import Resolve
-from coevo.languages.submitted_files import accept_any_file as explain_refusal
+from coevo.languages.reading import NO_COMMON_CALLS, Resolve, expect_no_throws
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import DeclarationPart, Word
 from coevo.model.records import TestMethod
-from tests.languages.toy.syntax import TOKEN, parse, parse_uncached
-from tests.languages.toy.trees import BUILD_FILE, SUFFIX, is_test_file, open_tree
+from tests.languages.toy import syntax, trees
+from tests.languages.toy.syntax import TOKEN
+from tests.languages.toy.trees import BUILD_FILE, SUFFIX, is_test_file
 
 SUFFIXES = (SUFFIX,)
 FIXTURE = '_before'
-COMMON_CALLS: frozenset[str] = frozenset()
+COMMON_CALLS = NO_COMMON_CALLS
+explain_refusal = submitted_files.accept_any_file
+list_expected_throws = expect_no_throws
+list_reference_names = file_names.name_by_stem
+list_watch_names = file_names.name_by_types
+open_tree = trees.open_tree
+parse = syntax.parse
+parse_licences = licences.list_no_licences
+parse_uncached = syntax.parse_uncached
 LEXIS = LexicalRules(
     comment=rb'(?m:^[ \t]*+[#][^\n]*+)', string=rb'"[^"]*+"', test_mark=re.compile(rb':')
 )
-
-__all__ = [
-    'COMMON_CALLS',
-    'LEXIS',
-    'SUFFIXES',
-    'guess_class_under_test',
-    'list_expected_throws',
-    'find_tests',
-    'parse_licences',
-    'is_build_file',
-    'is_fixture',
-    'is_part_of',
-    'list_reference_names',
-    'parse',
-    'parse_uncached',
-    'classify_path',
-    'explain_refusal',
-    'open_tree',
-    'compute_version',
-    'list_watch_names',
-    'list_words',
-]
 
 
 def compute_version() -> str:
@@ -75,10 +59,6 @@ def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, 
 
 def is_fixture(member: Member) -> bool:
     return member.name == FIXTURE
-
-
-def list_expected_throws(source: bytes) -> tuple[str, ...]:
-    return ()
 
 
 def list_words(source: str) -> tuple[Word, ...]:

@@ -2,18 +2,22 @@
 # Nothing that a step starts is given the channel, or the word under which its lines count.
 IFS= read -r nonce
 exec 3>&1 1>&2
-cp -R /in/code/. /in/tests/. /w || exit 1
+tar -x -p --no-same-owner -f /in/tree -C /w || exit 1
 cd "/w/$1" || exit 1
-outcome=
+say() {
+  printf '%s\t{"e": "%s", "t": %s%s}\n' "$nonce" "$1" "$index" "$2" >&3
+}
 while IFS=' ' read -r verb rest; do
   case $verb in
     begin)
       index=$rest outcome=
-      printf '%s begin %s\n' "$nonce" "$index" >&3
+      say begin ''
       continue
       ;;
     end)
-      printf '%s end %s %s\n' "$nonce" "$index" "${outcome:-pass}" >&3
+      outcome=${outcome:-pass}
+      say test ", \"outcome\": \"${outcome%% *}\", \"message\": \"${outcome#* }\""
+      say end ', "tests": 1'
       continue
       ;;
   esac

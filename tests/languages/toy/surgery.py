@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.helper_grafts import find_helper_grafts
 from coevo.languages.layout import Side
-from coevo.languages.surgery import Graft, StartStateInvalid, StartTarget
+from coevo.languages.namers import FileMentionFinder, MentionRules
+from coevo.languages.surgery import Graft, StartStateInvalid, StartTarget, find_no_derived_classes
 from coevo.languages.text_edits import TextEdits
 from coevo.model.records import TestMethod
 from tests.languages.toy.reading import is_fixture
 from tests.languages.toy.syntax import parse
-from tests.languages.toy.trees import open_tree
+from tests.languages.toy.trees import SUFFIX, open_tree
+
+find_derived_classes = find_no_derived_classes
 
 
 def make_start_file(
@@ -87,33 +91,17 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
     return frozenset().union(*(files.parse_file(other).names for other in others))
 
 
-def find_derived_classes(
-    repository: Repository, rev: str, path: str, names: Iterable[str]
-) -> Iterator[tuple[str, bytes, frozenset[str]]]:
-    """No type is below another one."""
-    return iter(())
+_RULES = MentionRules(
+    suffix=SUFFIX,
+    settings=lambda path: False,
+    word=re.compile(r'\w+'),
+    parse=parse,
+    declared=lambda path, text: frozenset(type_.simple for type_ in parse(text).types),
+)
 
 
-class ToyNamers:
-    """Fulfils `coevo.languages.surgery.MentionFinder`."""
-
-    def __init__(self, repository: Repository, rev: str) -> None:
-        self._tree = open_tree(repository, rev)
-
-    def find_mentioning_files(self, path: str) -> tuple[str, ...]:
-        others = (other for other in self._tree.list_paths(Side.TEST) if other != path)
-        return tuple(other for other in others if self.mentions(other, self.read_text(other), path))
-
-    def mentions(self, other: str, text: bytes | None, path: str) -> bool:
-        types = {type_.simple for type_ in self._tree.parse_file(path).types}
-        return text is not None and not types.isdisjoint(parse(text).names)
-
-    def read_text(self, path: str) -> bytes:
-        return self._tree.read_content(path)
-
-
-def make_mention_finder(repository: Repository, rev: str) -> ToyNamers:
-    return ToyNamers(repository, rev)
+def make_mention_finder(repository: Repository, rev: str) -> FileMentionFinder:
+    return FileMentionFinder(repository, rev, open_tree(repository, rev), _RULES)
 
 
 def _members(source: bytes) -> Iterator[tuple[DeclaredType, Member]]:

@@ -8,7 +8,13 @@ from pathlib import PurePosixPath
 from coevo.git.repository import Repository
 from coevo.languages.declarations import LocatedType, SourceFile
 from coevo.languages.layout import Side
-from coevo.languages.located_types import index_test_types
+from coevo.languages.located_types import (
+    find_folder_above,
+    find_meant_types,
+    group_paths_by_side,
+    index_test_types,
+    list_paths_of_side,
+)
 from coevo.model.records import FileOrigin
 from tests.languages.toy.syntax import parse
 
@@ -23,6 +29,11 @@ def is_test_file(path: str) -> bool:
 
 class ToyTree:
     """Fulfils `coevo.languages.reading.RevisionTree`."""
+
+    paths_by_side = cached_property(group_paths_by_side)
+    list_paths = list_paths_of_side
+    test_types = cached_property(index_test_types)
+    resolve_type = find_meant_types
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository
@@ -54,18 +65,7 @@ class ToyTree:
         return frozenset(str(path.parent) for path in paths if path.name == BUILD_FILE)
 
     def find_module(self, path: str) -> str:
-        folders = map(str, PurePosixPath(path).parents)
-        return next((folder for folder in folders if folder in self.modules), '.')
-
-    def list_paths(self, side: Side) -> tuple[str, ...]:
-        return tuple(sorted(path for path in self.entries if self.find_side(path) is side))
-
-    @cached_property
-    def test_types(self) -> dict[str, tuple[LocatedType, ...]]:
-        return index_test_types(self)
-
-    def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
-        return self.test_types.get(simple, ())
+        return find_folder_above(path, self.modules)
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """All that is declared can be named everywhere."""

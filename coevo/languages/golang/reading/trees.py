@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from pathlib import PurePosixPath
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
@@ -25,7 +24,14 @@ from coevo.languages.golang.reading.module_paths import (
 )
 from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.layout import Side
-from coevo.languages.located_types import find_meant_types, group_paths_by_side, index_test_types
+from coevo.languages.located_types import (
+    PlacedFiles,
+    find_folder_above,
+    find_meant_types,
+    group_paths_by_side,
+    index_test_types,
+    list_paths_of_side,
+)
 from coevo.model.records import FileOrigin
 
 _EXTERNAL = '_test'
@@ -36,6 +42,11 @@ Package = tuple[str, str]
 
 class GoTree:
     """One revision's Go files. Nothing is parsed before it is asked for, or imported by what is."""
+
+    paths_by_side = cached_property(group_paths_by_side)
+    list_paths = list_paths_of_side
+    test_types = cached_property(index_test_types)
+    resolve_type = find_meant_types
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository
@@ -69,7 +80,7 @@ class GoTree:
             imports.append(_import_all_names(own, 0))
         seen = (own, own.removesuffix(_EXTERNAL)) if self.belongs_to_tests(path) else ()
         around = GoFileContext(imports=tuple(imports), interfaces=tuple(dict.fromkeys(seen)))
-        return place_file(self.read_content(path), path, around)
+        return _PLACED.place(self.read_content(path), path, around)
 
     def _resolve_import(self, one: Import) -> Import:
         folder = self.module_paths.find_folder(one.text)
@@ -117,10 +128,7 @@ class GoTree:
 
     def find_module(self, path: str) -> str:
         """The folder of the package that a file belongs to, if only as its data; '.' is the root."""
-        for folder in PurePosixPath(path).parents:
-            if str(folder) in self._by_folder:
-                return str(folder)
-        return '.'
+        return find_folder_above(path, self._by_folder)
 
     @cached_property
     def _by_folder(self) -> dict[str, tuple[str, ...]]:
@@ -174,22 +182,6 @@ class GoTree:
                         yield ImportEdge(
                             importer=folder, imported=imported, by_test=path.endswith(TEST_SUFFIX)
                         )
-
-    def list_paths(self, side: Side) -> tuple[str, ...]:
-        return self._paths[side]
-
-    @cached_property
-    def _paths(self) -> dict[Side, tuple[str, ...]]:
-        return group_paths_by_side(self.entries, self.find_side)
-
-    @cached_property
-    def test_types(self) -> dict[str, tuple[LocatedType, ...]]:
-        """The types of the test tree by simple name; of a package, one for each file."""
-        return index_test_types(self)
-
-    def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
-        """The types of the test tree that a simple name may mean in a file of it."""
-        return find_meant_types(self, path, simple)
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Whether a type can be meant by its simple name, or behind its package's, in a file."""
@@ -283,29 +275,13 @@ class GoFileContext:
     interfaces: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _GoPlacedFileCache:
-    file: tuple[GoFileContext, GoFile] | None = None
-
-
-@lru_cache(maxsize=2048)
-def _get_file_cache(source: bytes, path: str) -> _GoPlacedFileCache:
-    """Where to keep what a file was for another revision."""
-    return _GoPlacedFileCache()
-
-
-def place_file(source: bytes, path: str, around: GoFileContext) -> GoFile:
-    file_cache = _get_file_cache(source, path)
-    known = file_cache.file
-    if known is None or known[0] != around:
-        known = file_cache.file = (around, _apply_context(parse(source, path), around))
-    return known[1]
-
-
 def _apply_context(parsed: GoFile, around: GoFileContext) -> GoFile:
     first, others = parsed.types[:1], parsed.types[1:]
     placed = (replace(type_, interfaces=around.interfaces) for type_ in first)
     return replace(parsed, imports=around.imports, types=(*placed, *others))
+
+
+_PLACED = PlacedFiles(parse, _apply_context)
 
 
 # Which packages are there for tests alone: no program may import them, and no code of the

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from coevo.languages import surgery
 from coevo.languages.declarations import Member
 from coevo.languages.golang.reading import parse
 from coevo.languages.golang.surgery import start_state
-from coevo.languages.golang.surgery.extension import add_helpers
-from coevo.languages.golang.surgery.namers import make_mention_finder
-from coevo.languages.golang.surgery.reach import find_derived_classes, list_names_used_elsewhere
-from coevo.languages.golang.surgery.start_state import make_start_file
-from coevo.languages.golang.surgery.transplant import transplant_tests
+from coevo.languages.golang.surgery.extension import add_helpers as add_helpers
+from coevo.languages.golang.surgery.namers import make_mention_finder as make_mention_finder
+from coevo.languages.golang.surgery.reach import (
+    list_names_used_elsewhere as list_names_used_elsewhere,
+)
+from coevo.languages.golang.surgery.start_state import make_start_file as make_start_file
+from coevo.languages.golang.surgery.transplant import transplant_tests as transplant_tests
 
-__all__ = [
-    'find_derived_classes',
-    'add_helpers',
-    'make_mention_finder',
-    'list_names_used_elsewhere',
-    'list_other_tests',
-    'make_start_file',
-    'transplant_tests',
-]
+find_derived_classes = surgery.find_no_derived_classes
 
 
 def list_other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import SourceFile
@@ -23,13 +23,6 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
     for other in list_neighbours(files, path):
         names |= {f'={name}' for name in list_declared_names(files.parse_file(other))}
     return frozenset(names)
-
-
-def find_derived_classes(
-    repository: Repository, rev: str, path: str, names: Iterable[str]
-) -> Iterator[tuple[str, bytes, frozenset[str]]]:
-    """None: no type of Go derives from another, and a test belongs to its file alone."""
-    return iter(())
 
 
 def list_neighbours(files: GoTree, path: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from coevo.languages.cells import BorrowedSettings, CellEdits, CheckedSource, CompiledTests
+from coevo.languages.cells import BorrowedSettings, CellEdits, CellKey, CheckedSource, CompiledTests
 from coevo.languages.java.building.build_outputs import BuildOutput, link_resources
 from coevo.languages.java.building.compilation import (
     add_unread_classes,
@@ -20,7 +20,6 @@ from coevo.languages.java.building.session import TOO_LONG, JvmAnswer, JvmDeath,
 from coevo.languages.java.building.settings import JavacSettings, make_compile_request
 from coevo.languages.java.cells.compiled_cells import (
     CompiledCell,
-    JavaCellKey,
     find_edited_resources,
     find_edited_source_roots,
     iterate_with_dependencies,
@@ -48,33 +47,22 @@ class JavaCells:
 
     def __init__(self, builds: SharedBuilds, session: JvmSession) -> None:
         self._builds, self._session = builds, session
-        self._cells: dict[JavaCellKey, CompiledCell] = {}
+        self._cells: dict[CellKey, CompiledCell] = {}
         self._codes: dict[tuple[str, Files], EditedCode] = {}
         self._ends: frozenset[str] | None = None  # of the pair in hand
 
-    def get_cell(self, key: JavaCellKey) -> CompiledCell:
+    def get_cell(self, key: CellKey) -> CompiledCell:
         cell = self._get_or_compile(key)
         self._remove_oldest_cells()
         return cell
 
-    def _get_or_compile(self, key: JavaCellKey) -> CompiledCell:
+    def _get_or_compile(self, key: CellKey) -> CompiledCell:
         if key not in self._cells:
             cell = self._compile_cell(key) if key.edits is None else self._compile_edited_cell(key)
             self._cells[key] = cell
         else:
             self._cells[key] = self._cells.pop(key)  # used last
         return self._cells[key]
-
-    def get_cell_for(self, compiled: CompiledTests) -> CompiledCell:
-        return self.get_cell(
-            JavaCellKey(
-                tests_rev=compiled.tests_rev,
-                code_rev=compiled.code_rev,
-                module=compiled.module,
-                borrowed=compiled.borrowed,
-                edits=compiled.edits,
-            )
-        )
 
     def find_module(
         self, code_rev: str, module: str, borrowed: BorrowedSettings | None
@@ -111,7 +99,7 @@ class JavaCells:
 
     # -- compiling ---------------------------------------------------------------------------------
 
-    def _compile_cell(self, key: JavaCellKey, code_edits: EditedCode = NO_EDITS) -> CompiledCell:
+    def _compile_cell(self, key: CellKey, code_edits: EditedCode = NO_EDITS) -> CompiledCell:
         code, tests = self._builds.get_output(key.code_rev), self._builds.get_output(key.tests_rev)
         folder = self._get_folder(key)
         known = self.find_module(key.code_rev, key.module, key.borrowed)
@@ -160,7 +148,7 @@ class JavaCells:
         )
         return CompiledCell(compiled=compiled, report=report, folder=folder, below=below)
 
-    def _list_unread_classes(self, key: JavaCellKey) -> list[str]:
+    def _list_unread_classes(self, key: CellKey) -> list[str]:
         """Classes of the test files that were left out of the tree, but for those that are edited."""
         edited = {path for path, _ in key.edits.tests} if key.edits else set()
         paths = self._builds.list_unread_files(key.tests_rev) - edited
@@ -175,7 +163,7 @@ class JavaCells:
             answer = self._session.ask(request, output)
         return answer
 
-    def _lay_out_resources(self, key: JavaCellKey, tests: BuildOutput, output: Path) -> None:
+    def _lay_out_resources(self, key: CellKey, tests: BuildOutput, output: Path) -> None:
         """A module's test resources, the edited ones as they are instead of what Maven made."""
         donor = tests.modules.get(key.module)
         edited = dict(find_edited_resources(key, donor))
@@ -190,7 +178,7 @@ class JavaCells:
 
     # -- edits -------------------------------------------------------------------------------------
 
-    def _compile_edited_cell(self, key: JavaCellKey) -> CompiledCell:
+    def _compile_edited_cell(self, key: CellKey) -> CompiledCell:
         """A cell of edits; where they change nothing for its compiler, the classes without them."""
         assert key.edits is not None, 'the cell has edits'
         code = self._get_edited_code(key.code_rev, key.edits.code)
@@ -215,7 +203,7 @@ class JavaCells:
             removed_sources=code.removed_sources,
         )
 
-    def _find_equivalent_key(self, key: JavaCellKey, code: EditedCode) -> JavaCellKey | None:
+    def _find_equivalent_key(self, key: CellKey, code: EditedCode) -> CellKey | None:
         """The key of a cell that has the same classes; None where it has to be compiled.
 
         Edited tests are compiled once for all edits of the code that show them the same.
@@ -273,7 +261,7 @@ class JavaCells:
             {key for key, code in self._codes.items() if not layers.intersection(code.layers)}
         )
 
-    def _remove_cell(self, key: JavaCellKey) -> None:
+    def _remove_cell(self, key: CellKey) -> None:
         del self._cells[key]
         for folder in (self._get_folder(key), self._get_layer_folder(key)):
             shutil.rmtree(folder, ignore_errors=True)
@@ -283,14 +271,14 @@ class JavaCells:
             del self._codes[key]
             shutil.rmtree(self._get_code_folder(key), ignore_errors=True)
 
-    def _get_folder(self, key: JavaCellKey) -> Path:
+    def _get_folder(self, key: CellKey) -> Path:
         return self._builds.make_folder('cells', self._make_name(key))
 
-    def _get_layer_folder(self, key: JavaCellKey) -> Path:
+    def _get_layer_folder(self, key: CellKey) -> Path:
         return self._builds.make_folder('edits', self._make_name(key))
 
     def _get_code_folder(self, key: tuple[str, Files]) -> Path:
         return self._builds.make_folder('code-edits', compute_short_hash(str(id(self)), repr(key)))
 
-    def _make_name(self, key: JavaCellKey) -> str:
+    def _make_name(self, key: CellKey) -> str:
         return compute_short_hash(str(id(self)), repr(key))

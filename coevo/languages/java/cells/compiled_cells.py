@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from coevo.languages.cells import BorrowedSettings, CellEdits, CompiledTests
+from coevo.languages.cells import CellEdits, CellKey, CompiledTests
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.compilation import CompileReport
 from coevo.languages.java.building.report import JavaModule
@@ -14,17 +14,6 @@ from coevo.languages.java.cells.edited_code import EditedCode
 from coevo.languages.java.cells.edited_files import is_below
 
 MODULE_ABSENT = 'module_absent'
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JavaCellKey:
-    """What a cell is made of."""
-
-    tests_rev: str
-    code_rev: str
-    module: str
-    borrowed: BorrowedSettings | None = None
-    edits: CellEdits | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,13 +54,13 @@ def list_test_class_siblings(module: JavaModule, code: BuildOutput) -> Iterator[
             yield entry.sibling
 
 
-def make_sibling_key(key: JavaCellKey, module: str) -> JavaCellKey:
+def make_sibling_key(key: CellKey, module: str) -> CellKey:
     """The cell of a sibling, with the edits that matter to it."""
     edits = key.edits
     if edits is not None:
         tests = tuple(file_edit for file_edit in edits.tests if is_below(file_edit[0], module))
         edits = CellEdits(tests=tests, code=edits.code) if tests or edits.code else None
-    return JavaCellKey(tests_rev=key.tests_rev, code_rev=key.code_rev, module=module, edits=edits)
+    return CellKey(tests_rev=key.tests_rev, code_rev=key.code_rev, module=module, edits=edits)
 
 
 def find_edited_source_roots(
@@ -86,7 +75,7 @@ def find_edited_source_roots(
 
 
 def find_edited_resources(
-    key: JavaCellKey, module: JavaModule | None
+    key: CellKey, module: JavaModule | None
 ) -> Iterator[tuple[str, bytes | None]]:
     """Edited test resources by their place among the test classes."""
     edits = key.edits.tests if key.edits else ()
@@ -98,7 +87,7 @@ def find_edited_resources(
                 yield str(PurePosixPath(path).relative_to(root)), content
 
 
-def make_absent_cell(key: JavaCellKey, folder: Path) -> CompiledCell:
+def make_absent_cell(key: CellKey, folder: Path) -> CompiledCell:
     """The code has no such module: nothing of its tests compiles, by either verdict."""
     compiled = CompiledTests(
         tests_rev=key.tests_rev,
@@ -113,7 +102,7 @@ def make_absent_cell(key: JavaCellKey, folder: Path) -> CompiledCell:
     return CompiledCell(compiled=compiled, report=report, folder=folder)
 
 
-def make_uncompilable_cell(key: JavaCellKey, folder: Path, code: EditedCode) -> CompiledCell:
+def make_uncompilable_cell(key: CellKey, folder: Path, code: EditedCode) -> CompiledCell:
     """The edited code does not compile: nothing of its tests can be told."""
     bare = make_absent_cell(key, folder)
     compiled = replace(bare.compiled, code_failure=code.failure, cpu_seconds=code.cpu_seconds)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from coevo.languages.core.test_processes import LEAST_CPU_LIMIT, WALL_PER_CPU
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.report import JavaModule, ReportedClassPathEntry
 from coevo.languages.java.places import PACKED_TREE, REPOSITORY, TOOLS, TREE, WORKSPACE
@@ -23,7 +24,7 @@ from coevo.languages.java.processes.jvm_options import (
     select_usable_options,
 )
 from coevo.languages.java.processes.plan import LaunchPlan
-from coevo.languages.java.processes.runner import LEAST_CPU_LIMIT, WALL_PER_CPU, encode_request
+from coevo.languages.java.processes.runner import encode_request
 from coevo.languages.java.processes.shelves import mount_shelves
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES, Toolchain

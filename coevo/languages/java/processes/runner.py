@@ -7,17 +7,19 @@ killed for time; a method that never began lost its JVM to a neighbour.
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import secrets
-import threading
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from coevo.languages.java.building.session import MOST_KILLS
+from coevo.languages.core.channel import NumberedReport, TargetReport, read_events
+from coevo.languages.core.test_processes import (
+    LEAST_CPU_LIMIT,
+    MOST_KILLS,
+    WALL_PER_CPU,
+    CpuBounds,
+    watch_limits,
+)
 from coevo.languages.java.observation.observed_run import ObservedRun
 from coevo.languages.java.observation.observer import WatchedMethod
 from coevo.languages.java.processes.environment import name_withheld_resource
@@ -26,19 +28,13 @@ from coevo.languages.verdicts import KILLED, Verdict, VerdictBatch
 from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Job, Process, Sandbox
 
-# CPU seconds that a method may use at least; fewer once it has passed, in this pair, and then ten
-# times its slowest passing run if that is more. In wall time ten times the first at least, since a
-# method that passed may have slept (docs/evidence.md).
-LEAST_CPU_LIMIT = 60.0
+# CPU seconds that a method may use at least once it has passed, in this pair; before it may use
+# LEAST_CPU_LIMIT. Ten times its slowest passing run if that is more. In wall time ten times LEAST_CPU_LIMIT
+# at least, since a method that passed may have slept (docs/evidence.md).
 LEAST_ONCE_PASSED = 15.0
-SLOWER_THAN_PASSING = 10
-WALL_PER_CPU = 10
-_POLL_SECONDS = 0.25
 _LAST_WORDS_SECONDS = 10.0
 
-_LINE_BYTES = 1 << 20
-_DATA_PARTS = 32  # of a line at most each
-_WORST_FIRST = tuple(Outcome)
+_RECORDED = ('covered', 'entered')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,18 +63,6 @@ class TargetRecording:
     covered: str
     entered: str
     reached: Mapping[str, frozenset[int]] | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class _TargetEvents:
-    """What the channel said of one target."""
-
-    begun: bool = False
-    ended: bool = False
-    cpu_seconds: float = 0.0
-    tests: list[Verdict] = field(default_factory=list)
-    covered: list[str] = field(default_factory=list)
-    entered: list[str] = field(default_factory=list)
 
 
 def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> VerdictBatch:
@@ -140,13 +124,16 @@ def run_watched(
     return replace(recorded, reached=runs[-1].find_reached_lines()), batch
 
 
-def _collect_recordings(heard: Sequence[_TargetEvents]) -> list[TargetRecording | None]:
-    return [
-        TargetRecording(covered=''.join(target.covered), entered=''.join(target.entered))
-        if target.ended and target.tests and target.covered
-        else None
-        for target in heard
-    ]
+def _collect_recordings(heard: NumberedReport) -> list[TargetRecording | None]:
+    recordings: list[TargetRecording | None] = []
+    for target in heard.targets:
+        covered, entered = (
+            ''.join(event.get('data') or '' for event in target.list_recordings(kind))
+            for kind in _RECORDED
+        )
+        complete = target.ended and target.tests and target.list_recordings('covered')
+        recordings.append(TargetRecording(covered=covered, entered=entered) if complete else None)
+    return recordings
 
 
 def _run_job(
@@ -163,7 +150,7 @@ def _follow_run(
     job: Job,
     targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
-) -> tuple[list[_TargetEvents], VerdictBatch]:
+) -> tuple[NumberedReport, VerdictBatch]:
     """One run; another one if the process was killed, for which nobody's tests need be the reason.
 
     Tests that kill their process do so each time.
@@ -182,23 +169,32 @@ def _follow_run_once(
     job: Job,
     targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
-) -> tuple[list[_TargetEvents], VerdictBatch, bool]:
+) -> tuple[NumberedReport, VerdictBatch, bool]:
     nonce = secrets.token_hex(16)
     process = sandbox.start(job)
-    heard = [_TargetEvents() for _ in targets]
+    heard = NumberedReport(
+        targets=[TargetReport() for _ in targets],
+        make_verdict=_make_test_verdict,
+        recorded=_RECORDED,
+    )
+    bounds = CpuBounds(
+        tests={index: target.cpu_limit for index, target in enumerate(targets)},
+        loading=LEAST_CPU_LIMIT,
+        least_wall=LEAST_CPU_LIMIT * WALL_PER_CPU,
+    )
     try:
         accompany(process)
         _send_request(process, nonce, targets)
-        with _enforce_limits(process, heard, targets) as late:
-            for event in _receive_events(process, nonce):
-                _record_event(heard, event)
+        with watch_limits(process, heard, bounds):
+            for event in read_events(process.stdout, nonce):
+                heard.handle_event(event)
         status, killed = _wait_for_end(process)
         used = process.get_cpu_seconds()
         noise = process.get_noise()
     finally:
         process.close()
-    verdicts = tuple(_make_verdicts(heard, late, status, noise))
-    lost = killed and not late and not all(target.ended for target in heard)
+    verdicts = tuple(heard.derive_verdicts(status, noise))
+    lost = killed and heard.late is None and not heard.is_complete
     return heard, VerdictBatch(verdicts=verdicts, cpu_seconds=used, output=noise), lost
 
 
@@ -242,57 +238,6 @@ def _send_request(process: Process, nonce: str, targets: Sequence[RunTarget]) ->
         return  # the JVM ended before it read: its silence is what the verdicts are made from
 
 
-def _receive_events(process: Process, nonce: str) -> Iterator[dict[str, Any]]:
-    """Events under our nonce; anything else on the channel was not written by the worker."""
-    prefix = f'{nonce}\t'.encode()
-    while line := process.stdout.readline(_LINE_BYTES):
-        if line.startswith(prefix):
-            try:
-                event = json.loads(line[len(prefix) :])
-            except ValueError:
-                continue
-            if isinstance(event, dict):
-                yield event
-
-
-# What the worker may say of a test; anything else was not said by the worker.
-_SAID = (Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.SKIPPED, Outcome.COMPILE_ERROR)
-
-
-def _is_well_formed(event: dict[str, Any]) -> bool:
-    """Whether all that is read of an event is what the worker would write."""
-    types, numbers = event.get('types', []), (event.get('tests', 0), event.get('cpu_ms', 0))
-    texts = (event.get('message'), event.get('frame'), event.get('data'))
-    return (
-        all(type(number) is int and number >= 0 for number in numbers)
-        and all(text is None or isinstance(text, str) for text in texts)
-        and isinstance(types, list)
-        and all(isinstance(name, str) for name in types)
-        and (event.get('e') != 'test' or event.get('outcome') in _SAID)
-    )
-
-
-def _record_event(heard: list[_TargetEvents], event: dict[str, Any]) -> None:
-    if not _is_well_formed(event):
-        return
-    index = event.get('t')
-    if not isinstance(index, int) or not 0 <= index < len(heard):
-        return
-    target = heard[index]
-    match event.get('e'):
-        case 'begin':
-            target.begun = True
-        case 'test' if target.begun:
-            target.tests.append(_make_test_verdict(event))
-        case 'covered' if target.begun and len(target.covered) < _DATA_PARTS:
-            target.covered.append(event.get('data') or '')
-        case 'entered' if target.begun and len(target.entered) < _DATA_PARTS:
-            target.entered.append(event.get('data') or '')
-        case 'end' if target.begun:
-            target.ended = event.get('tests') == len(target.tests)
-            target.cpu_seconds = event.get('cpu_ms', 0) / 1000
-
-
 def _make_test_verdict(event: dict[str, Any]) -> Verdict:
     types = tuple(event.get('types', ()))
     outcome = Outcome(event['outcome'])
@@ -308,62 +253,3 @@ def _make_test_verdict(event: dict[str, Any]) -> Verdict:
         if outcome.is_broken
         else None,
     )
-
-
-def _make_verdicts(
-    heard: Sequence[_TargetEvents], late: set[int], status: str, noise: str
-) -> Iterator[Verdict | None]:
-    silent = not any(target.begun for target in heard)
-    for index, target in enumerate(heard):
-        unfinished = target.begun and not target.ended
-        if index in late or (unfinished and status in ('cpu', 'wall')):
-            yield Verdict(outcome=Outcome.TIMEOUT, signature='time')
-        elif unfinished:
-            yield Verdict(outcome=Outcome.ERROR, signature=status)
-        elif target.ended:
-            yield _find_worst_verdict(target)
-        elif silent and index == 0:
-            yield Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
-        else:
-            yield None
-
-
-def _find_worst_verdict(target: _TargetEvents) -> Verdict:
-    """The worst over subclasses and invocations; none at all is `missing`."""
-    if not target.tests:
-        return Verdict(outcome=Outcome.MISSING, cpu_seconds=target.cpu_seconds)
-    worst = min(
-        target.tests, key=lambda test: (_WORST_FIRST.index(test.outcome), test.signature or '')
-    )
-    return dataclasses.replace(worst, cpu_seconds=target.cpu_seconds)
-
-
-@contextmanager
-def _enforce_limits(
-    process: Process, heard: Sequence[_TargetEvents], targets: Sequence[RunTarget]
-) -> Iterator[set[int]]:
-    """Kill the process when the method that runs is over its limit; the set names that method."""
-    late: set[int] = set()
-    over = threading.Event()
-
-    def kill_when_late() -> None:
-        current, cpu, wall = -1, 0.0, time.monotonic()
-        while not over.wait(_POLL_SECONDS):
-            running = next((i for i, t in enumerate(heard) if t.begun and not t.ended), -1)
-            if running != current:
-                current, cpu, wall = running, process.get_cpu_seconds(), time.monotonic()
-            limit = targets[current].cpu_limit if current >= 0 else LEAST_CPU_LIMIT
-            spent = process.get_cpu_seconds() - cpu
-            longest = max(limit, LEAST_CPU_LIMIT) * WALL_PER_CPU
-            if spent > limit or time.monotonic() - wall > longest:
-                late.update({current} - {-1})
-                process.kill()
-                return
-
-    thread = threading.Thread(target=kill_when_late, daemon=True)
-    thread.start()
-    try:
-        yield late
-    finally:
-        over.set()
-        thread.join()

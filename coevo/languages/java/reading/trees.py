@@ -18,7 +18,13 @@ from coevo.languages.java.reading.standard_folders import (
 )
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.layout import Side
-from coevo.languages.located_types import find_meant_types, group_paths_by_side, index_test_types
+from coevo.languages.located_types import (
+    find_folder_above,
+    find_meant_types,
+    group_paths_by_side,
+    index_test_types,
+    list_paths_of_side,
+)
 from coevo.model.records import FileOrigin
 
 _LINK = '120000'
@@ -27,6 +33,11 @@ _BASEDIR = re.compile(r'^\$\{(?:project\.)?basedir\}/|^\./')
 
 class JavaTree:
     """One revision's Java files. Nothing is parsed before it is asked for."""
+
+    paths_by_side = cached_property(group_paths_by_side)
+    list_paths = list_paths_of_side
+    test_types = cached_property(index_test_types)
+    resolve_type = find_meant_types
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository
@@ -85,10 +96,7 @@ class JavaTree:
 
     def find_module(self, path: str) -> str:
         """The nearest folder above a file that holds a POM; '.' for the root or where none does."""
-        for folder in PurePosixPath(path).parents:
-            if str(folder) in self.modules:
-                return str(folder)
-        return '.'
+        return find_folder_above(path, self.modules)
 
     @cached_property
     def modules(self) -> frozenset[str]:
@@ -108,22 +116,6 @@ class JavaTree:
         prefix = '' if module == '.' else f'{module}/'
         declared = _parse_source_folders(self._repository.blob(self.entries[pom].oid))
         return [(f'{prefix}{folder}', side) for folder, side in declared]
-
-    def list_paths(self, side: Side) -> tuple[str, ...]:
-        return self._paths[side]
-
-    @cached_property
-    def _paths(self) -> dict[Side, tuple[str, ...]]:
-        return group_paths_by_side(self.entries, self.find_side)
-
-    @cached_property
-    def test_types(self) -> dict[str, tuple[LocatedType, ...]]:
-        """The types of the test tree by simple name."""
-        return index_test_types(self)
-
-    def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
-        """The types of the test tree that a simple name may mean in a file of it."""
-        return find_meant_types(self, path, simple)
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Whether a type can be meant by its simple name in a file."""

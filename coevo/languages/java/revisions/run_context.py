@@ -6,12 +6,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from coevo.git.repository import Repository
+from coevo.languages.core.engines import open_run_ground
 from coevo.languages.java.tools.artifacts import ArtifactProxy, list_upstreams
 from coevo.languages.java.tools.gradles import find_gradles
 from coevo.languages.java.tools.toolchain import Toolchain
 from coevo.model.listener import Say, ignore_message
-from coevo.sandboxes.sandbox import open_sandbox
-from coevo.sandboxes.workspace import open_workspace
 from coevo.storage.folders import find_cache_folder
 
 
@@ -27,9 +26,7 @@ class JavaRunContext:
         say: Say = ignore_message,
     ) -> None:
         self.repository, self.say = repository, say
-        self.sandbox = open_sandbox(sandbox)
-        stack.callback(self.sandbox.close)
-        self._root = stack.enter_context(open_workspace())
+        self.sandbox, self._root = open_run_ground(sandbox, stack)
         self.gradles = find_gradles()
         self.shared = find_cache_folder() / 'maven'
         self.shared.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,14 @@ from pathlib import PurePosixPath
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType, Import, LocatedType, SourceFile
 from coevo.languages.layout import Side
-from coevo.languages.located_types import find_meant_types, group_paths_by_side, index_test_types
+from coevo.languages.located_types import (
+    PlacedFiles,
+    find_folder_above,
+    find_meant_types,
+    group_paths_by_side,
+    index_test_types,
+    list_paths_of_side,
+)
 from coevo.languages.python.reading.collection import (
     DEFAULT,
     SETTINGS,
@@ -37,6 +44,12 @@ _CONFTEST = 'conftest'
 class PythonTree:
     """One revision's Python files. Nothing is parsed before it is asked for, or imported by what is."""
 
+    paths_by_side = cached_property(group_paths_by_side)
+    list_paths = list_paths_of_side
+    test_types = cached_property(index_test_types)
+    # `conftest` means those of the folders above: their fixtures are seen without any import.
+    resolve_type = find_meant_types
+
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository
         self.entries = repository.tree(rev)
@@ -61,9 +74,7 @@ class PythonTree:
         parsed = self.parse_alone(path)
         imports = self.modules_of_code.resolve_imports(path, parsed)
         if path not in self._tests:
-            return make_placed_file(
-                self.read_content(path), path, PythonFileContext(imports=imports)
-            )
+            return _PLACED.place(self.read_content(path), path, PythonFileContext(imports=imports))
         rules = self._rules(self.find_module(path))
         around = PythonFileContext(
             imports=imports,
@@ -72,7 +83,7 @@ class PythonTree:
             extended=self._extended_names & {type_.simple for type_ in parsed.types},
             interfaces=(_CONFTEST,),
         )
-        return make_placed_file(self.read_content(path), path, around)
+        return _PLACED.place(self.read_content(path), path, around)
 
     def _is_named_for_tests(self, path: str, types: tuple[DeclaredType, ...]) -> bool:
         """Whether it is collected by whoever names it: `test.py`, or what unittest would find."""
@@ -113,10 +124,7 @@ class PythonTree:
 
     def find_module(self, path: str) -> str:
         """The nearest folder above a file that holds a build file; '.' for the root or where none does."""
-        for folder in PurePosixPath(path).parents:
-            if str(folder) in self.modules:
-                return str(folder)
-        return '.'
+        return find_folder_above(path, self.modules)
 
     @cached_property
     def modules(self) -> frozenset[str]:
@@ -152,25 +160,6 @@ class PythonTree:
             for class_and_bases in _scan_classes(self.read_content(path))
         ]
         return find_extended_names(classes, self._rules('.'))
-
-    def list_paths(self, side: Side) -> tuple[str, ...]:
-        return self._paths[side]
-
-    @cached_property
-    def _paths(self) -> dict[Side, tuple[str, ...]]:
-        return group_paths_by_side(self.entries, self.find_side)
-
-    @cached_property
-    def test_types(self) -> dict[str, tuple[LocatedType, ...]]:
-        """The types of the test tree by simple name."""
-        return index_test_types(self)
-
-    def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
-        """The types of the test tree that a simple name may mean in a file of it.
-
-        `conftest` means those of the folders above: their fixtures are seen without any import.
-        """
-        return find_meant_types(self, path, simple)
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Whether a type can be meant by its simple name, or behind its module's, in a file."""
@@ -233,25 +222,6 @@ class PythonFileContext:
     extended: frozenset[str] = frozenset()
 
 
-@dataclass(slots=True)
-class _PlacedFileCache:
-    file: tuple[PythonFileContext, PythonFile] | None = None
-
-
-@lru_cache(maxsize=2048)
-def _get_cache(source: bytes, path: str) -> _PlacedFileCache:
-    """Where to keep what a file was for another revision."""
-    return _PlacedFileCache()
-
-
-def make_placed_file(source: bytes, path: str, around: PythonFileContext) -> PythonFile:
-    cache = _get_cache(source, path)
-    known = cache.file
-    if known is None or known[0] != around:
-        known = cache.file = (around, _apply_context(parse(source, path), around))
-    return known[1]
-
-
 def _apply_context(parsed: SourceFile, around: PythonFileContext) -> PythonFile:
     known = {each.name: getattr(parsed, each.name) for each in fields(SourceFile)}
     known['imports'] = around.imports
@@ -261,6 +231,9 @@ def _apply_context(parsed: SourceFile, around: PythonFileContext) -> PythonFile:
     return PythonFile(
         **known, rules=around.rules, collected=around.collected, extended=around.extended
     )
+
+
+_PLACED = PlacedFiles(parse, _apply_context)
 
 
 # Whether a Python file was written here by hand: told from its path and from its head.

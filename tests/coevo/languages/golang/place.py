@@ -12,7 +12,7 @@ from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.engine import RunSettings
 from coevo.languages.golang.built_pair import GoBuiltPair
-from coevo.languages.golang.engine import GoEngine
+from coevo.languages.golang.engine import make_engine
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
@@ -67,7 +67,7 @@ def opened(
     revs = git(repository, 'rev-list', '--max-count=2', 'HEAD').split()
     known = Repository(repository / '.git')
     with ExitStack() as stack:
-        engine = GoEngine(RunSettings(repository=known, sandbox=sandbox), stack)
+        engine = make_engine(RunSettings(repository=known, sandbox=sandbox), stack)
         builder = engine.make_builder()
         stack.callback(builder.close)
         pair = Pair(

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from coevo.languages.golang.channel import GoProcessReport, GoTestReport, make_verdicts, read_events
+from coevo.languages.core.channel import read_events
+from coevo.languages.golang.channel import GoProcessReport, GoTestReport, make_verdicts
 from coevo.model.words import Outcome
 
 BEGIN, PASS = {'e': 'begin', 'test': 'TestA'}, {'e': 'end', 'test': 'TestA', 'outcome': 'pass'}

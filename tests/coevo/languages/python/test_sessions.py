@@ -252,7 +252,7 @@ def test_each_run_draws_its_own_random_numbers(place: Shop) -> None:
 def test_runs_in_another_sandbox_than_bubblewrap_are_not_forked(
     place: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr('coevo.languages.python.sessions.BUBBLEWRAP', 'another')
+    monkeypatch.setattr('coevo.languages.core.sessions.BUBBLEWRAP', 'another')
     assert place.verdict(method('test_is_not_forked')).outcome is Outcome.PASS
 
 

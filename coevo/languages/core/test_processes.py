@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import threading
 import time
@@ -50,24 +49,28 @@ class RunEventListener(RunProgress[Name], Protocol[Name]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuBounds(Generic[Name]):
-    """CPU seconds that a process may use; ten times that in wall time.
+    """CPU seconds that a process may use; ten times that in wall time, unless it is told otherwise.
 
     tests       by test
     loading     before the first, and after the last
     whole       all in all, where the process itself has no such limit
     loading_is  what a process is told to have exceeded that was loading for too long
+    least_wall  wall seconds that a test may take at least
     """
 
     tests: Mapping[Name, float]
     loading: float
     whole: float = math.inf
     loading_is: str | None = None
+    wall_per_cpu: float = WALL_PER_CPU
+    least_wall: float = 0.0
 
 
-def send_only_order(process: Process, order: Mapping[str, object]) -> None:
+def send_only_order(process: Process, order: str) -> None:
     """An order that is its only one."""
+    text = process.translate_for_job(order)
     try:
-        process.stdin.write(process.translate_for_job(json.dumps(order)).encode() + b'\n')
+        process.stdin.write(text.encode(errors='surrogateescape') + b'\n')
         process.stdin.close()
     except BrokenPipeError:
         return  # it ended before it read: its silence is what the verdicts are made from
@@ -170,7 +173,8 @@ class _LimitWatcher(Generic[Name]):
         if running != self._current:
             self._current, self._cpu, self._wall = running, used, time.monotonic()
         limit = self._bounds.loading if running is None else self._bounds.tests[running]
-        if used - self._cpu <= limit and time.monotonic() - self._wall <= limit * WALL_PER_CPU:
+        longest = max(limit * self._bounds.wall_per_cpu, self._bounds.least_wall)
+        if used - self._cpu <= limit and time.monotonic() - self._wall <= longest:
             return False
         self._heard.late = running
         if running is None:

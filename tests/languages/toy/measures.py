@@ -1,11 +1,13 @@
-"""Defects in tests of toys. Fulfils `coevo.languages.measures.DefectInsertion`."""
+"""What toys measure of tests: defects put into them, mutants of the code, why a test is not linked."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from coevo.languages.declarations import Member
+from coevo.languages.error_classes import ErrorClass
+from coevo.languages.mutation import Mutant
 from coevo.model.families import Defect
 from coevo.model.words import Outcome
 
@@ -26,3 +28,26 @@ def insert_defects(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iter
         if text != body:
             line = f'{head}: {text}'.encode()
             yield source[: test.start_byte] + line + source[test.end_byte :]
+
+
+def classify_error(signature: str) -> ErrorClass:
+    """The one thing that a toy can lack is a name."""
+    is_name = signature.startswith('unknown ')
+    return ErrorClass.CANNOT_FIND_SYMBOL if is_name else ErrorClass.SYNTAX
+
+
+def is_installed() -> bool:
+    return True
+
+
+def make_mutants(source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
+    """Each number one more."""
+    return tuple(
+        Mutant(
+            line=number,
+            original=text,
+            mutated=re.sub(r'\d+$', lambda found: str(int(found[0]) + 1), text),
+        )
+        for number, text in enumerate(source.decode().splitlines(), start=1)
+        if number in lines and re.search(r'\d+$', text)
+    )

@@ -1,0 +1,1 @@
+"""What several languages do alike: processes that run tests, what they say, sessions, engines."""

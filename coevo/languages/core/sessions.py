@@ -1,0 +1,134 @@
+"""Runs in sandboxes that are kept open for runs to come, the one that was used longest ago closed first.
+
+What a session cannot tell is asked of a fresh process in a sandbox of its own, which decides: a run that did not go
+to its end, or was killed by somebody, or that a session refuses.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+from typing import Any, Generic, Protocol, TypeVar
+
+from coevo.languages.core.channel import read_events
+from coevo.languages.core.test_processes import (
+    describe_ending,
+    dismiss_process,
+    listen_until_over,
+    read_noise_between,
+    send_order_parts,
+)
+from coevo.languages.core.test_runs import Report, RunResult, TestRun
+from coevo.sandboxes.names import BUBBLEWRAP
+from coevo.sandboxes.sandbox import Job, Process, Sandbox
+
+# CPU and wall, of all that a session runs.
+SESSION_SECONDS = 30 * 86400.0
+
+Run_contra = TypeVar('Run_contra', bound=TestRun[Any], contravariant=True)
+Run = TypeVar('Run', bound=TestRun[Any])
+Key = TypeVar('Key', bound=Hashable)
+
+
+class SessionOrders(Protocol[Run_contra]):
+    """What a language says to one session."""
+
+    def make_session_job(self) -> Job:
+        """Starts it, with its channel on standard output."""
+
+    def make_session_head(self) -> bytes:
+        """What it is told before its first run."""
+
+    def make_session_order(
+        self, run: Run_contra, nonce: str, key: str, mark: str
+    ) -> Sequence[bytes]:
+        """One run; what it writes to standard error is to stand between two lines that are the mark."""
+
+
+class Sessions(Generic[Key, Run, Report]):
+    """Of one thread, for one repository; at most so many are open at once."""
+
+    def __init__(self, sandbox: Sandbox, most: int) -> None:
+        self._sandbox, self._most = sandbox, most
+        self._open: dict[Key, _Session[Run, Report]] = {}
+        self._refused: set[Key] = set()
+
+    def run_in_session(
+        self, key: Key, run: Run, make_orders: Callable[[], SessionOrders[Run]]
+    ) -> tuple[RunResult[Report] | None, float]:
+        """In the session of a key, in a new one where none is open or a run before has ended it. None where it has
+        to be asked of a process of its own; the CPU seconds that were spent."""
+        if key in self._refused or self._sandbox.name != BUBBLEWRAP:
+            return None, 0.0
+        spent = 0.0
+        session = self._open.pop(key, None)
+        if session is not None:
+            done, spent = session.run(run)
+            if session.started:
+                self._keep_or_close(key, session)
+                return done, spent
+            session.close()
+        while len(self._open) >= self._most:
+            self._open.pop(next(iter(self._open))).close()
+        session = _Session(self._sandbox, make_orders())
+        done, more = session.run(run)
+        if session.refuses_all:
+            self._refused.add(key)
+        self._keep_or_close(key, session)
+        return done, spent + more
+
+    def close(self) -> None:
+        """Close all that are open."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def _keep_or_close(self, key: Key, session: _Session[Run, Report]) -> None:
+        if session.goes_on:
+            session.pause()
+            self._open[key] = session  # used last
+        else:
+            session.close()
+
+
+class _Session(Generic[Run, Report]):
+    """An open one.
+
+    started      whether it took the last run on; goes_on: whether it may take another one
+    refuses_all  whether it said so of its last run
+    """
+
+    def __init__(self, sandbox: Sandbox, orders: SessionOrders[Run]) -> None:
+        self._orders = orders
+        self._process: Process = sandbox.start(orders.make_session_job())
+        self._used = 0.0
+        self.started = self.goes_on = self.refuses_all = False
+        send_order_parts(self._process, orders.make_session_head())
+
+    def run(self, run: Run) -> tuple[RunResult[Report] | None, float]:
+        """None if it did not go to its end; the CPU seconds since the last one."""
+        nonce, key, mark = (secrets.token_hex(16) for _ in range(3))
+        heard: Report = run.make_report(key)
+        self._process.resume_watch()
+        order = self._orders.make_session_order(run, nonce, key, mark)
+        send_order_parts(self._process, *order)
+        stream = read_events(self._process.stdout, nonce, run.line_bytes)
+        bounds = replace(run.bounds, whole=run.most_cpu_seconds)
+        over = listen_until_over(self._process, stream, heard, bounds, self._used)
+        self.refuses_all = heard.is_refused_for_good
+        self.started, self.goes_on = heard.started, heard.again and not self.refuses_all
+        status = (heard.status or '') if over else describe_ending(self._process)
+        spent = self._process.get_cpu_seconds() - self._used
+        self._used += spent
+        if not heard.settles_run(status, over=over):
+            return None, spent
+        noise = read_noise_between(self._process, mark)
+        return RunResult(heard=heard, status=status, cpu_seconds=spent, noise=noise), spent
+
+    def pause(self) -> None:
+        """Stop watching it until the next run."""
+        self._process.pause_watch()
+
+    def close(self) -> None:
+        """End it, by itself if it will."""
+        dismiss_process(self._process)
