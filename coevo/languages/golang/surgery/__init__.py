@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 from coevo.languages.declarations import Member
 from coevo.languages.golang.reading import parse
-from coevo.languages.golang.surgery import start_state
-from coevo.languages.golang.surgery.extension import add_helpers
 from coevo.languages.golang.surgery.namers import make_mention_finder
+from coevo.languages.golang.surgery.pieces import make_outline
 from coevo.languages.golang.surgery.reach import find_derived_classes, list_names_used_elsewhere
-from coevo.languages.golang.surgery.start_state import make_start_file
-from coevo.languages.golang.surgery.transplant import transplant_tests
+from coevo.languages.golang.surgery.start_state import MAKER
 
 __all__ = [
     'find_derived_classes',
@@ -23,8 +21,13 @@ __all__ = [
     'transplant_tests',
 ]
 
+make_start_file = MAKER.make_start_file
+transplant_tests = MAKER.transplant_tests
+add_helpers = MAKER.add_helpers
+
 
 def list_other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
     """As the file in its place has them."""
     placed = {m.start_byte: m for type_ in parse(source, path).types for m in type_.members}
-    return [placed[m.start_byte] for m in start_state.list_other_tests(source, targets)]
+    others = MAKER.find_other_tests(make_outline(source), targets)
+    return [placed[member.start_byte] for member in others]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
+from coevo.languages.core.old_files import find_neighbour
 from coevo.languages.golang.surgery.old_pieces import OldGoFile
 from coevo.languages.golang.surgery.pieces import GoPart, GoPiece
-from coevo.languages.text_edits import TextEdits
+from coevo.languages.text_edits import TextEdits, find_line_end
 
 
 def add_piece(
@@ -14,25 +15,17 @@ def add_piece(
 ) -> None:
     """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
     body = b'\n\n'.join(_list_part_texts(file, piece))
-    anchors = {name: each for each in standing for name in each.names}
+    anchors: dict[Hashable, GoPiece] = {name: each for each in standing for name in each.names}
     anchors |= {was.names[0]: at for at, was in file.targets.items() if at in standing}
-    all_ = file.old.pieces
-    at = all_.index(piece)
-    for other in reversed(all_[:at]):
-        if anchor := _find_anchor(other, anchors):
-            last = max(part.whole[1] for part in anchor.parts)
-            edits.insert(_find_line_end(file.new.source, last), b'\n\n' + body)
-            return
-    for other in all_[at + 1 :]:
-        if anchor := _find_anchor(other, anchors):
-            edits.insert(anchor.first_part.whole[0], body + b'\n\n')
-            return
-    gap = b'\n' if file.new.source.endswith(b'\n') else b'\n\n'
-    edits.insert(len(file.new.source), gap + body + b'\n')
-
-
-def _find_anchor(other: GoPiece, anchors: dict[str, GoPiece]) -> GoPiece | None:
-    return next((anchors[name] for name in other.names if name in anchors), None)
+    neighbour = find_neighbour(piece, file.pieces, file.list_slots, anchors)
+    if neighbour is None:
+        gap = b'\n' if file.new.source.endswith(b'\n') else b'\n\n'
+        edits.insert(len(file.new.source), gap + body + b'\n')
+    elif neighbour.before is None:
+        last = max(part.whole[1] for part in neighbour.anchor.parts)
+        edits.insert(find_line_end(file.new.source, last), b'\n\n' + body)
+    else:
+        edits.insert(neighbour.anchor.first_part.whole[0], body + b'\n\n')
 
 
 def _list_part_texts(file: OldGoFile, piece: GoPiece) -> Iterator[bytes]:
@@ -47,9 +40,3 @@ def wrap_in_keyword(kind: str, part: GoPart, text: bytes, source: bytes) -> byte
     margin = source[source.rfind(b'\n', 0, part.text[0]) + 1 : part.text[0]]
     before = margin if not margin.strip() else b'\t'
     return kind.encode() + b' (\n' + before + text + b'\n)'
-
-
-def _find_line_end(source: bytes, at: int) -> int:
-    """Where the line ends in which a place is."""
-    stop = source.find(b'\n', at)
-    return len(source) if stop < 0 else stop - (source[stop - 1 : stop] == b'\r')

@@ -6,13 +6,10 @@ from collections.abc import Sequence
 
 from coevo.languages.declarations import Member
 from coevo.languages.python.reading import parse
-from coevo.languages.python.surgery import start_state
-from coevo.languages.python.surgery.extension import add_helpers
 from coevo.languages.python.surgery.namers import make_mention_finder
 from coevo.languages.python.surgery.pieces import make_outline
 from coevo.languages.python.surgery.reach import find_derived_classes, list_names_used_elsewhere
-from coevo.languages.python.surgery.start_state import make_start_file
-from coevo.languages.python.surgery.transplant import transplant_tests
+from coevo.languages.python.surgery.start_state import MAKER
 
 __all__ = [
     'find_derived_classes',
@@ -24,10 +21,14 @@ __all__ = [
     'transplant_tests',
 ]
 
+make_start_file = MAKER.make_start_file
+transplant_tests = MAKER.transplant_tests
+# Variables come where a function or class that is added names them.
+add_helpers = MAKER.add_helpers
+
 
 def list_other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
     """With the full names of what owns them."""
     placed = {m.start_byte: m for type_ in parse(source, path).types for m in type_.members}
-    return [
-        placed[m.start_byte] for m in start_state.find_other_tests(make_outline(source), targets)
-    ]
+    others = MAKER.find_other_tests(make_outline(source), targets)
+    return [placed[member.start_byte] for member in others]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
-from coevo.languages.python.reading.tokens import Span
 from coevo.languages.python.surgery.pieces import PythonOutline, PythonPiece
 from coevo.languages.python.surgery.suites import find_emptied_suites
+from coevo.languages.spans import Span
 from coevo.languages.text_edits import TextEdits, find_indentation, widen_to_whole_lines
 
 

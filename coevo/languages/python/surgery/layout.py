@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from tree_sitter import Node
 
-from coevo.languages.python.reading.tokens import Span
+from coevo.languages.spans import Span
 
 
 def reindent(
@@ -43,12 +43,6 @@ def find_long_strings(root: Node) -> Iterator[Span]:
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 return
-
-
-def find_line_end(source: bytes, at: int) -> int:
-    """Where the line ends in which a place is."""
-    stop = source.find(b'\n', at)
-    return len(source) if stop < 0 else stop - (source[stop - 1 : stop] == b'\r')
 
 
 def count_empty_lines_above(source: bytes, at: int) -> int:

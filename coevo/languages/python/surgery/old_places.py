@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from tree_sitter import Node
 
-from coevo.languages.python.surgery.layout import count_empty_lines_above, find_line_end
-from coevo.languages.python.surgery.old_pieces import OldPythonFile
+from coevo.languages.core.old_files import find_neighbour
+from coevo.languages.python.surgery.layout import count_empty_lines_above
+from coevo.languages.python.surgery.old_pieces import OldPythonFile, list_slots, render
 from coevo.languages.python.surgery.pieces import PythonOutline, PythonPiece
 from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.text_edits import TextEdits, find_indentation
+from coevo.languages.text_edits import TextEdits, find_indentation, find_line_end
 
 
 def add_piece(
@@ -18,37 +19,31 @@ def add_piece(
 ) -> None:
     """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
     if piece.kind == 'import':
-        add_import(edits, file.new, file.render(piece, b''), standing)
+        add_import(edits, file.new, render(file, piece, b''), standing)
         return
-    owner = file.get_new_owner(piece)
+    owner = file.translate_owner(piece)
     if owner and _is_on_one_line(file.new, owner):
         raise StartStateInvalid(f'{owner.lstrip("$")} is written on one line')
     margin = _find_margin(file.new, owner, standing)
-    body = margin + file.render(piece, margin)
-    anchors = [p for p in standing if p.owner == owner and p.kind != 'import']
-    anchors = [p for p in anchors if _stands_alone(file.new.source, p, margin)]
-    slots = {slot: p for p in anchors for slot in p.slots}
-    slots |= {slot: at for at, was in file.targets.items() if at in anchors for slot in was.slots}
+    body = margin + render(file, piece, margin)
+    near = [p for p in standing if p.owner == owner and p.kind != 'import']
+    near = [p for p in near if _stands_alone(file.new.source, p, margin)]
+    anchors: dict[Hashable, PythonPiece] = {
+        slot: p for p in near for slot in list_slots(p, p.owner)
+    }
+    for at, was in file.targets.items():
+        if at in near:
+            anchors |= dict.fromkeys(list_slots(was, was.owner), at)
     beside = [p for p in file.pieces if p.owner == piece.owner and p.kind != 'import']
-    at = beside.index(piece)
-    for other in reversed(beside[:at]):
-        if anchor := _find_anchor(file, other, slots):
-            gap = b'\n' * (1 + count_empty_lines_above(file.old.source, piece.start))
-            edits.insert(find_line_end(file.new.source, anchor.end), gap + body)
-            return
-    for other in beside[at + 1 :]:
-        if anchor := _find_anchor(file, other, slots):
-            gap = b'\n' * (1 + count_empty_lines_above(file.old.source, other.start))
-            edits.insert(anchor.start - len(margin), body + gap)
-            return
-    _add_last(edits, file, piece, body)
-
-
-def _find_anchor(
-    file: OldPythonFile, other: PythonPiece, slots: dict[tuple[str, str], PythonPiece]
-) -> PythonPiece | None:
-    own = [(file.get_new_owner(other), name) for name in other.names]
-    return next((slots[slot] for slot in own if slot in slots), None)
+    neighbour = find_neighbour(piece, beside, file.list_slots, anchors)
+    if neighbour is None:
+        _add_last(edits, file, piece, body)
+    elif neighbour.before is None:
+        gap = b'\n' * (1 + count_empty_lines_above(file.old.source, piece.start))
+        edits.insert(find_line_end(file.new.source, neighbour.anchor.end), gap + body)
+    else:
+        gap = b'\n' * (1 + count_empty_lines_above(file.old.source, neighbour.before.start))
+        edits.insert(neighbour.anchor.start - len(margin), body + gap)
 
 
 def _stands_alone(source: bytes, piece: PythonPiece, margin: bytes) -> bool:
@@ -110,7 +105,7 @@ def _is_string(statement: Node) -> bool:
 
 def _add_last(edits: TextEdits, file: OldPythonFile, piece: PythonPiece, body: bytes) -> None:
     """Without a neighbour: at the end of the file, or of the type around it."""
-    new, owner = file.new, file.get_new_owner(piece)
+    new, owner = file.new, file.translate_owner(piece)
     end = len(new.source.rstrip())
     if owner:
         end = new.types[owner].end_byte

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from coevo.languages.python.reading.statements import get_definition
-from coevo.languages.python.reading.tokens import Span
+from coevo.languages.spans import Span
 
 _CLAUSES = frozenset({'elif_clause', 'else_clause', 'except_clause', 'finally_clause'})
 

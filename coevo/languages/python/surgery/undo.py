@@ -15,7 +15,6 @@ from coevo.languages.python.reading.statements import get_definition
 from coevo.languages.python.surgery.cuts import remove_pieces
 from coevo.languages.python.surgery.layout import (
     count_empty_lines_above,
-    find_line_end,
     find_long_strings,
     reindent,
 )
@@ -23,7 +22,7 @@ from coevo.languages.python.surgery.old_pieces import format_import_line
 from coevo.languages.python.surgery.old_places import add_import
 from coevo.languages.python.surgery.pieces import make_outline, strip_module_name
 from coevo.languages.spans import Span
-from coevo.languages.text_edits import TextEdits, find_indentation
+from coevo.languages.text_edits import TextEdits, find_indentation, find_line_end
 from coevo.languages.undoing import LocatedDeclaration, find_neighbours
 from coevo.model.dependencies import Revised
 

@@ -1,0 +1,121 @@
+"""A file as pieces that can be taken out of it or put into another version of it.
+
+A language's outline parses a file and lists its pieces: what is declared in one go, with the comments
+above it and behind it. All that cuts and puts together asks for no more than this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Protocol, TypeVar
+
+from coevo.languages.declarations import MODULE, DeclaredType, Member, SourceFile
+from coevo.languages.reached import UsingPiece
+from coevo.languages.spans import Span
+from coevo.model.records import TestMethod
+
+
+class Declared(Protocol):
+    """Where a declaration stands: the type around it, and its first byte without comments."""
+
+    @property
+    def owner(self) -> str: ...
+
+    @property
+    def start_byte(self) -> int: ...
+
+
+class Piece(UsingPiece, Protocol):
+    """A declaration of one file, equal to itself alone."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def owner(self) -> str:
+        """The type around it; '' if there is none."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it declares."""
+
+    @property
+    def mentions(self) -> frozenset[str]:
+        """Those of its uses for which it brings other pieces of its file along."""
+
+    @property
+    def span(self) -> Span:
+        """What is replaced where another piece takes its place, comments included."""
+
+    @property
+    def identity(self) -> Hashable:
+        """By what it is known when the pieces of its file are listed anew."""
+
+    @property
+    def declared_at(self) -> int | None:
+        """Where the declaration of a member begins; None of what is no member."""
+
+
+P_co = TypeVar('P_co', bound=Piece, covariant=True)
+
+
+class Outline(Protocol[P_co]):
+    """A parsed file, and what it takes to cut it into pieces."""
+
+    @property
+    def source(self) -> bytes: ...
+
+    @property
+    def file(self) -> SourceFile: ...
+
+    @property
+    def types(self) -> Mapping[str, DeclaredType]:
+        """By their names, those that can be opened: listed by their members."""
+
+    @property
+    def tests(self) -> Sequence[Member]:
+        """The test methods as far as this file alone tells."""
+
+    def list_pieces(self, opened: AbstractSet[str]) -> Sequence[P_co]:
+        """All pieces in order: the types named in `opened` by their members, the others whole."""
+
+    def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, P_co]]:
+        """The types that may go as a whole once no test is left in them."""
+
+    def find_names_outside(self, spans: Collection[Span]) -> frozenset[str]:
+        """What `spans` leave uses, imports aside."""
+
+    def find_declaration(self, method: TestMethod, when: str) -> Declared:
+        """The declaration of a test; StartStateInvalid, whose message says at which revision."""
+
+    def find_namesake(self, method: TestMethod) -> TestMethod | None:
+        """A method of the same name that was no test, or was not seen to be one."""
+
+    def is_well_formed(self) -> bool: ...
+
+
+def list_outer_types(outline: Outline[Piece], names: Iterable[str]) -> set[str]:
+    """Types and those around them, as far as they have a name."""
+    all_names = set()
+    for name in names:
+        while name:
+            all_names.add(name)
+            name = find_outer_type(outline, name)
+    return all_names
+
+
+def find_outer_type(outline: Outline[Piece], name: str) -> str:
+    """The name of the type around a nested one; '' where this file has none."""
+    type_ = outline.types.get(name)
+    return type_.outer if type_ is not None else ''
+
+
+def list_inner_types(outline: Outline[Piece], piece: Piece) -> list[str]:
+    """The names of the types that a piece takes in, its own included."""
+    start, end = piece.span
+    return [
+        type_.name
+        for type_ in outline.file.types
+        if type_.kind != MODULE and start <= type_.start_byte < end
+    ]
