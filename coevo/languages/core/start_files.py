@@ -6,48 +6,23 @@ the other one lacks, comes with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Generic
 
-from coevo.languages.core.cut_plans import CutPlan, CuttingRules
-from coevo.languages.core.old_files import BringingRules, O, P
+from coevo.languages.core.cut_plans import CutPlan, O, P, SurgeryRules
 from coevo.languages.core.outlines import Declared, list_outer_types
 from coevo.languages.declarations import Member
 from coevo.languages.helper_grafts import find_helper_grafts
 from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestRules(Generic[O]):
-    """What a language says of the tests of a file, and of a file that was put together.
-
-    list_lookalikes     what may be tests where a file alone does not tell that targets are
-    stays_out           whether a helper runs by itself, or cannot be put in alone
-    list_duplicates     what a file declares more than once, to be sorted
-    describe_duplicate  that as a complaint
-    tolerates_old       whether what is declared twice in the file of an original may be so, too
-    tolerates_inserted  whether an inserted test may come from a file that has errors, too
-    """
-
-    __test__ = False  # not a test class of pytest's
-
-    list_lookalikes: Callable[[O, Sequence[Declared]], Iterable[Member]] = lambda file, targets: ()
-    stays_out: Callable[[Member], bool]
-    list_duplicates: Callable[[O], set[Any]]
-    describe_duplicate: Callable[[Any], str]
-    tolerates_old: bool = True
-    tolerates_inserted: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class StartFileMaker(Generic[O, P]):
     """The part of `coevo.languages.surgery.FileSurgery` that asks for no tree."""
 
-    tests: TestRules[O]
-    cutting: CuttingRules[O, P]
-    bringing: BringingRules[O, P]
+    rules: SurgeryRules[O, P]
 
     def make_start_file(
         self,
@@ -62,17 +37,17 @@ class StartFileMaker(Generic[O, P]):
         new, old        the test file at both revisions, old None where it does not exist
         used_elsewhere  names by which other files may use what this one declares; that stays
         """
-        file = self.bringing.parse(new)
+        file = self.rules.parse(new)
         found = {target: file.find_declaration(target.method, 'new') for target in targets}
         originals = [target.original for target in targets if target.original is not None]
         if old is None and not originals:
             return None
         removed = [declared for target, declared in found.items() if target.original is None]
         emptied = self._find_emptied_types(file, old, removed, used_elsewhere)
-        plan = self._make_plan(file, found, used_elsewhere, emptied=emptied)
+        plan = CutPlan(self.rules, file, found, used_elsewhere, emptied=emptied)
         while more := plan.list_emptied():
             emptied = [*emptied, *more]
-            plan = self._make_plan(file, found, used_elsewhere, emptied=emptied)
+            plan = CutPlan(self.rules, file, found, used_elsewhere, emptied=emptied)
         start = plan.carry_out()
         self._check(file, start, originals)
         return start
@@ -89,7 +64,7 @@ class StartFileMaker(Generic[O, P]):
 
         used_elsewhere  names by which other files may use what the old file declares
         """
-        file = self.bringing.parse(old)
+        file = self.rules.parse(old)
         targets: list[StartTarget] = []
         inserted: list[OriginalTest] = []
         for graft in grafts:
@@ -100,44 +75,34 @@ class StartFileMaker(Generic[O, P]):
             else:
                 targets.append(StartTarget(method=replaced, original=original))
         found = {target: file.find_declaration(target.method, 'old') for target in targets}
-        text = self._make_plan(file, found, used_elsewhere, inserted=inserted).carry_out()
+        text = CutPlan(self.rules, file, found, used_elsewhere, inserted=inserted).carry_out()
         sources = [target.original for target in targets if target.original is not None]
-        self._check(file, text, sources + inserted * self.tests.tolerates_inserted)
+        self._check(file, text, sources + inserted * self.rules.tolerates_inserted)
         return text
 
     def add_helpers(self, old: bytes, new: bytes) -> bytes:
         """The old text where there is nothing to add; StartStateInvalid."""
-        before, after = self.bringing.parse(old), self.bringing.parse(new)
+        before, after = self.rules.parse(old), self.rules.parse(new)
         others = self.find_other_tests(after, [])
-        grafts = find_helper_grafts(before.file, after.file, others, self.tests.stays_out)
+        grafts = find_helper_grafts(before.file, after.file, others, self.rules.stays_out)
         return self.transplant_tests(old, new, grafts) if grafts else old
+
+    def list_other_tests(
+        self, source: bytes, targets: Sequence[Member], path: str = ''
+    ) -> list[Member]:
+        """As the file in its place has them."""
+        types = self.rules.parse_placed(source, path).types
+        placed = {member.start_byte: member for type_ in types for member in type_.members}
+        others = self.find_other_tests(self.rules.parse(source), targets)
+        return [placed[member.start_byte] for member in others]
 
     def find_other_tests(self, file: O, targets: Sequence[Declared]) -> list[Member]:
         """The tests of a file that are no targets; where this file alone tells none, what looks alike."""
         tests = {member.start_byte: member for member in file.tests}
         chosen = {declared.start_byte for declared in targets}
         if not chosen <= tests.keys():
-            tests |= {m.start_byte: m for m in self.tests.list_lookalikes(file, targets)}
+            tests |= {m.start_byte: m for m in self.rules.list_lookalikes(file, targets)}
         return [member for start, member in sorted(tests.items()) if start not in chosen]
-
-    def _make_plan(
-        self,
-        file: O,
-        found: dict[StartTarget, Declared],
-        used_elsewhere: AbstractSet[str],
-        *,
-        emptied: Sequence[P] = (),
-        inserted: Sequence[OriginalTest] = (),
-    ) -> CutPlan[O, P]:
-        return CutPlan(
-            self.cutting,
-            self.bringing,
-            file,
-            found,
-            used_elsewhere,
-            emptied=emptied,
-            inserted=inserted,
-        )
 
     def _find_emptied_types(
         self,
@@ -147,7 +112,7 @@ class StartFileMaker(Generic[O, P]):
         used_elsewhere: AbstractSet[str],
     ) -> list[P]:
         """The types, new in a file, of which removing the targets would leave no test."""
-        before = self.bringing.parse(old).types if old is not None else {}
+        before = self.rules.parse(old).types if old is not None else {}
         others = [member.start_byte for member in self.find_other_tests(file, removed)]
         around = list_outer_types(file, {declared.owner for declared in removed})
         emptied: list[P] = []
@@ -164,13 +129,13 @@ class StartFileMaker(Generic[O, P]):
 
     def _check(self, file: O, text: bytes, originals: Iterable[OriginalTest]) -> None:
         """StartStateInvalid where a file made of another one is none, or is the same."""
-        parse, list_duplicates = self.bringing.parse, self.tests.list_duplicates
+        parse, list_duplicates = self.rules.parse, self.rules.list_duplicates
         start, olds = parse(text), [parse(original.source) for original in originals]
         if not start.is_well_formed() and all(each.is_well_formed() for each in (file, *olds)):
             raise StartStateInvalid('the start file does not parse')
-        known = (file, *olds) if self.tests.tolerates_old else (file,)
+        known = (file, *olds) if self.rules.tolerates_old else (file,)
         twice = list_duplicates(start).difference(*map(list_duplicates, known))
         if twice:
-            raise StartStateInvalid(self.tests.describe_duplicate(min(twice)))
+            raise StartStateInvalid(self.rules.describe_duplicate(min(twice)))
         if text == file.source:
             raise StartStateInvalid('the start file is the file at new')

@@ -1,15 +1,11 @@
 """Go files cut and put together again. Fulfils `coevo.languages.surgery.FileSurgery`."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from coevo.languages.declarations import Member
-from coevo.languages.golang.reading import parse
-from coevo.languages.golang.surgery.namers import make_mention_finder
-from coevo.languages.golang.surgery.pieces import make_outline
-from coevo.languages.golang.surgery.reach import find_derived_classes, list_names_used_elsewhere
-from coevo.languages.golang.surgery.start_state import MAKER
+from coevo.languages.golang.surgery.reach import (
+    find_derived_classes,
+    list_names_used_elsewhere,
+    make_mention_finder,
+)
+from coevo.languages.golang.surgery.start_state import SURGERY
 
 __all__ = [
     'find_derived_classes',
@@ -21,13 +17,7 @@ __all__ = [
     'transplant_tests',
 ]
 
-make_start_file = MAKER.make_start_file
-transplant_tests = MAKER.transplant_tests
-add_helpers = MAKER.add_helpers
-
-
-def list_other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
-    """As the file in its place has them."""
-    placed = {m.start_byte: m for type_ in parse(source, path).types for m in type_.members}
-    others = MAKER.find_other_tests(make_outline(source), targets)
-    return [placed[member.start_byte] for member in others]
+add_helpers = SURGERY.add_helpers
+list_other_tests = SURGERY.list_other_tests
+make_start_file = SURGERY.make_start_file
+transplant_tests = SURGERY.transplant_tests

@@ -1,4 +1,4 @@
-"""Which pieces of a Go file go with tests."""
+"""Which pieces of a Go file go with tests, and which of another version of it come."""
 
 from __future__ import annotations
 
@@ -6,17 +6,50 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from coevo.languages.core.cut_plans import CutPlan, CuttingRules
-from coevo.languages.core.old_files import OldContent
-from coevo.languages.core.start_files import StartFileMaker, TestRules
+from coevo.languages.core.cut_plans import CutPlan, OldContent, SurgeryRules
+from coevo.languages.core.start_files import StartFileMaker
 from coevo.languages.declarations import Member
+from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.tests import is_fixture
-from coevo.languages.golang.surgery.cuts import remove_pieces
+from coevo.languages.golang.surgery.cuts import OldGoFile, add_piece, remove_pieces
 from coevo.languages.golang.surgery.import_repair import repair_imports
-from coevo.languages.golang.surgery.old_pieces import BRINGING
-from coevo.languages.golang.surgery.old_places import add_piece
-from coevo.languages.golang.surgery.pieces import GoOutline, GoPiece
+from coevo.languages.golang.surgery.pieces import GoOutline, GoPiece, make_outline
 from coevo.languages.text_edits import TextEdits
+
+
+class GoNeeds:
+    """Fulfils `coevo.languages.core.old_files.Needs`. Imports are no pieces, so there are no wildcards."""
+
+    def __init__(self, file: OldGoFile) -> None:
+        self._file = file
+        # What another file of the package declares, no file can bring a second time.
+        elsewhere = {name[1:] for name in file.plan.used_elsewhere if name.startswith('=')}
+        self._known = elsewhere.union(*(piece.names for piece in file.plan.left))
+
+    def may_be_added(self, piece: GoPiece) -> bool:
+        return bool(piece.names) and not piece.stays and self._known.isdisjoint(piece.names)
+
+    def list_needed(
+        self, free: Sequence[GoPiece], brought: AbstractSet[GoPiece]
+    ) -> Iterator[GoPiece]:
+        """What is named; a method of a type that stands elsewhere, behind a dot."""
+        for piece in free:
+            names = piece.names
+            if piece.kind == 'method':
+                names = tuple(f'.{name.partition(".")[2]}' for name in names)
+            if not self._file.mentions.isdisjoint(names):
+                yield piece
+
+    def list_wildcards(self, brought: AbstractSet[GoPiece]) -> tuple[GoPiece, ...]:
+        return ()
+
+
+def _can_replace(new: GoPiece, old: GoPiece) -> bool:
+    """Whether both are of one name and form."""
+    is_plain = len(new.parts) == len(old.parts) == 1
+    is_line = new.first_part.is_line or old.first_part.is_line
+    return is_plain and not is_line and (new.kind, new.names) == (old.kind, old.names)
+
 
 GoCutPlan = CutPlan[GoOutline, GoPiece]
 
@@ -53,20 +86,28 @@ def _list_duplicates(file: GoOutline) -> set[str]:
     return {name for name, count in counts.items() if count > 1}
 
 
-MAKER: StartFileMaker[GoOutline, GoPiece] = StartFileMaker(
-    tests=TestRules(
+SURGERY: StartFileMaker[GoOutline, GoPiece] = StartFileMaker(
+    SurgeryRules(
+        parse=make_outline,
+        parse_placed=parse,
+        get_type_name=lambda name: '',
         stays_out=_must_stay_out,
-        list_duplicates=_list_duplicates,
-        describe_duplicate=lambda name: f'the package would declare {name} twice',
-        tolerates_inserted=True,
-    ),
-    cutting=CuttingRules(
         may_go=_may_go,
         list_followers=_list_followers,
         remove=_remove_pieces,
+        list_opened=lambda file: frozenset(),
+        find_test=lambda file, method: file.old.find_declaration(method, 'old'),
+        make_needs=GoNeeds,
+        translate_owner=lambda file, piece: '',
+        list_slots=lambda piece, owner: piece.names,
+        can_replace=_can_replace,
+        render=lambda file, piece, at: file.old.load_part(piece.first_part),
         add=add_piece,
-        finish=repair_imports,
+        is_last_taken=True,
         is_by_name=True,
-    ),
-    bringing=BRINGING,
+        finish=repair_imports,
+        list_duplicates=_list_duplicates,
+        describe_duplicate=lambda name: f'the package would declare {name} twice',
+        tolerates_inserted=True,
+    )
 )

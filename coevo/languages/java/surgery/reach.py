@@ -1,7 +1,8 @@
-"""Which names other files of a tree may use of a Java test file."""
+"""Which other files of a tree know a Java test file, and by which names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from coevo.git.repository import Repository
@@ -15,6 +16,7 @@ from coevo.languages.core.reach import (
 from coevo.languages.declarations import DeclaredType, SourceFile
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.trees import open_tree
+from coevo.languages.namers import FileMentionFinder, MentionRules
 
 
 def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
@@ -47,3 +49,30 @@ def _find_files_below(files: Mapping[str, bytes], own: Iterable[DeclaredType]) -
         types = [type_ for file in users.values() for type_ in file.types]
         names = {type_.simple for type_ in types if not names.isdisjoint(list_parents(type_))}
     return set(all_users)
+
+
+_SETTINGS = (
+    *('.xml', '.properties', '.yml', '.yaml', '.json', '.toml', '.gradle', '.kts'),
+    *('.groovy', '.kt', '.scala'),
+)
+
+
+def make_mention_finder(repository: Repository, rev: str) -> FileMentionFinder:
+    return FileMentionFinder(repository, rev, open_tree(repository, rev), _RULES)
+
+
+def _is_settings_file(path: str) -> bool:
+    return path.endswith(_SETTINGS) or '/META-INF/' in f'/{path}'
+
+
+def _find_top_level_types(_: str, text: bytes) -> frozenset[str]:
+    return frozenset(type_.simple for type_ in parse(text).types if '$' not in type_.name)
+
+
+_RULES = MentionRules(
+    suffix='.java',
+    settings=_is_settings_file,
+    word=re.compile(r'[\w$]+'),
+    parse=parse,
+    declared=_find_top_level_types,
+)

@@ -1,24 +1,187 @@
-"""Which pieces of a Java file go with tests, and where those of another version of it are put."""
+"""Which pieces of a Java file go with tests, and which of another version of it come, and where."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
-from coevo.languages.core.cut_plans import CutPlan, CuttingRules
-from coevo.languages.core.old_files import OldContent, find_neighbour
-from coevo.languages.core.outlines import Declared, list_inner_types
-from coevo.languages.core.start_files import StartFileMaker, TestRules
+from coevo.languages.core.cut_plans import (
+    CutPlan,
+    OldContent,
+    OldFile,
+    SurgeryRules,
+    find_neighbour,
+)
+from coevo.languages.core.outlines import Declared, find_outer_type, list_inner_types
+from coevo.languages.core.start_files import StartFileMaker
 from coevo.languages.declarations import Member
+from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.surgery.old_pieces import BRINGING, OldJavaFile, list_slots
-from coevo.languages.java.surgery.pieces import JavaOutline, JavaPiece, Key
+from coevo.languages.java.surgery.pieces import JavaOutline, JavaPiece, Key, make_outline
+from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.text_edits import TextEdits, find_indentation
+from coevo.model.records import TestMethod
+
+# Seen without any import; a wildcard is not brought for their sake.
+_EVERYWHERE = frozenset(
+    [
+        'Object',
+        'String',
+        'Integer',
+        'Long',
+        'Double',
+        'Boolean',
+        'Character',
+        'Exception',
+        'RuntimeException',
+        'Throwable',
+        'Error',
+        'IllegalArgumentException',
+        'IllegalStateException',
+        'NullPointerException',
+        'Override',
+        'System',
+        'Math',
+        'Class',
+        'Thread',
+        'Iterable',
+        'StringBuilder',
+        'SuppressWarnings',
+        'Number',
+    ]
+)
+
+JavaCutPlan = CutPlan[JavaOutline, JavaPiece]
+OldJavaFile = OldFile[JavaOutline, JavaPiece]
+
+
+class JavaNeeds:
+    """Fulfils `coevo.languages.core.old_files.Needs`."""
+
+    def __init__(self, file: OldJavaFile) -> None:
+        self._file = file
+        self._left = file.plan.left
+        self._known = {*(_get_slot(piece) for piece in self._left), *self._list_inner_slots()}
+
+    def may_be_added(self, piece: JavaPiece) -> bool:
+        return (
+            piece.names != ('*',)
+            and piece.kind != 'initializer'
+            and not (piece.kind == 'constructor' and piece.owner in self._file.renamed)
+            and self._known.isdisjoint(self._file.list_slots(piece))
+            and not self._is_covered_by_wildcard(piece)
+        )
+
+    def list_needed(
+        self, free: Sequence[JavaPiece], brought: AbstractSet[JavaPiece]
+    ) -> Iterator[JavaPiece]:
+        """What is named, and what sets up a field that is brought."""
+        uses = frozenset().union(*(piece.uses for piece in brought))
+        fields = {name for p in brought if p.kind == 'field' for name in p.names}
+        for piece in free:
+            names = uses if self._is_foreign(piece) else self._file.mentions
+            is_named = not names.isdisjoint(piece.names)
+            if is_named or (_is_set_up(piece) and not fields.isdisjoint(piece.uses)):
+                yield piece
+
+    def list_wildcards(self, brought: AbstractSet[JavaPiece]) -> list[JavaPiece]:
+        file = self._file
+        explained = _EVERYWHERE | file.new.find_names_outside(file.plan.removed_spans)
+        explained |= {name for piece in (*self._left, *brought) for name in piece.names}
+        names = file.mentions - explained
+        lacking = {piece.identity for piece in self._left}
+        return [
+            piece
+            for piece in file.pieces
+            if piece.names == ('*',)
+            and piece.identity not in lacking
+            and any(piece.owner == 'static' or name[:1].isupper() for name in names)
+        ]
+
+    def _is_foreign(self, piece: JavaPiece) -> bool:
+        """Whether a piece is a member of a type beside the test classes: used by a qualified name."""
+        return piece.kind not in ('import', 'type') and piece.owner not in self._file.renamed
+
+    def _list_inner_slots(self) -> Iterator[Key]:
+        """The slots of what stands inside of types that are left whole."""
+        new = self._file.new
+        whole = (piece for piece in self._left if piece.kind == 'type')
+        for name in sorted({name for piece in whole for name in list_inner_types(new, piece)}):
+            type_ = new.types[name]
+            yield 'type', type_.outer, (type_.simple,), ()
+            yield from (_get_slot(piece) for piece in new.list_members(type_))
+
+    def _is_covered_by_wildcard(self, piece: JavaPiece) -> bool:
+        """Whether the new file imports a name by a wildcard."""
+        if piece.imported is None:
+            return False
+        package = piece.imported.text.rpartition('.')[0]
+        return any(
+            other.imported is not None
+            and other.names == ('*',)
+            and other.owner == piece.owner
+            and other.imported.text == package
+            for other in self._left
+        )
+
+
+def _list_opened_types(file: OldJavaFile) -> set[str]:
+    """The types that stand at new, too."""
+    left = file.plan.left
+    standing = {piece.owner for piece in left if piece.kind != 'import'}
+    standing |= set(file.renamed.values())
+    for piece in left:
+        if piece.kind == 'type':
+            standing.update(list_inner_types(file.new, piece))
+    return {name for name in file.old.types if translate_name(file, name) in standing}
+
+
+def translate_name(file: OldJavaFile, name: str) -> str:
+    """The name that a type of the old file has, or would have, in the new one."""
+    if name in file.renamed:
+        return file.renamed[name]
+    simple = file.old.types[name].simple
+    if around := find_outer_type(file.old, name):
+        return f'{translate_name(file, around)}${simple}'
+    package = file.new.file.package
+    return f'{package}.{simple}' if package else simple
+
+
+def _translate_owner(file: OldJavaFile, piece: JavaPiece) -> str:
+    return piece.owner if piece.kind == 'import' else translate_name(file, piece.owner)
+
+
+def _find_test(file: OldJavaFile, method: TestMethod) -> JavaPiece:
+    """Its piece, or that of a helper."""
+    for piece in file.pieces:
+        if (
+            piece.kind in ('method', 'field')
+            and piece.owner == method.test_class
+            and method.test_method in piece.names
+            and piece.parameters == method.parameters
+        ):
+            return piece
+    raise StartStateInvalid(f'{method.test_class}#{method.test_method} is not in the file at old')
+
+
+def list_slots(piece: JavaPiece, owner: str) -> list[Key]:
+    """What a piece is known by: of two imports for one simple name there is place for one."""
+    is_named_import = piece.kind == 'import' and piece.names != ('*',)
+    return [(piece.kind, owner, piece.names, () if is_named_import else piece.parameters)]
+
+
+def _get_slot(piece: JavaPiece) -> Key:
+    (slot,) = list_slots(piece, piece.owner)
+    return slot
+
+
+def _is_set_up(piece: JavaPiece) -> bool:
+    return piece.kind == 'method' and any(is_fixture(member) for member in piece.members)
+
 
 # A field with one of these is a helper of the tests that name it, no fixture of all of them.
 _HELPER_ANNOTATIONS = frozenset({'Rule', 'TempDir', 'Captor', 'SuppressWarnings', 'Deprecated'})
-
-JavaCutPlan = CutPlan[JavaOutline, JavaPiece]
 
 
 def _list_lookalikes(file: JavaOutline, targets: Sequence[Declared]) -> Iterator[Member]:
@@ -103,13 +266,15 @@ def _add_piece(
     neighbour = find_neighbour(piece, beside, file.list_slots, anchors)
     if neighbour is None:
         _insert_alone(edits, file, piece, body)
-    elif neighbour.before is None:
+        return
+    anchor, before = neighbour
+    if before is None:
         gap = b'\n' * (1 + _has_empty_line_above(file, piece))
-        edits.insert(neighbour.anchor.end, gap + body)
+        edits.insert(anchor.end, gap + body)
     else:
-        gap = b'\n' * (1 + _has_empty_line_above(file, neighbour.before))
-        margin = len(find_indentation(file.new.source, neighbour.anchor.start))
-        edits.insert(neighbour.anchor.start - margin, body + gap)
+        gap = b'\n' * (1 + _has_empty_line_above(file, before))
+        margin = len(find_indentation(file.new.source, anchor.start))
+        edits.insert(anchor.start - margin, body + gap)
 
 
 def _get_level(piece: JavaPiece) -> tuple[bool, str]:
@@ -137,14 +302,24 @@ def _insert_alone(edits: TextEdits, file: OldJavaFile, piece: JavaPiece, body: b
         edits.insert(brace - len(margin) if alone else brace, body + b'\n')
 
 
-MAKER: StartFileMaker[JavaOutline, JavaPiece] = StartFileMaker(
-    tests=TestRules(
+SURGERY: StartFileMaker[JavaOutline, JavaPiece] = StartFileMaker(
+    SurgeryRules(
+        parse=make_outline,
+        parse_placed=lambda source, path: parse(source),
+        get_type_name=lambda name: name,
         list_lookalikes=_list_lookalikes,
         stays_out=is_fixture,
+        may_go=_may_go,
+        remove=_remove_pieces,
+        list_opened=_list_opened_types,
+        find_test=_find_test,
+        make_needs=JavaNeeds,
+        translate_owner=_translate_owner,
+        list_slots=list_slots,
+        render=lambda file, piece, at: file.old.get_text(piece),
+        add=_add_piece,
         list_duplicates=_list_duplicates,
         describe_duplicate=_describe_duplicate,
         tolerates_old=False,
-    ),
-    cutting=CuttingRules(may_go=_may_go, remove=_remove_pieces, add=_add_piece),
-    bringing=BRINGING,
+    )
 )

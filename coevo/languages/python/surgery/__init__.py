@@ -1,15 +1,11 @@
 """Python files cut and put together again. Fulfils `coevo.languages.surgery.FileSurgery`."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from coevo.languages.declarations import Member
-from coevo.languages.python.reading import parse
-from coevo.languages.python.surgery.namers import make_mention_finder
-from coevo.languages.python.surgery.pieces import make_outline
-from coevo.languages.python.surgery.reach import find_derived_classes, list_names_used_elsewhere
-from coevo.languages.python.surgery.start_state import MAKER
+from coevo.languages.python.surgery.reach import (
+    find_derived_classes,
+    list_names_used_elsewhere,
+    make_mention_finder,
+)
+from coevo.languages.python.surgery.start_state import SURGERY
 
 __all__ = [
     'find_derived_classes',
@@ -21,14 +17,7 @@ __all__ = [
     'transplant_tests',
 ]
 
-make_start_file = MAKER.make_start_file
-transplant_tests = MAKER.transplant_tests
-# Variables come where a function or class that is added names them.
-add_helpers = MAKER.add_helpers
-
-
-def list_other_tests(source: bytes, targets: Sequence[Member], path: str = '') -> list[Member]:
-    """With the full names of what owns them."""
-    placed = {m.start_byte: m for type_ in parse(source, path).types for m in type_.members}
-    others = MAKER.find_other_tests(make_outline(source), targets)
-    return [placed[member.start_byte] for member in others]
+add_helpers = SURGERY.add_helpers
+list_other_tests = SURGERY.list_other_tests
+make_start_file = SURGERY.make_start_file
+transplant_tests = SURGERY.transplant_tests

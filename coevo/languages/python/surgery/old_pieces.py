@@ -1,24 +1,24 @@
-"""What tests bring from another version of their Python file."""
+"""What tests bring from another version of their Python file, and where it is put: where it stood among others."""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from coevo.languages.core.old_files import BringingRules, OldFile
+from tree_sitter import Node
+
+from coevo.languages.core.cut_plans import OldFile, find_neighbour
 from coevo.languages.core.outlines import list_inner_types
 from coevo.languages.core.reach import list_parents
 from coevo.languages.python.reading.tests import is_fixture
-from coevo.languages.python.surgery.layout import find_long_strings, reindent
+from coevo.languages.python.surgery.cuts import count_empty_lines_above, find_long_strings, reindent
 from coevo.languages.python.surgery.pieces import (
     PythonOutline,
     PythonPiece,
-    make_outline,
-    strip_module_name,
 )
 from coevo.languages.surgery import StartStateInvalid
-from coevo.languages.text_edits import find_indentation
+from coevo.languages.text_edits import TextEdits, find_indentation, find_line_end
 from coevo.model.records import TestMethod
 
 # What no name has to be brought for; only a wildcard could explain the others.
@@ -37,7 +37,7 @@ class PythonNeeds:
 
     def __init__(self, file: OldPythonFile) -> None:
         self._file = file
-        left = file.into.left
+        left = file.plan.left
         self._known = {slot for piece in left for slot in list_slots(piece, piece.owner)}
         imports = [p.imported for p in left if p.imported and p.imported.is_package]
         self._loaded = {imported_name.name: imported_name.bound for imported_name in imports}
@@ -110,15 +110,20 @@ def list_slots(piece: PythonPiece, owner: str) -> list[Slot]:
     return [(owner, name) for name in piece.names]
 
 
-def _find_test(file: OldPythonFile, method: TestMethod) -> PythonPiece:
+def find_test(file: OldPythonFile, method: TestMethod) -> PythonPiece:
     member = file.old.find_declaration(method, 'old')
     span = (member.start_byte, member.end_byte)
     return next(piece for piece in file.pieces if piece.statement == span)
 
 
-def _can_replace(new: PythonPiece, old: PythonPiece) -> bool:
+def can_replace(new: PythonPiece, old: PythonPiece) -> bool:
     """Whether one can stand in the other's place: a name among others that are imported cannot."""
     return new.kind != 'import' and old.kind != 'import'
+
+
+def render_at(file: OldPythonFile, piece: PythonPiece, at: PythonPiece) -> bytes:
+    """A piece as it is written in the place of one at new."""
+    return render(file, piece, find_indentation(file.new.source, at.start))
 
 
 def render(file: OldPythonFile, piece: PythonPiece, margin: bytes) -> bytes:
@@ -134,7 +139,7 @@ def render(file: OldPythonFile, piece: PythonPiece, margin: bytes) -> bytes:
     )
 
 
-def _drop_repeated_imports(pieces: Sequence[PythonPiece]) -> Iterator[PythonPiece]:
+def drop_repeated_imports(pieces: Sequence[PythonPiece]) -> Iterator[PythonPiece]:
     """Without imports that stand there already."""
     lines: set[bytes] = set()
     for piece in pieces:
@@ -158,15 +163,102 @@ def format_import_line(piece: PythonPiece) -> bytes:
     ).encode()
 
 
-BRINGING: BringingRules[PythonOutline, PythonPiece] = BringingRules(
-    parse=make_outline,
-    get_type_name=strip_module_name,
-    list_opened=lambda file: file.renamed.keys(),
-    find_test=_find_test,
-    make_needs=PythonNeeds,
-    translate_owner=lambda file, piece: file.renamed.get(piece.owner, piece.owner),
-    list_slots=list_slots,
-    can_replace=_can_replace,
-    render=lambda file, piece, at: render(file, piece, find_indentation(file.new.source, at.start)),
-    drop_repeated=_drop_repeated_imports,
-)
+def add_piece(
+    edits: TextEdits, file: OldPythonFile, piece: PythonPiece, standing: Sequence[PythonPiece]
+) -> None:
+    """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
+    if piece.kind == 'import':
+        add_import(edits, file.new, render(file, piece, b''), standing)
+        return
+    owner = file.translate_owner(piece)
+    if owner and _is_on_one_line(file.new, owner):
+        raise StartStateInvalid(f'{owner.lstrip("$")} is written on one line')
+    margin = _find_margin(file.new, owner, standing)
+    body = margin + render(file, piece, margin)
+    near = [p for p in standing if p.owner == owner and p.kind != 'import']
+    near = [p for p in near if _stands_alone(file.new.source, p, margin)]
+    anchors: dict[Hashable, PythonPiece] = {
+        slot: p for p in near for slot in list_slots(p, p.owner)
+    }
+    for at, was in file.targets.items():
+        if at in near:
+            anchors |= dict.fromkeys(list_slots(was, was.owner), at)
+    beside = [p for p in file.pieces if p.owner == piece.owner and p.kind != 'import']
+    neighbour = find_neighbour(piece, beside, file.list_slots, anchors)
+    if neighbour is None:
+        _add_last(edits, file, piece, body)
+        return
+    anchor, before = neighbour
+    if before is None:
+        gap = b'\n' * (1 + count_empty_lines_above(file.old.source, piece.start))
+        edits.insert(find_line_end(file.new.source, anchor.end), gap + body)
+    else:
+        gap = b'\n' * (1 + count_empty_lines_above(file.old.source, before.start))
+        edits.insert(anchor.start - len(margin), body + gap)
+
+
+def _stands_alone(source: bytes, piece: PythonPiece, margin: bytes) -> bool:
+    """Whether a piece begins its line where pieces of its type begin: under no condition."""
+    first = source.rfind(b'\n', 0, piece.start) + 1
+    return source[first : piece.start].lstrip(b'\xef\xbb\xbf') == margin
+
+
+def _is_on_one_line(new: PythonOutline, owner: str) -> bool:
+    """Whether what is in a class stands behind its head."""
+    type_ = new.types[owner]
+    last = new.source[: type_.end_byte].rpartition(b'\n')[2].split(maxsplit=2)
+    return last[:1] == [b'class'] and last[1].startswith(type_.simple.encode())
+
+
+def _find_margin(new: PythonOutline, owner: str, standing: Sequence[PythonPiece]) -> bytes:
+    """The white space before the members of a type."""
+    if not owner:
+        return b''
+    margins = [find_indentation(new.source, p.start) for p in standing if p.owner == owner]
+    own = find_indentation(new.source, new.types[owner].start_byte)
+    deeper = [margin for margin in margins if len(margin) > len(own)]
+    return min(deeper, key=len) if deeper else own + b'    '
+
+
+def add_import(
+    edits: TextEdits, new: PythonOutline, line: bytes, standing: Iterable[PythonPiece]
+) -> None:
+    """Behind the imports at the top; without any where they stood, or behind what the file says of
+    itself."""
+    first = min((t.start_byte for t in new.file.types if t.around), default=len(new.source))
+    functions = [m.start_byte for m in new.file.types[0].members if m.kind == 'method']
+    known = [p for p in new.list_import_pieces() if p.start < min([first, *functions])]
+    left = {p.statement for p in standing if p.kind == 'import'}
+    ends = [p.statement[1] for p in known if p.statement in left]
+    if known and not ends:
+        edits.insert(known[0].statement[0], line + b'\n')
+        return
+    ends = ends or list(_find_head_ends(new))
+    if ends:
+        edits.insert(find_line_end(new.source, max(ends)), b'\n' + line)
+    else:
+        at = 3 if new.source.startswith(b'\xef\xbb\xbf') else 0
+        edits.insert(at, line + b'\n')
+
+
+def _find_head_ends(new: PythonOutline) -> Iterator[int]:
+    """Where the comments in the first two lines and the docstring of a file end."""
+    children = new.root.named_children
+    yield from (c.end_byte for c in children if c.type == 'comment' and c.start_point.row < 2)
+    first = next((c for c in children if c.type != 'comment'), None)
+    if first is not None and first.type == 'expression_statement' and _is_string(first):
+        yield first.end_byte
+
+
+def _is_string(statement: Node) -> bool:
+    return [c.type for c in statement.named_children] in (['string'], ['concatenated_string'])
+
+
+def _add_last(edits: TextEdits, file: OldPythonFile, piece: PythonPiece, body: bytes) -> None:
+    """Without a neighbour: at the end of the file, or of the type around it."""
+    new, owner = file.new, file.translate_owner(piece)
+    end = len(new.source.rstrip())
+    if owner:
+        end = new.types[owner].end_byte
+    gap = b'\n' * (1 + count_empty_lines_above(file.old.source, piece.start))
+    edits.insert(find_line_end(new.source, end) if end else 0, (gap if end else b'') + body)

@@ -6,17 +6,29 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from coevo.languages.core.cut_plans import CutPlan, CuttingRules
-from coevo.languages.core.old_files import OldContent
+from coevo.languages.core.cut_plans import CutPlan, OldContent, SurgeryRules
 from coevo.languages.core.outlines import Declared, list_inner_types
-from coevo.languages.core.start_files import StartFileMaker, TestRules
+from coevo.languages.core.start_files import StartFileMaker
 from coevo.languages.declarations import Member
+from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import is_fixture
-from coevo.languages.python.surgery.cuts import remove_pieces
-from coevo.languages.python.surgery.old_pieces import BRINGING, Slot
-from coevo.languages.python.surgery.old_places import add_piece
-from coevo.languages.python.surgery.pieces import PythonOutline, PythonPiece
-from coevo.languages.python.surgery.suites import find_emptied_suites
+from coevo.languages.python.surgery.cuts import find_emptied_suites, remove_pieces
+from coevo.languages.python.surgery.old_pieces import (
+    PythonNeeds,
+    Slot,
+    add_piece,
+    can_replace,
+    drop_repeated_imports,
+    find_test,
+    list_slots,
+    render_at,
+)
+from coevo.languages.python.surgery.pieces import (
+    PythonOutline,
+    PythonPiece,
+    make_outline,
+    strip_module_name,
+)
 from coevo.languages.text_edits import TextEdits
 
 PythonCutPlan = CutPlan[PythonOutline, PythonPiece]
@@ -95,15 +107,27 @@ def _describe_duplicate(slot: Slot) -> str:
     return f'{owner.lstrip("$") or "the module"} would declare {name} twice'
 
 
-MAKER: StartFileMaker[PythonOutline, PythonPiece] = StartFileMaker(
-    tests=TestRules(
+SURGERY: StartFileMaker[PythonOutline, PythonPiece] = StartFileMaker(
+    SurgeryRules(
+        parse=make_outline,
+        parse_placed=parse,
+        get_type_name=strip_module_name,
         list_lookalikes=_list_lookalikes,
+        # Variables come where a function or class that is added names them.
         stays_out=lambda member: member.kind == 'field' or is_fixture(member),
+        may_go=_may_go,
+        list_emptied=_list_emptied_classes,
+        remove=_remove_pieces,
+        list_opened=lambda file: file.renamed.keys(),
+        find_test=find_test,
+        make_needs=PythonNeeds,
+        translate_owner=lambda file, piece: file.renamed.get(piece.owner, piece.owner),
+        list_slots=list_slots,
+        can_replace=can_replace,
+        render=render_at,
+        drop_repeated=drop_repeated_imports,
+        add=add_piece,
         list_duplicates=_list_duplicates,
         describe_duplicate=_describe_duplicate,
-    ),
-    cutting=CuttingRules(
-        may_go=_may_go, list_emptied=_list_emptied_classes, remove=_remove_pieces, add=add_piece
-    ),
-    bringing=BRINGING,
+    )
 )
