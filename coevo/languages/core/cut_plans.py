@@ -132,10 +132,10 @@ class CutPlan(Generic[O, P]):
         self.pieces: Sequence[P] = file.list_pieces(self.opened)
         at = {declared.start_byte: target for target, declared in found.items()}
         self.targets: dict[P, StartTarget | None] = {
-            piece: at[piece.declared_at] for piece in self.pieces if piece.declared_at in at
+            piece: at[piece.start_byte] for piece in self.pieces if piece.start_byte in at
         }
-        identities = {piece.identity for piece in emptied}
-        self.targets |= {piece: None for piece in self.pieces if piece.identity in identities}
+        spans = {piece.span for piece in emptied}  # the pieces were listed anew
+        self.targets |= {piece: None for piece in self.pieces if piece.span in spans}
 
     @cached_property
     def reverted(self) -> dict[P, OriginalTest]:

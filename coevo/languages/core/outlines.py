@@ -6,7 +6,7 @@ above it and behind it. All that cuts and puts together asks for no more than th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol, TypeVar
 
@@ -49,12 +49,8 @@ class Piece(UsingPiece, Protocol):
         """What is replaced where another piece takes its place, comments included."""
 
     @property
-    def identity(self) -> Hashable:
-        """By what it is known when the pieces of its file are listed anew."""
-
-    @property
-    def declared_at(self) -> int | None:
-        """Where the declaration of a member begins; None of what is no member."""
+    def start_byte(self) -> int | None:
+        """Where the declaration of a member begins without comments; None of what is no member."""
 
 
 P_co = TypeVar('P_co', bound=Piece, covariant=True)

@@ -92,16 +92,8 @@ class GoPiece:
         return self.first_part.text
 
     @property
-    def identity(self) -> Span:
-        return self.span
-
-    @property
     def start_byte(self) -> int:
         return self.span[0]
-
-    @property
-    def declared_at(self) -> int:
-        return self.start_byte
 
 
 class GoOutline:

@@ -60,11 +60,11 @@ class JavaPiece:
         return not names.isdisjoint(self.names)
 
     @property
-    def identity(self) -> Key:
+    def key(self) -> Key:
         return self.kind, self.owner, self.names, self.parameters
 
     @property
-    def declared_at(self) -> int | None:
+    def start_byte(self) -> int | None:
         return self.members[0].start_byte if self.members else None
 
     @property

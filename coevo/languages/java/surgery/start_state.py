@@ -90,12 +90,12 @@ class JavaNeeds:
         explained = _EVERYWHERE | file.new.find_names_outside(file.plan.removed_spans)
         explained |= {name for piece in (*self._left, *brought) for name in piece.names}
         names = file.mentions - explained
-        lacking = {piece.identity for piece in self._left}
+        lacking = {piece.key for piece in self._left}
         return [
             piece
             for piece in file.pieces
             if piece.names == ('*',)
-            and piece.identity not in lacking
+            and piece.key not in lacking
             and any(piece.owner == 'static' or name[:1].isupper() for name in names)
         ]
 

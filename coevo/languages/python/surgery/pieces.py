@@ -69,11 +69,7 @@ class PythonPiece:
         return bool(self.owner) and not names.isdisjoint(f'.{name}' for name in self.names)
 
     @property
-    def identity(self) -> Span:
-        return self.statement
-
-    @property
-    def declared_at(self) -> int | None:
+    def start_byte(self) -> int | None:
         return self.members[0].start_byte if self.members else None
 
 
