@@ -15,20 +15,20 @@ from typing import Any, Generic, Protocol, TypeVar
 from coevo.languages.core.outlines import (
     Declared,
     Outline,
-    Piece,
+    P,
     find_outer_type,
+    find_pieces_serving_only,
+    find_reached_pieces,
     list_inner_types,
     list_outer_types,
 )
 from coevo.languages.declarations import Member, SourceFile
-from coevo.languages.reached import find_pieces_serving_only, find_reached_pieces
 from coevo.languages.spans import Span
 from coevo.languages.surgery import OriginalTest, StartTarget
 from coevo.languages.text_edits import TextEdits
 from coevo.model.records import TestMethod
 
 O = TypeVar('O', bound=Outline[Any])
-P = TypeVar('P', bound=Piece)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,6 @@ from collections.abc import Set as AbstractSet
 from typing import Protocol, TypeVar
 
 from coevo.languages.declarations import MODULE, DeclaredType, Member, SourceFile
-from coevo.languages.reached import UsingPiece
 from coevo.languages.spans import Span
 from coevo.model.records import TestMethod
 
@@ -26,7 +25,7 @@ class Declared(Protocol):
     def start_byte(self) -> int: ...
 
 
-class Piece(UsingPiece, Protocol):
+class Piece(Protocol):
     """A declaration of one file, equal to itself alone."""
 
     @property
@@ -41,6 +40,10 @@ class Piece(UsingPiece, Protocol):
         """What it declares."""
 
     @property
+    def uses(self) -> frozenset[str]:
+        """Every name in it that may mean another piece."""
+
+    @property
     def mentions(self) -> frozenset[str]:
         """Those of its uses for which it brings other pieces of its file along."""
 
@@ -52,8 +55,14 @@ class Piece(UsingPiece, Protocol):
     def start_byte(self) -> int | None:
         """Where the declaration of a member begins without comments; None of what is no member."""
 
+    def __hash__(self) -> int: ...
+
+    def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
+        """Whether some names may mean it."""
+
 
 P_co = TypeVar('P_co', bound=Piece, covariant=True)
+P = TypeVar('P', bound=Piece)
 
 
 class Outline(Protocol[P_co]):
@@ -115,3 +124,37 @@ def list_inner_types(outline: Outline[Piece], piece: Piece) -> list[str]:
         for type_ in outline.file.types
         if type_.kind != MODULE and start <= type_.start_byte < end
     ]
+
+
+# Which declarations of a file names lead to, one through the other, and which serve some others alone.
+
+
+def find_reached_pieces(names: Iterable[str], pieces: Collection[P]) -> set[P]:
+    """The pieces that names mean, and those that these use in turn."""
+    reached_pieces: set[P] = set()
+    queue = set(names)
+    while queue:
+        more = [
+            piece
+            for piece in pieces
+            if piece not in reached_pieces and piece.may_be_meant_by(queue)
+        ]
+        reached_pieces.update(more)
+        queue = list_used_names(more)
+    return reached_pieces
+
+
+def find_pieces_serving_only(
+    targets: Iterable[P], free: Collection[P], outside: AbstractSet[str]
+) -> set[P]:
+    """What targets use, one through the other, and nothing that stays does.
+
+    free     what may go; outside  the names in all that is neither free nor a target
+    """
+    used = find_reached_pieces(list_used_names(targets), free)
+    unused = list_used_names(piece for piece in free if piece not in used)
+    return used - find_reached_pieces(outside | unused, free)
+
+
+def list_used_names(pieces: Iterable[Piece]) -> set[str]:
+    return {name for piece in pieces for name in piece.uses}

@@ -11,8 +11,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Generic
 
-from coevo.languages.core.cut_plans import CutPlan, O, P, SurgeryRules
-from coevo.languages.core.outlines import Declared, list_outer_types
+from coevo.languages.core.cut_plans import CutPlan, O, SurgeryRules
+from coevo.languages.core.outlines import Declared, P, list_outer_types
 from coevo.languages.declarations import Member
 from coevo.languages.helper_grafts import find_helper_grafts
 from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget

@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from tree_sitter import Parser
 
 from coevo.languages.core.comments import DeclarationComments
+from coevo.languages.core.outlines import list_used_names
 from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.golang.reading.declared import GoDeclaration, list_declarations
 from coevo.languages.golang.reading.imports import bind_names, list_imports
@@ -22,7 +23,6 @@ from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.tests import is_fixture, is_test
 from coevo.languages.golang.reading.token_walk import GO, GoTokenIndex
 from coevo.languages.golang.reading.tokens import GoTokenRole, GoTokenSlice
-from coevo.languages.reached import list_used_names
 from coevo.languages.spans import Span
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.records import TestMethod

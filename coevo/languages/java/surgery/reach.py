@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from coevo.git.repository import Repository
 from coevo.languages.core.reach import (
+    FileMentionFinder,
+    MentionRules,
     find_derived_types,
     find_files_above,
     find_mentioning,
@@ -16,7 +18,6 @@ from coevo.languages.core.reach import (
 from coevo.languages.declarations import DeclaredType, SourceFile
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.trees import open_tree
-from coevo.languages.namers import FileMentionFinder, MentionRules
 
 
 def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:

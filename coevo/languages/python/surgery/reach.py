@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 
 from coevo.git.repository import Repository
 from coevo.languages.core.reach import (
+    FileMentionFinder,
+    MentionRules,
     find_derived_types,
     find_files_above,
     load_other_files,
     make_name_pattern,
 )
 from coevo.languages.declarations import SourceFile
-from coevo.languages.namers import FileMentionFinder, MentionRules
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.trees import open_tree
