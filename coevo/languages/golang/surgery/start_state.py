@@ -18,7 +18,7 @@ from coevo.languages.text_edits import TextEdits
 
 
 class GoNeeds:
-    """Fulfils `coevo.languages.core.old_files.Needs`. Imports are no pieces, so there are no wildcards."""
+    """Fulfils `coevo.languages.core.cut_plans.Needs`. Imports are no pieces, so there are no wildcards."""
 
     def __init__(self, file: OldGoFile) -> None:
         self._file = file

@@ -57,7 +57,7 @@ OldJavaFile = OldFile[JavaOutline, JavaPiece]
 
 
 class JavaNeeds:
-    """Fulfils `coevo.languages.core.old_files.Needs`."""
+    """Fulfils `coevo.languages.core.cut_plans.Needs`."""
 
     def __init__(self, file: OldJavaFile) -> None:
         self._file = file

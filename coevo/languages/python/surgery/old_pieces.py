@@ -30,7 +30,7 @@ OldPythonFile = OldFile[PythonOutline, PythonPiece]
 
 
 class PythonNeeds:
-    """Fulfils `coevo.languages.core.old_files.Needs`.
+    """Fulfils `coevo.languages.core.cut_plans.Needs`.
 
     With classes come those below them: tests of a mixin run there alone.
     """
