@@ -17,8 +17,7 @@ from packagers.assembly import assemble_release_rows
 from packagers.built import BuiltTasks
 from packagers.manifests import SnapshotDetails
 from packagers.plan import ReleasePlan
-from packagers.release import ReleaseReport, release_snapshot
-from packagers.release import write_snapshot as write_folder
+from packagers.release import ReleaseReport, release_snapshot, write_snapshot as write_folder
 from packagers.rows import Rows, gather_rows
 from packagers.tasks import compute_gold_measures
 from packagers.withdrawal import apply_earlier_snapshot

@@ -17,9 +17,11 @@ from typing import NoReturn
 
 from coevo import __version__
 from coevo.agents import verbs as agent_verbs
-from coevo.command import catalogue as catalogue_verb
-from coevo.command import hydration as hydration_verb
-from coevo.command import runtimes as runtime_verbs
+from coevo.command import (
+    catalogue as catalogue_verb,
+    hydration as hydration_verb,
+    runtimes as runtime_verbs,
+)
 from coevo.display import terminal
 from coevo.display.credentials import hide_credentials
 from coevo.evaluation import verbs as evaluation_verbs

@@ -11,12 +11,12 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
+    Progress as Bar,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.progress import Progress as Bar
 from rich.segment import Segment
 
 from coevo.display import terminal

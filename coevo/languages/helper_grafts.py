@@ -6,8 +6,7 @@ for it would change what old tests do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Set as AbstractSet
 
 from coevo.languages.declarations import MODULE, DeclaredType, Member, SourceFile
 from coevo.languages.surgery import Graft

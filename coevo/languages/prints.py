@@ -16,8 +16,7 @@ formatter adds, names that a hash masks.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 

@@ -103,3 +103,9 @@ def find_indentation(source: bytes, at: int) -> bytes:
     """The white space between the start of a line and a place in it, empty if there is more."""
     before = source[source.rfind(b'\n', 0, at) + 1 : at]
     return b'' if before.strip() else before
+
+
+def find_line_end(source: bytes, at: int) -> int:
+    """Where the line ends in which a place is."""
+    stop = source.find(b'\n', at)
+    return len(source) if stop < 0 else stop - (source[stop - 1 : stop] == b'\r')

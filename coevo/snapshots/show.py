@@ -12,8 +12,7 @@ from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 from coevo.model.labels import CELL_ORDER
 from coevo.model.words import Walk
-from coevo.snapshots import show_blocks as blocks
-from coevo.snapshots import snapshot
+from coevo.snapshots import show_blocks as blocks, snapshot
 from coevo.snapshots.show_drops import explain_reasons, render_drops
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ unless something that stays names it. What does not compile without a sibling ke
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
 

@@ -7,8 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping, Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
 from typing import IO

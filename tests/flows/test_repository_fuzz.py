@@ -14,8 +14,7 @@ import pytest
 
 from coevo.git.contents import load_content
 from coevo.git.repository import CorruptObject, Repository
-from coevo.languages.java.surgery.start_state import make_start_file
-from coevo.languages.java.surgery.transplant import transplant_tests
+from coevo.languages.java.surgery import make_start_file, transplant_tests
 from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.errors import Fatal
 from coevo.model.records import Candidate, Pair

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 import pytest
 
 from coevo.languages.base import Language
-from coevo.languages.golang import language as golang
-from coevo.languages.golang import launch as go_launch
+from coevo.languages.golang import language as golang, launch as go_launch
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.languages.java import language as java
 from coevo.languages.java.processes import launch
-from coevo.languages.python import language as python
-from coevo.languages.python import launch as python_launch
+from coevo.languages.python import language as python, launch as python_launch
 from coevo.model.records import TestMethod
 from tests import projects
 from tests.coevo.languages.python.shops import PROJECT

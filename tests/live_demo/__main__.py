@@ -24,8 +24,7 @@ from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.results import load_results
 from coevo.model.errors import Fatal
 from coevo.snapshots.verification import verify_snapshot
-from coevo.storage.sole_use import NAME as LOCK
-from coevo.storage.sole_use import lock_for_sole_use
+from coevo.storage.sole_use import NAME as LOCK, lock_for_sole_use
 from tests.live_demo import history
 from tests.prefect_server import ROOT, Server, deploy, logged, prefect_server, worker
 

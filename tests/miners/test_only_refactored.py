@@ -13,8 +13,10 @@ from coevo.languages.java.refactorings.miner import RefactoringMiner
 from coevo.languages.layout import Side
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
-from miners.diffs.only_refactored import is_source_only_refactored
-from miners.diffs.only_refactored import is_test_only_refactored as only_refactored
+from miners.diffs.only_refactored import (
+    is_source_only_refactored,
+    is_test_only_refactored as only_refactored,
+)
 from miners.diffs.sources import SourceChange, find_source_changes
 from tests import repos
 

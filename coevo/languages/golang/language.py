@@ -9,13 +9,15 @@ from coevo.git.repository import Repository
 from coevo.languages import base
 from coevo.languages.capabilities import Capability
 from coevo.languages.golang import assertions, reading, surgery
-from coevo.languages.golang.commands import add_commands as add_commands
-from coevo.languages.golang.commands import build_command_start, make_run_pattern
+from coevo.languages.golang.commands import (
+    add_commands as add_commands,
+    build_command_start,
+    make_run_pattern,
+)
 from coevo.languages.golang.engine import make_engine as make_engine
 from coevo.languages.golang.kits import GoKits
 from coevo.languages.golang.reading.token_walk import GO
-from coevo.languages.golang.supply import GoSupply
-from coevo.languages.golang.supply import inspect_machine as inspect_machine
+from coevo.languages.golang.supply import GoSupply, inspect_machine as inspect_machine
 from coevo.languages.golang.surgery import placebos, undo
 from coevo.languages.golang.toolchains import LIMIT, find_toolchains, select_alike
 from coevo.languages.measures import Measures

@@ -26,10 +26,12 @@ from coevo.languages.python.interpreters import find_interpreters
 from coevo.languages.python.kits import PythonKits
 from coevo.languages.python.mutation import MUTATION
 from coevo.languages.python.names import make_pytest_id, to_module_path
-from coevo.languages.python.requirements.reading import BUILD_FILES as BUILD_FILES
-from coevo.languages.python.requirements.reading import load_needs
-from coevo.languages.python.supply import PythonSupply, choose_alike
-from coevo.languages.python.supply import inspect_machine as inspect_machine
+from coevo.languages.python.requirements.reading import BUILD_FILES as BUILD_FILES, load_needs
+from coevo.languages.python.supply import (
+    PythonSupply,
+    choose_alike,
+    inspect_machine as inspect_machine,
+)
 from coevo.languages.python.surgery import defects, placebos, undo
 from coevo.languages.reading import LanguageReading
 from coevo.languages.refactorings import NoRefactoringFinder

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Sequence, Set as AbstractSet
 
 from coevo.git.repository import Repository
+from coevo.languages.core.reach import FileMentionFinder, MentionRules
 from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.helper_grafts import find_helper_grafts
 from coevo.languages.layout import Side
-from coevo.languages.namers import FileMentionFinder, MentionRules
 from coevo.languages.surgery import Graft, StartStateInvalid, StartTarget, find_no_derived_classes
 from coevo.languages.text_edits import TextEdits
 from coevo.model.records import TestMethod

@@ -16,8 +16,8 @@ from functools import lru_cache
 
 from tree_sitter import Node, Parser
 
+from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.declarations import MODULE, DeclaredType, Member
-from coevo.languages.golang.reading.comments import GoComments
 from coevo.languages.golang.reading.declared import GoDeclaration, list_declarations
 from coevo.languages.golang.reading.files import GoFile, may_declare_tests
 from coevo.languages.golang.reading.imports import bind_names, list_imports, make_import_records
@@ -77,7 +77,7 @@ class _GoSyntaxReader:
         self.tokens = GoTokenIndex(self.root, source)
         if is_nested_too_deep(token.text for _, token in self.tokens):
             raise _GoSourceTooLarge
-        self._comments = GoComments(source, self.tokens.comments)
+        self._comments = DeclarationComments(source, self.tokens.comments)
         self._imported = list(list_imports(self.root, source))
         all_ = [(0, len(source))]
         self._rest = self.tokens.slice_spans(

@@ -12,7 +12,7 @@ from coevo.languages.golang.reading.imports import GoImport
 from coevo.languages.golang.reading.std import is_standard_package
 from coevo.languages.golang.surgery.cuts import find_line_of_group, include_separator
 from coevo.languages.golang.surgery.pieces import GoOutline, make_outline
-from coevo.languages.text_edits import TextEdits
+from coevo.languages.text_edits import TextEdits, find_line_end
 
 _EMBED = 'embed'
 
@@ -92,12 +92,12 @@ def _add_import(edits: TextEdits, now: GoOutline, one: GoImport, kept: Sequence[
     ] or grouped
     before = [each for each in alike if each.path < one.path]
     if before:
-        edits.insert(_find_line_end(now.source, before[-1].spec[1]), f'\n\t{text}'.encode())
+        edits.insert(find_line_end(now.source, before[-1].spec[1]), f'\n\t{text}'.encode())
     elif alike:
         edits.insert(_find_line_start(now.source, alike[0].spec[0]), f'\t{text}\n'.encode())
     elif kept:
         edits.insert(
-            _find_line_end(now.source, kept[-1].declaration[1]), f'\nimport {text}'.encode()
+            find_line_end(now.source, kept[-1].declaration[1]), f'\nimport {text}'.encode()
         )
     else:
         edits.insert(_find_head_end(now), f'\n\nimport {text}'.encode())
@@ -113,14 +113,9 @@ def _find_head_end(now: GoOutline) -> int:
     """Where the package clause ends, with the comment behind it."""
     for node in now.root.children:
         if node.type == 'package_clause':
-            return _find_line_end(now.source, node.end_byte)
+            return find_line_end(now.source, node.end_byte)
     return 0
 
 
 def _find_line_start(source: bytes, at: int) -> int:
     return source.rfind(b'\n', 0, at) + 1
-
-
-def _find_line_end(source: bytes, at: int) -> int:
-    stop = source.find(b'\n', at)
-    return len(source) if stop < 0 else stop - (source[stop - 1 : stop] == b'\r')

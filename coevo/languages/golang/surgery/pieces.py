@@ -7,15 +7,15 @@ they follow from what is left, see `coevo.languages.golang.surgery.import_repair
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from tree_sitter import Parser
 
-from coevo.languages.declarations import Member
-from coevo.languages.golang.reading.comments import GoComments
+from coevo.languages.core.comments import DeclarationComments
+from coevo.languages.core.outlines import list_used_names
+from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.golang.reading.declared import GoDeclaration, list_declarations
 from coevo.languages.golang.reading.imports import bind_names, list_imports
 from coevo.languages.golang.reading.syntax import parse
@@ -77,6 +77,23 @@ class GoPiece:
     def first_part(self) -> GoPart:
         return self.parts[0]
 
+    @property
+    def owner(self) -> str:
+        """None: what stands in a file is its package's."""
+        return ''
+
+    @property
+    def mentions(self) -> frozenset[str]:
+        return self.uses
+
+    @property
+    def span(self) -> Span:
+        return self.first_part.text
+
+    @property
+    def start_byte(self) -> int:
+        return self.span[0]
+
 
 class GoOutline:
     """A parsed file with what it takes to cut it into pieces; StartStateInvalid."""
@@ -88,7 +105,7 @@ class GoOutline:
             raise StartStateInvalid('a file is larger, or more deeply nested, than we read')
         self.root = Parser(GO).parse(source).root_node
         self._tokens = GoTokenIndex(self.root, source)
-        self._comments = GoComments(source, self._tokens.comments)
+        self._comments = DeclarationComments(source, self._tokens.comments)
         self._top = next((c.start_byte for c in self.root.children if c.type != 'comment'), 0)
         self.imports = tuple(list_imports(self.root, source))
         self.bound: Mapping[str, str] = bind_names(
@@ -151,7 +168,33 @@ class GoOutline:
     def load_part(self, part: GoPart) -> bytes:
         return self.source[part.text[0] : part.text[1]]
 
-    def find_piece(self, method: TestMethod, when: str) -> GoPiece:
+    @property
+    def types(self) -> Mapping[str, DeclaredType]:
+        """None that can be opened: a type is one piece with its methods."""
+        return {}
+
+    def list_pieces(self, opened: AbstractSet[str]) -> Sequence[GoPiece]:
+        return self.pieces
+
+    def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, GoPiece]]:
+        """None: no type holds tests."""
+        return iter(())
+
+    def find_names_outside(self, spans: Collection[Span]) -> frozenset[str]:
+        """What other pieces use; `var _ I = T{}` says something of a type, and is no use of it."""
+        covered = set(spans)
+        others = (piece for piece in self.pieces if piece.names and piece.span not in covered)
+        return frozenset(list_used_names(others))
+
+    def find_namesake(self, method: TestMethod) -> TestMethod | None:
+        """A function of the same name that was no test, or was not seen to be one."""
+        functions = [piece.names for piece in self.pieces if piece.kind == 'func']
+        return method if (method.test_method,) in functions else None
+
+    def is_well_formed(self) -> bool:
+        return not self.file.has_error
+
+    def find_declaration(self, method: TestMethod, when: str) -> GoPiece:
         """The declaration of a test, or of a helper of whatever kind; StartStateInvalid."""
         wanted = method.test_method or method.test_class.rpartition('$')[2]
         for piece in self.pieces:

@@ -1,11 +1,15 @@
-"""Which names other files of a tree may use of a test file, and which of them it must not declare again."""
+"""Which other files of a tree know a Go test file, by which names, and which of them it must not declare again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
+from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.declarations import SourceFile
+from coevo.languages.golang.reading.syntax import parse
+from coevo.languages.golang.reading.tests import is_test
 from coevo.languages.golang.reading.trees import GoTree, open_tree
 from coevo.languages.layout import Side
 
@@ -41,3 +45,40 @@ def list_declared_names(file: SourceFile) -> frozenset[str]:
         before = f'{type_.simple}.' if type_.around else ''
         names |= {f'{before}{m.name}' for m in type_.members if m.kind in ('method', 'field')}
     return frozenset(names - {'init'})
+
+
+class GoMentionFinder:
+    """Fulfils `coevo.languages.surgery.MentionFinder` for one revision."""
+
+    def __init__(self, repository: Repository, rev: str) -> None:
+        self._repository, self._rev = repository, rev
+        self._tree = open_tree(repository, rev)
+        self.find_mentioning_files = cache(self._find_mentioning_files)
+        self._declared = cache(self._find_declared)
+
+    def read_text(self, path: str) -> bytes:
+        text = load_content(self._repository, self._rev, path)
+        assert text is not None, 'a file of the revision'
+        return text
+
+    def mentions(self, other: str, text: bytes | None, path: str) -> bool:
+        """Whether a text of a file names what another one declares, tests aside, which nobody calls."""
+        if text is None or not self._tree.can_see(other, path):
+            return False
+        return not self._declared(path).isdisjoint(parse(text, other).names)
+
+    def _find_mentioning_files(self, path: str) -> tuple[str, ...]:
+        return tuple(
+            other
+            for other in self._tree.list_paths(Side.TEST)
+            if other != path and self.mentions(other, self.read_text(other), path)
+        )
+
+    def _find_declared(self, path: str) -> frozenset[str]:
+        file = self._tree.parse_file(path)
+        tests = {member.name for type_ in file.types for member in type_.members if is_test(member)}
+        return frozenset(name.rpartition('.')[2] for name in list_declared_names(file)) - tests
+
+
+def make_mention_finder(repository: Repository, rev: str) -> GoMentionFinder:
+    return GoMentionFinder(repository, rev)

@@ -1,170 +1,112 @@
-"""The start file of a task: the test file at new with the target tests reverted or removed.
-
-With a target goes what only targets use: helpers, variables, types with their methods, and imports. What
-a reverted target needs of its old file, and new no longer has, comes with it.
-"""
+"""Which pieces of a Go file go with tests, and which of another version of it come."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set as AbstractSet
 
+from coevo.languages.core.cut_plans import CutPlan, OldContent, SurgeryRules
+from coevo.languages.core.start_files import StartFileMaker
 from coevo.languages.declarations import Member
-from coevo.languages.golang.surgery.cuts import remove_pieces
+from coevo.languages.golang.reading.syntax import parse
+from coevo.languages.golang.reading.tests import is_fixture
+from coevo.languages.golang.surgery.cuts import OldGoFile, add_piece, remove_pieces
 from coevo.languages.golang.surgery.import_repair import repair_imports
-from coevo.languages.golang.surgery.old_pieces import OldGoFile
-from coevo.languages.golang.surgery.old_places import add_piece
 from coevo.languages.golang.surgery.pieces import GoOutline, GoPiece, make_outline
-from coevo.languages.reached import find_reached_pieces, list_used_names
-from coevo.languages.surgery import OriginalTest, StartStateInvalid, StartTarget
 from coevo.languages.text_edits import TextEdits
 
 
-def make_start_file(
-    new: bytes,
-    old: bytes | None,
-    targets: Sequence[StartTarget],
-    *,
-    used_elsewhere: AbstractSet[str] = frozenset(),
-) -> bytes | None:
-    """The start file; None if the file is absent at the start, as one that is new always is.
+class GoNeeds:
+    """Fulfils `coevo.languages.core.cut_plans.Needs`. Imports are no pieces, so there are no wildcards."""
 
-    new, old        the test file at both revisions, old None where it does not exist
-    used_elsewhere  names by which other files may use what this one declares; that stays
-    """
-    file = make_outline(new)
-    targets_by_piece = {file.find_piece(target.method, 'new'): target for target in targets}
-    if old is None and all(target.original is None for target in targets):
-        return None
-    start = GoCutPlan(file, targets_by_piece, used_elsewhere).carry_out()
-    check_start_file(file, start, [target.original for target in targets])
-    return start
+    def __init__(self, file: OldGoFile) -> None:
+        self._file = file
+        # What another file of the package declares, no file can bring a second time.
+        elsewhere = {name[1:] for name in file.plan.used_elsewhere if name.startswith('=')}
+        self._known = elsewhere.union(*(piece.names for piece in file.plan.left))
 
+    def may_be_added(self, piece: GoPiece) -> bool:
+        return bool(piece.names) and not piece.stays and self._known.isdisjoint(piece.names)
 
-def list_other_tests(source: bytes, targets: Sequence[Member]) -> list[Member]:
-    """The tests of a file that are no targets, in order."""
-    chosen = {member.start_byte for member in targets}
-    return [member for member in make_outline(source).tests if member.start_byte not in chosen]
+    def list_needed(
+        self, free: Sequence[GoPiece], brought: AbstractSet[GoPiece]
+    ) -> Iterator[GoPiece]:
+        """What is named; a method of a type that stands elsewhere, behind a dot."""
+        for piece in free:
+            names = piece.names
+            if piece.kind == 'method':
+                names = tuple(f'.{name.partition(".")[2]}' for name in names)
+            if not self._file.mentions.isdisjoint(names):
+                yield piece
 
-
-@dataclass(frozen=True, slots=True)
-class GoCutPlan:
-    """What is removed from a file, what is put in its place, and what is added.
-
-    inserted  tests of another version of the file that this one lacks
-    """
-
-    file: GoOutline
-    targets: Mapping[GoPiece, StartTarget]
-    used_elsewhere: AbstractSet[str]
-    inserted: Sequence[OriginalTest] = ()
-
-    def carry_out(self) -> bytes:
-        owned = self._find_owned_pieces()
-        stay = [each for each in self.file.pieces if each not in owned and each not in self.targets]
-        olds = self._make_old_files(stay, owned)
-        brought = [(old, piece) for old in olds for piece in old.list_needed_pieces()]
-        instead = {at: (old, piece) for old in olds for at, piece in old.targets.items()}
-        instead |= {
-            at: addition
-            for addition in brought
-            if (at := _find_replaced_piece(addition[1], owned)) is not None
-        }
-        still_needed = self._find_still_needed(owned, olds, brought)
-        edits = TextEdits(self.file.source)
-        for at, (old, piece) in instead.items():
-            edits.replace(*at.first_part.text, old.old.load_part(piece.first_part))
-        standing = [p for p in self.file.pieces if p in stay or p in still_needed or p in instead]
-        remove_pieces(
-            edits, self.file, [piece for piece in self.file.pieces if piece not in standing]
-        )
-        for old, piece in brought:
-            if (old, piece) not in instead.values():
-                add_piece(edits, old, piece, standing)
-        return repair_imports(edits.apply_edits(), self.file, [old.old for old in olds])
-
-    def _make_old_files(
-        self, stay: Iterable[GoPiece], owned: AbstractSet[GoPiece]
-    ) -> list[OldGoFile]:
-        reverted = {at: test.original for at, test in self.targets.items() if test.original}
-        originals = [*reverted.values(), *self.inserted]
-        known = frozenset(name for piece in stay for name in piece.names)
-        elsewhere = frozenset(name[1:] for name in self.used_elsewhere if name.startswith('='))
-        return [
-            OldGoFile(
-                new=self.file,
-                old=make_outline(source),
-                reverted={at: test for at, test in reverted.items() if test.source == source},
-                inserted=[test for test in self.inserted if test.source == source],
-                known=known | elsewhere,
-                replaceable=owned,
-            )
-            for source in sorted({test.source for test in originals})
-        ]
-
-    def _find_owned_pieces(self) -> set[GoPiece]:
-        """What targets use, one through the other, and nothing that stays does."""
-        pieces = self.file.pieces
-        nameless = {each for each in pieces if not each.names}
-        free = {each for each in pieces if each not in self.targets and self._may_go(each)}
-        used = find_reached_pieces(list_used_names(self.targets), free)
-        others = [each for each in pieces if each not in used and each not in self.targets]
-        left = list_used_names(each for each in others if each not in nameless)
-        owned = used - find_reached_pieces(left | self.used_elsewhere, free)
-        removed_names = {name for each in owned for name in each.names}
-        # `var _ I = T{}` says something of a type, and is no use of it.
-        return owned | {each for each in nameless if not removed_names.isdisjoint(each.uses)}
-
-    def _may_go(self, piece: GoPiece) -> bool:
-        if piece.stays or piece.kind == 'method' or not piece.names:
-            return False
-        return self.used_elsewhere.isdisjoint(piece.names)
-
-    def _find_still_needed(
-        self,
-        owned: AbstractSet[GoPiece],
-        olds: Iterable[OldGoFile],
-        brought: Iterable[tuple[OldGoFile, GoPiece]],
-    ) -> set[GoPiece]:
-        """What old tests use of what only their new selves did, and do not bring."""
-        comes = {name for _, piece in brought for name in piece.names}
-        uses = frozenset().union(*(old.uses for old in olds))
-        return find_reached_pieces(
-            uses - comes, {each for each in owned if comes.isdisjoint(each.names)}
-        )
+    def list_wildcards(self, brought: AbstractSet[GoPiece]) -> tuple[GoPiece, ...]:
+        return ()
 
 
-def _find_replaced_piece(piece: GoPiece, owned: Iterable[GoPiece]) -> GoPiece | None:
-    """What gives way to a piece of the same name and form, in whose place that is written."""
-    for each in owned:
-        plain = len(each.parts) == len(piece.parts) == 1
-        lines = each.first_part.is_line or piece.first_part.is_line
-        if plain and not lines and (each.kind, each.names) == (piece.kind, piece.names):
-            return each
-    return None
+def _can_replace(new: GoPiece, old: GoPiece) -> bool:
+    """Whether both are of one name and form."""
+    is_plain = len(new.parts) == len(old.parts) == 1
+    is_line = new.first_part.is_line or old.first_part.is_line
+    return is_plain and not is_line and (new.kind, new.names) == (old.kind, old.names)
 
 
-def check_start_file(
-    file: GoOutline, start: bytes, originals: Iterable[OriginalTest | None]
+GoCutPlan = CutPlan[GoOutline, GoPiece]
+
+
+def _may_go(plan: GoCutPlan, piece: GoPiece) -> bool:
+    if piece.stays or piece.kind == 'method' or not piece.names:
+        return False
+    return plan.used_elsewhere.isdisjoint(piece.names)
+
+
+def _list_followers(file: GoOutline, owned: AbstractSet[GoPiece]) -> Iterator[GoPiece]:
+    """Variables without a name that name what goes."""
+    removed_names = {name for piece in owned for name in piece.names}
+    for piece in file.pieces:
+        if not piece.names and not removed_names.isdisjoint(piece.uses):
+            yield piece
+
+
+def _remove_pieces(
+    edits: TextEdits,
+    plan: GoCutPlan,
+    gone: Sequence[GoPiece],
+    brought: OldContent[GoOutline, GoPiece],
 ) -> None:
-    """StartStateInvalid where a file made of another one is none, or is the same."""
-    made_outline = make_outline(start)
-    known = [
-        file,
-        *(make_outline(original.source) for original in originals if original is not None),
-    ]
-    if made_outline.file.has_error and not any(each.file.has_error for each in known):
-        raise StartStateInvalid('the start file does not parse')
-    twice = _find_doubles(made_outline).difference(*map(_find_doubles, known))
-    if twice:
-        raise StartStateInvalid(f'the package would declare {min(twice)} twice')
-    if start == file.source:
-        raise StartStateInvalid('the start file is the file at new')
+    remove_pieces(edits, plan.file, gone)
 
 
-def _find_doubles(file: GoOutline) -> set[str]:
-    """What a file declares more than once."""
+def _must_stay_out(member: Member) -> bool:
+    return '$' in member.owner or member.name == '_' or is_fixture(member)
+
+
+def _list_duplicates(file: GoOutline) -> set[str]:
     counts = Counter(name for piece in file.pieces for name in piece.names if name != 'init')
     return {name for name, count in counts.items() if count > 1}
+
+
+SURGERY: StartFileMaker[GoOutline, GoPiece] = StartFileMaker(
+    SurgeryRules(
+        parse=make_outline,
+        parse_placed=parse,
+        get_type_name=lambda name: '',
+        stays_out=_must_stay_out,
+        may_go=_may_go,
+        list_followers=_list_followers,
+        remove=_remove_pieces,
+        list_opened=lambda file: frozenset(),
+        find_test=lambda file, method: file.old.find_declaration(method, 'old'),
+        make_needs=GoNeeds,
+        translate_owner=lambda file, piece: '',
+        list_slots=lambda piece, owner: piece.names,
+        can_replace=_can_replace,
+        render=lambda file, piece, at: file.old.load_part(piece.first_part),
+        add=add_piece,
+        is_last_taken=True,
+        is_by_name=True,
+        finish=repair_imports,
+        list_duplicates=_list_duplicates,
+        describe_duplicate=lambda name: f'the package would declare {name} twice',
+        tolerates_inserted=True,
+    )
+)

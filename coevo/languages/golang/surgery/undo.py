@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from coevo.languages.declarations import MODULE, DeclaredType
-from coevo.languages.golang.surgery.cuts import remove_parts
+from coevo.languages.golang.surgery.cuts import remove_parts, wrap_in_keyword
 from coevo.languages.golang.surgery.import_repair import repair_imports
-from coevo.languages.golang.surgery.old_places import wrap_in_keyword
 from coevo.languages.golang.surgery.pieces import GoOutline, GoPart, GoPiece, make_outline
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.undoing import LocatedDeclaration

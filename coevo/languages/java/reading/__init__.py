@@ -14,12 +14,12 @@ from coevo.languages.java.reading.expected_throws import (
 )
 from coevo.languages.java.reading.lexis import LEXIS as LEXIS
 from coevo.languages.java.reading.pom_licences import parse_licences as parse_licences
-from coevo.languages.java.reading.standard_folders import classify_path as classify_path
-from coevo.languages.java.reading.standard_folders import is_build_file as is_build_file
-from coevo.languages.java.reading.syntax import parse as parse
-from coevo.languages.java.reading.syntax import parse_uncached as parse_uncached
-from coevo.languages.java.reading.tests import find_tests as find_tests
-from coevo.languages.java.reading.tests import is_fixture as is_fixture
+from coevo.languages.java.reading.standard_folders import (
+    classify_path as classify_path,
+    is_build_file as is_build_file,
+)
+from coevo.languages.java.reading.syntax import parse as parse, parse_uncached as parse_uncached
+from coevo.languages.java.reading.tests import find_tests as find_tests, is_fixture as is_fixture
 from coevo.languages.java.reading.trees import open_tree as open_tree
 from coevo.languages.java.reading.words import list_words as list_words
 

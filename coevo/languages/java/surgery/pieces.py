@@ -6,18 +6,20 @@ A piece is an import, a member or a whole type, with the comments above it and b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Set as AbstractSet
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import groupby
 
 from tree_sitter import Parser
 
 from coevo.languages.declarations import DeclaredType, Import, Member
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.reading.tests import find_tests
+from coevo.languages.java.reading.tests import find_tests, is_fixture
 from coevo.languages.java.reading.tokens import JAVA, JavaSlice, JavaToken, JavaTokens
 from coevo.languages.spans import Span, find_code_end, subtract_holes
+from coevo.languages.surgery import StartStateInvalid
+from coevo.model.records import TestMethod
 
 _WORDS = re.compile(r'[A-Za-z_$][\w$]*')
 _IDENTIFIERS = ('identifier', 'type_identifier')
@@ -61,6 +63,10 @@ class JavaPiece:
         return self.kind, self.owner, self.names, self.parameters
 
     @property
+    def start_byte(self) -> int | None:
+        return self.members[0].start_byte if self.members else None
+
+    @property
     def span(self) -> Span:
         return self.start, self.end
 
@@ -79,11 +85,6 @@ class JavaOutline:
         self._tokens = JavaTokens(root, source)
         self._comment_starts = {end: start for start, end in self._tokens.comments}
         self._comment_ends = dict(self._tokens.comments)
-
-    def find_outer(self, name: str) -> str:
-        """The binary name of the type around a nested one; '' where this file has none."""
-        type_ = self.types.get(name)
-        return type_.outer if type_ is not None else ''
 
     def get_text(self, piece: JavaPiece) -> bytes:
         return self.source[piece.start : piece.end]
@@ -152,9 +153,40 @@ class JavaOutline:
                 pieces.append(self.make_whole_type(type_))
         return sorted(pieces, key=lambda piece: piece.start)
 
-    def list_tests(self) -> list[Member]:
+    def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, JavaPiece]]:
+        """All types, the only one at the top of the file aside."""
+        is_alone = len([type_ for type_ in self.types.values() if not type_.outer]) == 1
+        for type_ in self.file.types:
+            if type_.outer or not is_alone:
+                yield type_, self.make_whole_type(type_)
+
+    @cached_property
+    def tests(self) -> tuple[Member, ...]:
         """The test methods as far as this file alone tells."""
-        return [member for _, member in find_tests(self.file, self.file.index_types())]
+        return tuple(member for _, member in find_tests(self.file, self.file.index_types()))
+
+    def find_declaration(self, method: TestMethod, when: str) -> Member:
+        """The declaration of a test method; StartStateInvalid, which says `new` of either revision."""
+        for member in self._find_members_like(method):
+            return member
+        raise StartStateInvalid(
+            f'{method.test_class}#{method.test_method} is not in the file at new'
+        )
+
+    def find_namesake(self, method: TestMethod) -> TestMethod | None:
+        """A method of the same name that was no test, or was not seen to be one."""
+        alike = self._find_members_like(method)
+        return None if all(map(is_fixture, alike)) else method
+
+    def is_well_formed(self) -> bool:
+        return not self.file.has_error
+
+    def _find_members_like(self, method: TestMethod) -> Iterator[Member]:
+        wanted = (method.test_method, method.parameters)
+        type_ = self.types.get(method.test_class)
+        for member in type_.members if type_ else ():
+            if member.kind == 'method' and (member.name, member.parameters) == wanted:
+                yield member
 
     def _find_start_with_comments(self, start: int) -> int:
         """Where the comments begin that stand directly above, on lines of their own."""
@@ -179,9 +211,9 @@ class JavaOutline:
         return end + len(self.source[end:comment].rstrip())
 
 
-def list_inner_types(file: JavaOutline, piece: JavaPiece) -> list[str]:
-    """The binary names of the types that a piece takes in."""
-    return [t.name for t in file.file.types if piece.start <= t.start_byte < piece.end]
+@lru_cache(maxsize=16)
+def make_outline(source: bytes) -> JavaOutline:
+    return JavaOutline(source)
 
 
 def _get_span(member: Member) -> Span:

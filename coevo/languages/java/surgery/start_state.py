@@ -1,234 +1,233 @@
-"""The start file of a task: the test file at new with the target methods reverted or removed.
-
-With a target goes what only targets use: imports, helper methods, fields, nested types. What a
-reverted target needs of its old file, and new no longer has, comes with it.
-"""
+"""Which pieces of a Java file go with tests, and which of another version of it come, and where."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set as AbstractSet
 
+from coevo.languages.core.cut_plans import (
+    CutPlan,
+    OldContent,
+    OldFile,
+    SurgeryRules,
+    find_neighbour,
+)
+from coevo.languages.core.outlines import Declared, find_outer_type, list_inner_types
+from coevo.languages.core.start_files import StartFileMaker
 from coevo.languages.declarations import Member
+from coevo.languages.java.reading.syntax import parse
 from coevo.languages.java.reading.tests import is_fixture
-from coevo.languages.java.surgery.old_pieces import OldJavaFile, collect_old_content, parse_outline
-from coevo.languages.java.surgery.pieces import JavaOutline, JavaPiece, Key, list_inner_types
-from coevo.languages.reached import find_pieces_serving_only, find_reached_pieces
-from coevo.languages.surgery import OriginalTest, StartStateInvalid, StartTarget
+from coevo.languages.java.surgery.pieces import JavaOutline, JavaPiece, Key, make_outline
+from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.text_edits import TextEdits, find_indentation
 from coevo.model.records import TestMethod
+
+# Seen without any import; a wildcard is not brought for their sake.
+_EVERYWHERE = frozenset(
+    [
+        'Object',
+        'String',
+        'Integer',
+        'Long',
+        'Double',
+        'Boolean',
+        'Character',
+        'Exception',
+        'RuntimeException',
+        'Throwable',
+        'Error',
+        'IllegalArgumentException',
+        'IllegalStateException',
+        'NullPointerException',
+        'Override',
+        'System',
+        'Math',
+        'Class',
+        'Thread',
+        'Iterable',
+        'StringBuilder',
+        'SuppressWarnings',
+        'Number',
+    ]
+)
+
+JavaCutPlan = CutPlan[JavaOutline, JavaPiece]
+OldJavaFile = OldFile[JavaOutline, JavaPiece]
+
+
+class JavaNeeds:
+    """Fulfils `coevo.languages.core.cut_plans.Needs`."""
+
+    def __init__(self, file: OldJavaFile) -> None:
+        self._file = file
+        self._left = file.plan.left
+        self._known = {*(_get_slot(piece) for piece in self._left), *self._list_inner_slots()}
+
+    def may_be_added(self, piece: JavaPiece) -> bool:
+        return (
+            piece.names != ('*',)
+            and piece.kind != 'initializer'
+            and not (piece.kind == 'constructor' and piece.owner in self._file.renamed)
+            and self._known.isdisjoint(self._file.list_slots(piece))
+            and not self._is_covered_by_wildcard(piece)
+        )
+
+    def list_needed(
+        self, free: Sequence[JavaPiece], brought: AbstractSet[JavaPiece]
+    ) -> Iterator[JavaPiece]:
+        """What is named, and what sets up a field that is brought."""
+        uses = frozenset().union(*(piece.uses for piece in brought))
+        fields = {name for p in brought if p.kind == 'field' for name in p.names}
+        for piece in free:
+            names = uses if self._is_foreign(piece) else self._file.mentions
+            is_named = not names.isdisjoint(piece.names)
+            if is_named or (_is_set_up(piece) and not fields.isdisjoint(piece.uses)):
+                yield piece
+
+    def list_wildcards(self, brought: AbstractSet[JavaPiece]) -> list[JavaPiece]:
+        file = self._file
+        explained = _EVERYWHERE | file.new.find_names_outside(file.plan.removed_spans)
+        explained |= {name for piece in (*self._left, *brought) for name in piece.names}
+        names = file.mentions - explained
+        lacking = {piece.key for piece in self._left}
+        return [
+            piece
+            for piece in file.pieces
+            if piece.names == ('*',)
+            and piece.key not in lacking
+            and any(piece.owner == 'static' or name[:1].isupper() for name in names)
+        ]
+
+    def _is_foreign(self, piece: JavaPiece) -> bool:
+        """Whether a piece is a member of a type beside the test classes: used by a qualified name."""
+        return piece.kind not in ('import', 'type') and piece.owner not in self._file.renamed
+
+    def _list_inner_slots(self) -> Iterator[Key]:
+        """The slots of what stands inside of types that are left whole."""
+        new = self._file.new
+        whole = (piece for piece in self._left if piece.kind == 'type')
+        for name in sorted({name for piece in whole for name in list_inner_types(new, piece)}):
+            type_ = new.types[name]
+            yield 'type', type_.outer, (type_.simple,), ()
+            yield from (_get_slot(piece) for piece in new.list_members(type_))
+
+    def _is_covered_by_wildcard(self, piece: JavaPiece) -> bool:
+        """Whether the new file imports a name by a wildcard."""
+        if piece.imported is None:
+            return False
+        package = piece.imported.text.rpartition('.')[0]
+        return any(
+            other.imported is not None
+            and other.names == ('*',)
+            and other.owner == piece.owner
+            and other.imported.text == package
+            for other in self._left
+        )
+
+
+def _list_opened_types(file: OldJavaFile) -> set[str]:
+    """The types that stand at new, too."""
+    left = file.plan.left
+    standing = {piece.owner for piece in left if piece.kind != 'import'}
+    standing |= set(file.renamed.values())
+    for piece in left:
+        if piece.kind == 'type':
+            standing.update(list_inner_types(file.new, piece))
+    return {name for name in file.old.types if translate_name(file, name) in standing}
+
+
+def translate_name(file: OldJavaFile, name: str) -> str:
+    """The name that a type of the old file has, or would have, in the new one."""
+    if name in file.renamed:
+        return file.renamed[name]
+    simple = file.old.types[name].simple
+    if around := find_outer_type(file.old, name):
+        return f'{translate_name(file, around)}${simple}'
+    package = file.new.file.package
+    return f'{package}.{simple}' if package else simple
+
+
+def _translate_owner(file: OldJavaFile, piece: JavaPiece) -> str:
+    return piece.owner if piece.kind == 'import' else translate_name(file, piece.owner)
+
+
+def _find_test(file: OldJavaFile, method: TestMethod) -> JavaPiece:
+    """Its piece, or that of a helper."""
+    for piece in file.pieces:
+        if (
+            piece.kind in ('method', 'field')
+            and piece.owner == method.test_class
+            and method.test_method in piece.names
+            and piece.parameters == method.parameters
+        ):
+            return piece
+    raise StartStateInvalid(f'{method.test_class}#{method.test_method} is not in the file at old')
+
+
+def list_slots(piece: JavaPiece, owner: str) -> list[Key]:
+    """What a piece is known by: of two imports for one simple name there is place for one."""
+    is_named_import = piece.kind == 'import' and piece.names != ('*',)
+    return [(piece.kind, owner, piece.names, () if is_named_import else piece.parameters)]
+
+
+def _get_slot(piece: JavaPiece) -> Key:
+    (slot,) = list_slots(piece, piece.owner)
+    return slot
+
+
+def _is_set_up(piece: JavaPiece) -> bool:
+    return piece.kind == 'method' and any(is_fixture(member) for member in piece.members)
+
 
 # A field with one of these is a helper of the tests that name it, no fixture of all of them.
 _HELPER_ANNOTATIONS = frozenset({'Rule', 'TempDir', 'Captor', 'SuppressWarnings', 'Deprecated'})
 
 
-def make_start_file(
-    new: bytes,
-    old: bytes | None,
-    targets: Sequence[StartTarget],
-    *,
-    used_elsewhere: AbstractSet[str] = frozenset(),
-) -> bytes | None:
-    """The start file; None if the file is absent at the start, as one that is new always is.
+def _list_lookalikes(file: JavaOutline, targets: Sequence[Declared]) -> Iterator[Member]:
+    """Methods that are annotated as a target is, or named as tests were."""
+    members = [member for type_ in file.file.types for member in type_.members]
+    chosen = {declared.start_byte for declared in targets}
+    marks = {name for m in members if m.start_byte in chosen for name in m.annotations}
+    for member in members:
+        is_named = member.name.startswith('test') and not member.parameters
+        is_marked = not (marks - {'Override'}).isdisjoint(member.annotations)
+        if member.kind == 'method' and (is_marked or is_named):
+            yield member
 
-    new, old        the test file at both revisions, old None where it does not exist
-    used_elsewhere  names by which other files may use members and types of this one that are not
-                    private; those stay
-    """
-    file = JavaOutline(new)
-    members_by_target = {target: find_declaration(file, target.method) for target in targets}
-    removed = [member for target, member in members_by_target.items() if target.original is None]
-    if old is None and len(removed) == len(targets):
-        return None
-    plan = JavaCutPlan(
-        file,
-        _find_emptied_types(file, old, removed, used_elsewhere),
-        members_by_target,
-        used_elsewhere,
+
+def _may_go(plan: JavaCutPlan, piece: JavaPiece) -> bool:
+    if piece.kind == 'import':
+        return piece.names != ('*',)
+    is_hidden = piece.private or plan.used_elsewhere.isdisjoint(piece.names)
+    if piece.kind == 'type':
+        types = list_inner_types(plan.file, piece)
+        is_tested = any(member.owner in types for member in plan.file.tests)
+        return not is_tested and bool(piece.owner) and is_hidden
+    if piece.kind not in ('method', 'field') or piece.owner not in plan.opened:
+        return False
+    annotations = {name for member in piece.members for name in member.annotations}
+    if piece.kind == 'field':
+        return annotations <= _HELPER_ANNOTATIONS and is_hidden
+    tests = {member.start_byte for member in plan.file.tests}
+    return (
+        is_hidden
+        and 'Override' not in annotations
+        and not any(is_fixture(m) or m.start_byte in tests for m in piece.members)
     )
-    start = plan.apply_cuts()
-    check_start_file(file, JavaOutline(start), members_by_target)
-    return start
 
 
-def find_declaration(file: JavaOutline, method: TestMethod) -> Member:
-    """The declaration of a test method."""
-    type_ = file.types.get(method.test_class)
-    for member in type_.members if type_ else ():
-        if member.kind == 'method' and _get_identity(member) == _get_wanted_identity(method):
-            return member
-    raise StartStateInvalid(f'{method.test_class}#{method.test_method} is not in the file at new')
+def _remove_pieces(
+    edits: TextEdits,
+    plan: JavaCutPlan,
+    gone: Iterable[JavaPiece],
+    brought: OldContent[JavaOutline, JavaPiece],
+) -> None:
+    for piece in gone:
+        edits.cut_span(piece.start, piece.end)
 
 
-def _get_identity(member: Member) -> tuple[str, tuple[str, ...]]:
-    return member.name, member.parameters
-
-
-def _get_wanted_identity(method: TestMethod) -> tuple[str, tuple[str, ...]]:
-    return method.test_method, method.parameters
-
-
-def find_other_tests(file: JavaOutline, targets: Sequence[Member]) -> list[Member]:
-    """The tests of a file that are no targets; where this file alone tells none, what looks alike."""
-    tests = {member.start_byte: member for member in file.list_tests()}
-    chosen = {member.start_byte for member in targets}
-    if not chosen <= tests.keys():
-        marks = {name for member in targets for name in member.annotations} - {'Override'}
-        for member in (m for type_ in file.file.types for m in type_.members if m.kind == 'method'):
-            if marks & set(member.annotations) or (
-                member.name.startswith('test') and not member.parameters
-            ):
-                tests[member.start_byte] = member
-    return [member for start, member in sorted(tests.items()) if start not in chosen]
-
-
-def _find_emptied_types(
-    file: JavaOutline,
-    old: bytes | None,
-    removed: Sequence[Member],
-    used_elsewhere: AbstractSet[str],
-) -> list[JavaPiece]:
-    """The types, new in a file, of which removing the targets would leave no test."""
-    before = parse_outline(old).types if old is not None else {}
-    others = [member.start_byte for member in find_other_tests(file, removed)]
-    owners = {member.owner for member in removed}
-    emptied_types: list[JavaPiece] = []
-    for type_ in file.file.types:
-        piece = file.make_whole_type(type_)
-        if (
-            type_.name in _add_outer_types(file, owners)
-            and type_.name not in before
-            and len([t for t in file.types.values() if not t.outer]) > (not type_.outer)
-            and not any(type_.start_byte <= start < type_.end_byte for start in others)
-            and type_.simple not in used_elsewhere | file.find_names_outside([piece.span])
-            and not any(done.start <= piece.start < done.end for done in emptied_types)
-        ):
-            emptied_types.append(piece)
-    return emptied_types
-
-
-class JavaCutPlan:
-    """What is removed from a file, what is put in its place, and what is added.
-
-    inserted  tests of another version of the file that this one lacks
-    """
-
-    def __init__(
-        self,
-        file: JavaOutline,
-        emptied: list[JavaPiece],
-        found: dict[StartTarget, Member],
-        used_elsewhere: AbstractSet[str],
-        inserted: Sequence[OriginalTest] = (),
-    ) -> None:
-        self.file = file
-        self.inserted = inserted
-        opened = _add_outer_types(file, {member.owner for member in found.values()})
-        opened |= {
-            t
-            for i in inserted
-            for t in _add_outer_types(parse_outline(i.source), [i.method.test_class])
-        }
-        opened -= {t for piece in emptied for t in list_inner_types(file, piece)}
-        self.pieces = file.list_pieces(opened)
-        at = {member.start_byte: target for target, member in found.items()}
-        self.targets: dict[JavaPiece, StartTarget | None] = {
-            piece: at[piece.members[0].start_byte]
-            for piece in self.pieces
-            if piece.members and piece.members[0].start_byte in at
-        }
-        emptied_keys = {piece.key for piece in emptied}
-        self.targets |= {piece: None for piece in self.pieces if piece.key in emptied_keys}
-        self.opened = opened
-        self.used_elsewhere = used_elsewhere
-
-    def apply_cuts(self) -> bytes:
-        owned = self._find_owned_pieces()
-        left = [piece for piece in self.pieces if piece not in owned and piece not in self.targets]
-        mine = [p for p in self.pieces if p in owned]
-        brought = collect_old_content(
-            self.file, left, mine, self._map_reverted_pieces(), self.inserted
-        )
-        rest = [piece for piece in self.pieces if piece in owned and piece not in brought.instead]
-        reached_pieces = find_reached_pieces(brought.mentions, rest)
-        edits, standing = TextEdits(self.file.source), []
-        for piece in self.pieces:
-            text = brought.instead.get(piece)
-            if text is not None:
-                edits.replace(piece.start, piece.end, text)
-            elif piece not in left and piece not in reached_pieces:
-                edits.cut_span(piece.start, piece.end)
-                continue
-            standing.append(piece)
-        for file, piece in brought.additions:
-            insert_beside_neighbour(edits, file, piece, standing)
-        return edits.apply_edits()
-
-    def _map_reverted_pieces(self) -> dict[JavaPiece, OriginalTest]:
-        return {
-            piece: target.original
-            for piece, target in self.targets.items()
-            if target is not None and target.original is not None
-        }
-
-    def _find_owned_pieces(self) -> set[JavaPiece]:
-        """What targets use, one through the other, and nothing that stays does."""
-        free = [p for p in self.pieces if p not in self.targets and self._can_be_removed(p)]
-        covered = [p.span for p in (*free, *self.targets)]
-        return find_pieces_serving_only(self.targets, free, self.file.find_names_outside(covered))
-
-    def _can_be_removed(self, piece: JavaPiece) -> bool:
-        if piece.kind == 'import':
-            return piece.names != ('*',)
-        if piece.kind == 'type':
-            types = list_inner_types(self.file, piece)
-            tested = any(member.owner in types for member in self.file.list_tests())
-            return not tested and bool(piece.owner) and self._is_hidden(piece)
-        if piece.kind not in ('method', 'field') or piece.owner not in self.opened:
-            return False
-        annotations = {name for member in piece.members for name in member.annotations}
-        if piece.kind == 'field':
-            return annotations <= _HELPER_ANNOTATIONS and self._is_hidden(piece)
-        tests = {member.start_byte for member in self.file.list_tests()}
-        return (
-            self._is_hidden(piece)
-            and 'Override' not in annotations
-            and not any(is_fixture(m) or m.start_byte in tests for m in piece.members)
-        )
-
-    def _is_hidden(self, piece: JavaPiece) -> bool:
-        return piece.private or self.used_elsewhere.isdisjoint(piece.names)
-
-
-def _add_outer_types(file: JavaOutline, names: Iterable[str]) -> set[str]:
-    all_names = set()
-    for name in names:
-        while name:
-            all_names.add(name)
-            name = file.find_outer(name)
-    return all_names
-
-
-def check_start_file(file: JavaOutline, start: JavaOutline, found: Iterable[StartTarget]) -> None:
-    """StartStateInvalid where a file made of another one is none, or is the same."""
-    faulty = file.file.has_error or any(
-        target.original is not None and parse_outline(target.original.source).file.has_error
-        for target in found
-    )
-    if start.file.has_error and not faulty:
-        raise StartStateInvalid('the start file does not parse')
-    twice = _find_duplicate_keys(start) - _find_duplicate_keys(file)
-    if twice:
-        kind, owner, names, _ = min(twice)
-        raise StartStateInvalid(f'{owner} would declare the {kind} {names[0]} twice')
-    if start.source == file.source:
-        raise StartStateInvalid('the start file is the file at new')
-
-
-def _find_duplicate_keys(file: JavaOutline) -> set[Key]:
-    keys = Counter(_list_keys(file))
-    return {key for key, count in keys.items() if count > 1}
+def _list_duplicates(file: JavaOutline) -> set[Key]:
+    return {key for key, count in Counter(_list_keys(file)).items() if count > 1}
 
 
 def _list_keys(file: JavaOutline) -> Iterator[Key]:
@@ -240,30 +239,41 @@ def _list_keys(file: JavaOutline) -> Iterator[Key]:
                 yield member.kind, member.owner, (member.name,), parameters
 
 
+def _describe_duplicate(key: Key) -> str:
+    kind, owner, names, _ = key
+    return f'{owner} would declare the {kind} {names[0]} twice'
+
+
 # Where a piece that a start file brings from its old file is put: where it stood among others.
 
 
-def insert_beside_neighbour(
+def _add_piece(
     edits: TextEdits, file: OldJavaFile, piece: JavaPiece, standing: Sequence[JavaPiece]
 ) -> None:
     """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
-    slots = {file.get_slot(other): other for other in standing}
-    slots |= {file.get_slot_at_new(was): at for at, was in file.targets.items() if at in standing}
-    beside = [p for p in file.pieces if _get_level(p) == _get_level(piece)]
-    at = beside.index(piece)
+    anchors: dict[Hashable, JavaPiece] = {
+        slot: other for other in standing for slot in list_slots(other, other.owner)
+    }
+    anchors |= {
+        slot: at
+        for at, was in file.targets.items()
+        if at in standing
+        for slot in file.list_slots(was)
+    }
+    beside = [other for other in file.pieces if _get_level(other) == _get_level(piece)]
     body = find_indentation(file.old.source, piece.start) + file.old.get_text(piece)
-    for other in reversed(beside[:at]):
-        if anchor := slots.get(file.get_slot_at_new(other)):
-            edits.insert(anchor.end, b'\n' * (1 + _has_empty_line_above(file, piece)) + body)
-            return
-    for other in beside[at + 1 :]:
-        if anchor := slots.get(file.get_slot_at_new(other)):
-            margin = len(find_indentation(file.new.source, anchor.start))
-            edits.insert(
-                anchor.start - margin, body + b'\n' * (1 + _has_empty_line_above(file, other))
-            )
-            return
-    _insert_alone(edits, file, piece, body)
+    neighbour = find_neighbour(piece, beside, file.list_slots, anchors)
+    if neighbour is None:
+        _insert_alone(edits, file, piece, body)
+        return
+    anchor, before = neighbour
+    if before is None:
+        gap = b'\n' * (1 + _has_empty_line_above(file, piece))
+        edits.insert(anchor.end, gap + body)
+    else:
+        gap = b'\n' * (1 + _has_empty_line_above(file, before))
+        margin = len(find_indentation(file.new.source, anchor.start))
+        edits.insert(anchor.start - margin, body + gap)
 
 
 def _get_level(piece: JavaPiece) -> tuple[bool, str]:
@@ -285,7 +295,30 @@ def _insert_alone(edits: TextEdits, file: OldJavaFile, piece: JavaPiece, body: b
     elif not piece.owner:
         edits.insert(len(source.rstrip()), b'\n\n' + body)
     else:
-        brace = file.new.types[file.translate_name(piece.owner)].end_byte - 1
+        brace = file.new.types[file.translate_owner(piece)].end_byte - 1
         margin = find_indentation(source, brace)
         alone = source[: brace - len(margin)].endswith(b'\n')
         edits.insert(brace - len(margin) if alone else brace, body + b'\n')
+
+
+SURGERY: StartFileMaker[JavaOutline, JavaPiece] = StartFileMaker(
+    SurgeryRules(
+        parse=make_outline,
+        parse_placed=lambda source, path: parse(source),
+        get_type_name=lambda name: name,
+        list_lookalikes=_list_lookalikes,
+        stays_out=is_fixture,
+        may_go=_may_go,
+        remove=_remove_pieces,
+        list_opened=_list_opened_types,
+        find_test=_find_test,
+        make_needs=JavaNeeds,
+        translate_owner=_translate_owner,
+        list_slots=list_slots,
+        render=lambda file, piece, at: file.old.get_text(piece),
+        add=_add_piece,
+        list_duplicates=_list_duplicates,
+        describe_duplicate=_describe_duplicate,
+        tolerates_old=False,
+    )
+)

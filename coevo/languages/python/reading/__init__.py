@@ -3,20 +3,21 @@
 from functools import partial
 from pathlib import Path
 
-from coevo.languages import file_names, grammars, reading, submitted_files
+from coevo.languages import file_names, grammars, reading, spans, submitted_files
+from coevo.languages.core import comments
 from coevo.languages.python.reading.class_under_test import (
     guess_class_under_test as guess_class_under_test,
 )
 from coevo.languages.python.reading.common_calls import COMMON_CALLS as COMMON_CALLS
 from coevo.languages.python.reading.executed import is_part_of as is_part_of
-from coevo.languages.python.reading.layout import classify_path as classify_path
-from coevo.languages.python.reading.layout import is_build_file as is_build_file
+from coevo.languages.python.reading.layout import (
+    classify_path as classify_path,
+    is_build_file as is_build_file,
+)
 from coevo.languages.python.reading.lexis import LEXIS as LEXIS
 from coevo.languages.python.reading.metadata_licences import parse_licences as parse_licences
-from coevo.languages.python.reading.syntax import parse as parse
-from coevo.languages.python.reading.syntax import parse_uncached as parse_uncached
-from coevo.languages.python.reading.tests import find_tests as find_tests
-from coevo.languages.python.reading.tests import is_fixture as is_fixture
+from coevo.languages.python.reading.syntax import parse as parse, parse_uncached as parse_uncached
+from coevo.languages.python.reading.tests import find_tests as find_tests, is_fixture as is_fixture
 from coevo.languages.python.reading.trees import open_tree as open_tree
 from coevo.languages.python.reading.words import list_words as list_words
 
@@ -27,5 +28,5 @@ list_watch_names = file_names.name_by_types
 explain_refusal = submitted_files.accept_any_file
 list_expected_throws = reading.expect_no_throws
 compute_version = partial(
-    grammars.hash_parser, 'tree-sitter-python', Path(__file__).parent, grammars
+    grammars.hash_parser, 'tree-sitter-python', Path(__file__).parent, grammars, spans, comments
 )

@@ -15,12 +15,12 @@ from functools import lru_cache
 
 from tree_sitter import Node, Parser
 
+from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.nesting import is_nested_too_deep
-from coevo.languages.python.reading.comments import PythonComments
 from coevo.languages.python.reading.heads import Head
-from coevo.languages.python.reading.imports import STATEMENTS as IMPORTS
 from coevo.languages.python.reading.imports import (
+    STATEMENTS as IMPORTS,
     list_imported_names,
     list_imports,
     map_renamed_imports,
@@ -93,7 +93,7 @@ class _PythonSyntaxReader:
         self.tokens = PythonTokens(self.root, source)
         if is_nested_too_deep(self.tokens.texts):
             raise _PythonSourceTooLarge
-        self._comments = PythonComments(source, self.tokens.comments)
+        self._comments = DeclarationComments(source, self.tokens.comments)
         self._imports = find_import_statements(self.root)
         self._renamed = map_renamed_imports(self._imports, source)
         self._aliases = tuple(sorted(self._renamed.items()))

@@ -25,6 +25,7 @@ from coevo.languages.python.reading.literals import (
     split_literal,
 )
 from coevo.languages.python.reading.redundancy import Frame, is_docstring, is_redundant
+from coevo.languages.spans import Span, subtract_holes
 
 PYTHON = Language(tree_sitter_python.language())
 # Words and signs that are always written so, and whose neighbours cannot make them redundant.
@@ -36,9 +37,6 @@ _NAME, _TYPE = '\1name', '\1type'  # no token of Python begins so
 _COMPOUND = frozenset(
     ('if', 'for', 'while', 'try', 'with', 'match', 'decorated', 'function', 'class')
 )
-
-Span = tuple[int, int]
-"""Bytes, the end exclusive; or numbers of tokens."""
 
 
 class TokenRole(Enum):
@@ -135,7 +133,7 @@ class PythonTokens:
     def slice_node(self, node: Node, without: Iterable[Node] = ()) -> PythonSlice:
         """The tokens of a statement or of the file, but for those of statements in it."""
         return self._make_slice(
-            subtract_spans(self._places[node.id], map(self._get_place, without))
+            subtract_holes(self._places[node.id], map(self._get_place, without))
         )
 
     def slice_bytes(self, spans: Iterable[Span]) -> PythonSlice:
@@ -420,13 +418,3 @@ class PythonSlice:
             bare.append(_NAME if own else _TYPE if type_ else text)
             before = text
         return tuple(bare)
-
-
-def subtract_spans(span: Span, holes: Iterable[Span]) -> list[Span]:
-    """The parts of a span that no hole covers."""
-    parts = []
-    start, end = span
-    for first, last in sorted(holes):
-        parts.append((start, first))
-        start = max(start, last)
-    return [*parts, (start, end)]

@@ -1,24 +1,23 @@
-"""What reverted tests bring from the files in which they stood at old."""
+"""What tests bring from another version of their Python file, and where it is put: where it stood among others."""
 
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set as AbstractSet
 
+from tree_sitter import Node
+
+from coevo.languages.core.cut_plans import OldFile, find_neighbour
+from coevo.languages.core.outlines import list_inner_types
+from coevo.languages.core.reach import list_parents
 from coevo.languages.python.reading.tests import is_fixture
-from coevo.languages.python.surgery.layout import find_long_strings, reindent
+from coevo.languages.python.surgery.cuts import count_empty_lines_above, find_long_strings, reindent
 from coevo.languages.python.surgery.pieces import (
     PythonOutline,
     PythonPiece,
-    add_outer_types,
-    list_inner_types,
-    make_outline,
-    strip_module_name,
 )
-from coevo.languages.surgery import OriginalTest, StartStateInvalid
-from coevo.languages.text_edits import find_indentation
+from coevo.languages.surgery import StartStateInvalid
+from coevo.languages.text_edits import TextEdits, find_indentation, find_line_end
 from coevo.model.records import TestMethod
 
 # What no name has to be brought for; only a wildcard could explain the others.
@@ -26,165 +25,49 @@ _EVERYWHERE = frozenset(dir(builtins)) | {'self', 'cls', '__file__', '__name__'}
 
 Slot = tuple[str, str]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PythonOldPieces:
-    """What old files give: texts in the place of new pieces, pieces to be added, names needed."""
-
-    instead: Mapping[PythonPiece, bytes]
-    additions: tuple[tuple[OldPythonFile, PythonPiece], ...]
-    mentions: frozenset[str]
+OldPythonFile = OldFile[PythonOutline, PythonPiece]
 
 
-def collect_old_pieces(
-    new: PythonOutline,
-    left: Sequence[PythonPiece],
-    replaceable: Sequence[PythonPiece],
-    reverted: Mapping[PythonPiece, OriginalTest],
-    inserted: Sequence[OriginalTest] = (),
-) -> PythonOldPieces:
-    """What the reverted targets need of their old files.
+class PythonNeeds:
+    """Fulfils `coevo.languages.core.cut_plans.Needs`.
 
-    left         the pieces of the new file that stay whatever happens
-    replaceable  those that only targets use: a piece of the same name takes their place
-    reverted     the targets at new, each with what it is reverted to
-    inserted     targets that the new file lacks; they come with what they need
+    With classes come those below them: tests of a mixin run there alone.
     """
-    instead: dict[PythonPiece, bytes] = {}
-    additions: list[tuple[OldPythonFile, PythonPiece]] = []
-    mentions: set[str] = set()
-    for source in sorted({original.source for original in (*reverted.values(), *inserted)}):
-        own = {piece: origin for piece, origin in reverted.items() if origin.source == source}
-        more = [origin.method for origin in inserted if origin.source == source]
-        file = OldPythonFile(new, left, make_outline(source), own, more)
-        instead |= {at: file.render_at(was, at) for at, was in file.targets.items()}
-        places = {slot: piece for piece in replaceable for slot in piece.slots}
-        for piece in file.find_needed_pieces():
-            counterpart = next((places[s] for s in file.get_slots(piece) if s in places), None)
-            if counterpart is None or not _can_replace(counterpart, piece):
-                additions.append((file, piece))
-            elif counterpart not in instead:
-                instead[counterpart] = file.render_at(piece, counterpart)
-        mentions |= file.mentions
-    return PythonOldPieces(
-        instead=instead, additions=tuple(additions), mentions=frozenset(mentions)
-    )
 
-
-def _can_replace(new: PythonPiece, old: PythonPiece) -> bool:
-    """Whether one can stand in the other's place: a name among others that are imported cannot."""
-    return new.kind != 'import' and old.kind != 'import'
-
-
-class OldPythonFile:
-    """A file at old, seen from the new file that some of its tests are put into."""
-
-    def __init__(
-        self,
-        new: PythonOutline,
-        left: Sequence[PythonPiece],
-        old: PythonOutline,
-        reverted: Mapping[PythonPiece, OriginalTest],
-        inserted: Sequence[TestMethod],
-    ) -> None:
-        self.new = new
-        self.old = old
-        self._renamed: dict[str, str] = {'': ''}
-        for piece, original in reverted.items():
-            self._map_type(strip_module_name(original.method.test_class), piece.owner)
-        for method in inserted:
-            for name in add_outer_types(old, [strip_module_name(method.test_class)]):
-                if name in new.types:
-                    self._renamed.setdefault(name, name)
-        self._known = {slot for piece in left for slot in piece.slots}
+    def __init__(self, file: OldPythonFile) -> None:
+        self._file = file
+        left = file.plan.left
+        self._known = {slot for piece in left for slot in list_slots(piece, piece.owner)}
         imports = [p.imported for p in left if p.imported and p.imported.is_package]
         self._loaded = {imported_name.name: imported_name.bound for imported_name in imports}
         self._wildcards = {p.imported.qualified for p in left if p.imported and p.names == ('*',)}
-        self.pieces = old.list_pieces(self._renamed.keys())
-        self.targets = {
-            piece: self._find_piece(original.method) for piece, original in reverted.items()
-        }
-        self.inserted = [self._find_or_class(method) for method in inserted]
-        self.mentions = frozenset[str]()
+        self._above = {n for piece in file.inserted if piece.kind == 'type' for n in piece.names}
 
-    def _map_type(self, old: str, new: str) -> None:
-        while old and new:
-            self._renamed[old] = new
-            old, new = self.old.types[old].outer, self.new.types[new].outer
-
-    def _find_piece(self, method: TestMethod) -> PythonPiece:
-        member = self.old.find_method(method, 'old')
-        span = (member.start_byte, member.end_byte)
-        return next(piece for piece in self.pieces if piece.statement == span)
-
-    def _find_or_class(self, method: TestMethod) -> PythonPiece:
-        """The method, or the whole class around it that the new file lacks."""
-        wanted = strip_module_name(method.test_class)
-        for piece in self.pieces:
-            if piece.kind == 'type' and wanted in list_inner_types(self.old, piece):
-                return piece
-        return self._find_piece(method)
-
-    def get_new_owner(self, piece: PythonPiece) -> str:
-        """The type at new in which a piece stands, or would stand."""
-        return self._renamed.get(piece.owner, piece.owner)
-
-    def get_slots(self, piece: PythonPiece) -> list[Slot]:
-        return [(self.get_new_owner(piece), name) for name in piece.names]
-
-    def render_at(self, piece: PythonPiece, at: PythonPiece) -> bytes:
-        """A piece as it is written in the place of one at new."""
-        return self.render(piece, find_indentation(self.new.source, at.start))
-
-    def render(self, piece: PythonPiece, margin: bytes) -> bytes:
-        """A piece as it is written behind some white space; an import alone on its line."""
-        if piece.kind == 'import':
-            return format_import_line(piece)
-        return reindent(
-            self.old.get_text(piece),
-            find_indentation(self.old.source, piece.start),
-            margin,
-            piece.start,
-            find_long_strings(self.old.root),
+    def may_be_added(self, piece: PythonPiece) -> bool:
+        return (
+            piece.names != ('*',)
+            and piece.kind != 'initializer'
+            and piece.owner in self._file.renamed
+            and (
+                self._known.isdisjoint(self._file.list_slots(piece))
+                or self._is_more_of_a_package(piece)
+            )
         )
 
-    def find_needed_pieces(self) -> list[PythonPiece]:
-        """The pieces that the targets need and the new file lacks, in their order.
-
-        With classes come those below them: tests of a mixin run there alone.
-        """
-        brought = {*self.targets.values(), *self.inserted}
-        above = {name for piece in self.inserted if piece.kind == 'type' for name in piece.names}
-        free = [
-            piece for piece in self.pieces if piece not in brought and self._may_be_added(piece)
-        ]
-        while True:
-            self.mentions = frozenset().union(*(piece.mentions for piece in brought))
-            left = [piece for piece in free if piece not in brought]
-            heirs = [piece for piece in left if not above.isdisjoint(self._list_parents(piece))]
-            above.update(name for piece in heirs for name in piece.names)
-            more = {*heirs, *(piece for piece in left if self._is_needed(piece))}
-            if not more:
-                break
-            brought.update(more)
-        brought.update(self._find_needed_wildcards(brought))
-        needed_pieces = [p for p in self.pieces if p in brought and p not in self.targets.values()]
-        return list(_drop_repeated_imports(needed_pieces))
+    def list_needed(
+        self, free: Sequence[PythonPiece], brought: AbstractSet[PythonPiece]
+    ) -> list[PythonPiece]:
+        heirs = [piece for piece in free if not self._above.isdisjoint(self._list_parents(piece))]
+        self._above.update(name for piece in heirs for name in piece.names)
+        return [*heirs, *(piece for piece in free if self._is_needed(piece))]
 
     def _list_parents(self, piece: PythonPiece) -> set[str]:
         """What a whole class derives from, by simple names."""
         if piece.kind != 'type':
             return set()
-        type_ = self.old.types[list_inner_types(self.old, piece)[0]]
-        return {*type_.interfaces, *filter(None, (type_.superclass,))}
-
-    def _may_be_added(self, piece: PythonPiece) -> bool:
-        return (
-            piece.names != ('*',)
-            and piece.kind != 'initializer'
-            and piece.owner in self._renamed
-            and (self._known.isdisjoint(self.get_slots(piece)) or self._is_more_of_a_package(piece))
-        )
+        old = self._file.old
+        type_ = old.types[list_inner_types(old, piece)[0]]
+        return list_parents(type_)
 
     def _is_more_of_a_package(self, piece: PythonPiece) -> bool:
         """Whether it loads a module of a package that the new file knows, and has not loaded itself."""
@@ -195,22 +78,23 @@ class OldPythonFile:
 
     def _is_needed(self, piece: PythonPiece) -> bool:
         """Whether one is named, or sets up, as `setUp` does, what is."""
+        mentions = self._file.mentions
         if not piece.owner:
-            return not self.mentions.isdisjoint(piece.names)
-        if not self.mentions.isdisjoint(f'.{name}' for name in piece.names):
+            return not mentions.isdisjoint(piece.names)
+        if not mentions.isdisjoint(f'.{name}' for name in piece.names):
             return True
         own = {name for name in piece.mentions if name.startswith('.')}
         if any(is_fixture(member) for member in piece.members):
-            return not self.mentions.isdisjoint(own)
-        return not self.mentions.isdisjoint(piece.names)  # a fixture by its name
+            return not mentions.isdisjoint(own)
+        return not mentions.isdisjoint(piece.names)  # a fixture by its name
 
-    def _find_needed_wildcards(self, brought: AbstractSet[PythonPiece]) -> Iterator[PythonPiece]:
+    def list_wildcards(self, brought: AbstractSet[PythonPiece]) -> Iterator[PythonPiece]:
         """The wildcards that new lacks, if a name is left that nothing explains."""
         explained = _EVERYWHERE | {name for _, name in self._known}
         explained |= {name for piece in brought for name in piece.names}
-        if all(name.startswith('.') or name in explained for name in self.mentions):
+        if all(name.startswith('.') or name in explained for name in self._file.mentions):
             return
-        for piece in self.pieces:
+        for piece in self._file.pieces:
             imported = piece.imported
             if (
                 imported is not None
@@ -220,7 +104,41 @@ class OldPythonFile:
                 yield piece
 
 
-def _drop_repeated_imports(pieces: Sequence[PythonPiece]) -> Iterator[PythonPiece]:
+def list_slots(piece: PythonPiece, owner: str) -> list[Slot]:
+    """Places in namespaces that a piece takes: a function, a class, a variable may take the same."""
+    return [(owner, name) for name in piece.names]
+
+
+def find_test(file: OldPythonFile, method: TestMethod) -> PythonPiece:
+    member = file.old.find_declaration(method, 'old')
+    span = (member.start_byte, member.end_byte)
+    return next(piece for piece in file.pieces if piece.statement == span)
+
+
+def can_replace(new: PythonPiece, old: PythonPiece) -> bool:
+    """Whether one can stand in the other's place: a name among others that are imported cannot."""
+    return new.kind != 'import' and old.kind != 'import'
+
+
+def render_at(file: OldPythonFile, piece: PythonPiece, at: PythonPiece) -> bytes:
+    """A piece as it is written in the place of one at new."""
+    return render(file, piece, find_indentation(file.new.source, at.start))
+
+
+def render(file: OldPythonFile, piece: PythonPiece, margin: bytes) -> bytes:
+    """A piece as it is written behind some white space; an import alone on its line."""
+    if piece.kind == 'import':
+        return format_import_line(piece)
+    return reindent(
+        file.old.get_text(piece),
+        find_indentation(file.old.source, piece.start),
+        margin,
+        piece.start,
+        find_long_strings(file.old.root),
+    )
+
+
+def drop_repeated_imports(pieces: Sequence[PythonPiece]) -> Iterator[PythonPiece]:
     """Without imports that stand there already."""
     lines: set[bytes] = set()
     for piece in pieces:
@@ -242,3 +160,104 @@ def format_import_line(piece: PythonPiece) -> bytes:
     return (
         f'from {imported.module} import {name}' if imported.module else f'import {name}'
     ).encode()
+
+
+def add_piece(
+    edits: TextEdits, file: OldPythonFile, piece: PythonPiece, standing: Sequence[PythonPiece]
+) -> None:
+    """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
+    if piece.kind == 'import':
+        add_import(edits, file.new, render(file, piece, b''), standing)
+        return
+    owner = file.translate_owner(piece)
+    if owner and _is_on_one_line(file.new, owner):
+        raise StartStateInvalid(f'{owner.lstrip("$")} is written on one line')
+    margin = _find_margin(file.new, owner, standing)
+    body = margin + render(file, piece, margin)
+    near = [p for p in standing if p.owner == owner and p.kind != 'import']
+    near = [p for p in near if _stands_alone(file.new.source, p, margin)]
+    anchors: dict[Hashable, PythonPiece] = {
+        slot: p for p in near for slot in list_slots(p, p.owner)
+    }
+    for at, was in file.targets.items():
+        if at in near:
+            anchors |= dict.fromkeys(list_slots(was, was.owner), at)
+    beside = [p for p in file.pieces if p.owner == piece.owner and p.kind != 'import']
+    neighbour = find_neighbour(piece, beside, file.list_slots, anchors)
+    if neighbour is None:
+        _add_last(edits, file, piece, body)
+        return
+    anchor, before = neighbour
+    if before is None:
+        gap = b'\n' * (1 + count_empty_lines_above(file.old.source, piece.start))
+        edits.insert(find_line_end(file.new.source, anchor.end), gap + body)
+    else:
+        gap = b'\n' * (1 + count_empty_lines_above(file.old.source, before.start))
+        edits.insert(anchor.start - len(margin), body + gap)
+
+
+def _stands_alone(source: bytes, piece: PythonPiece, margin: bytes) -> bool:
+    """Whether a piece begins its line where pieces of its type begin: under no condition."""
+    first = source.rfind(b'\n', 0, piece.start) + 1
+    return source[first : piece.start].lstrip(b'\xef\xbb\xbf') == margin
+
+
+def _is_on_one_line(new: PythonOutline, owner: str) -> bool:
+    """Whether what is in a class stands behind its head."""
+    type_ = new.types[owner]
+    last = new.source[: type_.end_byte].rpartition(b'\n')[2].split(maxsplit=2)
+    return last[:1] == [b'class'] and last[1].startswith(type_.simple.encode())
+
+
+def _find_margin(new: PythonOutline, owner: str, standing: Sequence[PythonPiece]) -> bytes:
+    """The white space before the members of a type."""
+    if not owner:
+        return b''
+    margins = [find_indentation(new.source, p.start) for p in standing if p.owner == owner]
+    own = find_indentation(new.source, new.types[owner].start_byte)
+    deeper = [margin for margin in margins if len(margin) > len(own)]
+    return min(deeper, key=len) if deeper else own + b'    '
+
+
+def add_import(
+    edits: TextEdits, new: PythonOutline, line: bytes, standing: Iterable[PythonPiece]
+) -> None:
+    """Behind the imports at the top; without any where they stood, or behind what the file says of
+    itself."""
+    first = min((t.start_byte for t in new.file.types if t.around), default=len(new.source))
+    functions = [m.start_byte for m in new.file.types[0].members if m.kind == 'method']
+    known = [p for p in new.list_import_pieces() if p.start < min([first, *functions])]
+    left = {p.statement for p in standing if p.kind == 'import'}
+    ends = [p.statement[1] for p in known if p.statement in left]
+    if known and not ends:
+        edits.insert(known[0].statement[0], line + b'\n')
+        return
+    ends = ends or list(_find_head_ends(new))
+    if ends:
+        edits.insert(find_line_end(new.source, max(ends)), b'\n' + line)
+    else:
+        at = 3 if new.source.startswith(b'\xef\xbb\xbf') else 0
+        edits.insert(at, line + b'\n')
+
+
+def _find_head_ends(new: PythonOutline) -> Iterator[int]:
+    """Where the comments in the first two lines and the docstring of a file end."""
+    children = new.root.named_children
+    yield from (c.end_byte for c in children if c.type == 'comment' and c.start_point.row < 2)
+    first = next((c for c in children if c.type != 'comment'), None)
+    if first is not None and first.type == 'expression_statement' and _is_string(first):
+        yield first.end_byte
+
+
+def _is_string(statement: Node) -> bool:
+    return [c.type for c in statement.named_children] in (['string'], ['concatenated_string'])
+
+
+def _add_last(edits: TextEdits, file: OldPythonFile, piece: PythonPiece, body: bytes) -> None:
+    """Without a neighbour: at the end of the file, or of the type around it."""
+    new, owner = file.new, file.translate_owner(piece)
+    end = len(new.source.rstrip())
+    if owner:
+        end = new.types[owner].end_byte
+    gap = b'\n' * (1 + count_empty_lines_above(file.old.source, piece.start))
+    edits.insert(find_line_end(new.source, end) if end else 0, (gap if end else b'') + body)

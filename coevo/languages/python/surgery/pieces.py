@@ -7,27 +7,25 @@ comments above it and behind it. Names of types are those of a file without a pa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby
 
 from tree_sitter import Node, Parser
 
+from coevo.languages.core.comments import DeclarationComments
 from coevo.languages.declarations import DeclaredType, Member
-from coevo.languages.python.reading.comments import PythonComments
 from coevo.languages.python.reading.imports import STATEMENTS, ImportedName, list_imported_names
 from coevo.languages.python.reading.syntax import parse
-from coevo.languages.python.reading.tests import find_tests
+from coevo.languages.python.reading.tests import find_tests, is_fixture
 from coevo.languages.python.reading.tokens import (
     PYTHON,
     PythonSlice,
     PythonTokens,
-    Span,
     TokenRole,
-    subtract_spans,
 )
+from coevo.languages.spans import Span, subtract_holes
 from coevo.languages.surgery import StartStateInvalid
 from coevo.model.records import TestMethod
 
@@ -70,9 +68,8 @@ class PythonPiece:
         return bool(self.owner) and not names.isdisjoint(f'.{name}' for name in self.names)
 
     @property
-    def slots(self) -> frozenset[tuple[str, str]]:
-        """Places in namespaces that a piece takes: a function, a class, a variable may take the same."""
-        return frozenset((self.owner, name) for name in self.names)
+    def start_byte(self) -> int | None:
+        return self.members[0].start_byte if self.members else None
 
 
 class PythonOutline:
@@ -86,7 +83,7 @@ class PythonOutline:
             raise StartStateInvalid('a file is larger, or more deeply nested, than we read')
         self.types: Mapping[str, DeclaredType] = {type_.name: type_ for type_ in self.file.types}
         self._tokens = PythonTokens(self.root, source)
-        self._comments = PythonComments(source, self._tokens.comments)
+        self._comments = DeclarationComments(source, self._tokens.comments)
 
     def get_text(self, piece: PythonPiece) -> bytes:
         return self.source[piece.start : piece.end]
@@ -95,7 +92,7 @@ class PythonOutline:
         """What `spans` leave, imports aside, names, as `Piece.uses` has it."""
         imports = [(n.start_byte, n.end_byte) for n in self.root.children if n.type in STATEMENTS]
         return _find_used_names(
-            self._tokens.slice_bytes(subtract_spans((0, len(self.source)), [*imports, *spans]))
+            self._tokens.slice_bytes(subtract_holes((0, len(self.source)), [*imports, *spans]))
         )
 
     def list_import_pieces(self) -> Iterator[PythonPiece]:
@@ -166,24 +163,37 @@ class PythonOutline:
                 pieces.append(self.make_whole_piece(type_))
         return sorted(pieces, key=lambda piece: (piece.start, piece.end))
 
+    def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, PythonPiece]]:
+        """All classes."""
+        for type_ in self.file.types:
+            if type_.around:
+                yield type_, self.make_whole_piece(type_)
+
     @cached_property
     def tests(self) -> tuple[Member, ...]:
         """The test methods as far as this file alone tells."""
         return tuple(member for _, member in find_tests(self.file, self.file.index_types()))
 
-    def find_method(self, method: TestMethod, when: str) -> Member:
-        """The declaration of a test method; StartStateInvalid."""
-        type_ = self.types.get(strip_module_name(method.test_class))
-        for member in reversed(type_.members if type_ else ()):
-            if member.kind == 'method' and member.name == method.test_method:
-                return member
+    def find_declaration(self, method: TestMethod, when: str) -> Member:
+        """The declaration of a test method, of several the last; StartStateInvalid."""
+        if alike := self._list_members_like(method):
+            return alike[-1]
         raise StartStateInvalid(
             f'{method.test_class}#{method.test_method} is not in the file at {when}'
         )
 
+    def find_namesake(self, method: TestMethod) -> TestMethod | None:
+        """A function of the same name that was no test, or was not seen to be one."""
+        return None if all(map(is_fixture, self._list_members_like(method))) else method
+
     def is_well_formed(self) -> bool:
         """Whether no suite is empty, which the parser does not mind, and all else is as it should be."""
         return not self.file.has_error and all(map(_has_suite, _walk_nodes(self.root)))
+
+    def _list_members_like(self, method: TestMethod) -> list[Member]:
+        type_ = self.types.get(strip_module_name(method.test_class))
+        members = type_.members if type_ else ()
+        return [m for m in members if m.kind == 'method' and m.name == method.test_method]
 
     def extend_over_comments(self, span: Span) -> Span:
         return self._find_start_above(span[0]), self._comments.find_end_behind(span[1])
@@ -202,22 +212,6 @@ def make_outline(source: bytes) -> PythonOutline:
 def strip_module_name(name: str) -> str:
     """A type's name without that of its module: `$TestA` of `tests.test_a$TestA`."""
     return name[name.index('$') :] if '$' in name else ''
-
-
-def list_inner_types(file: PythonOutline, piece: PythonPiece) -> list[str]:
-    """The names of the classes that a piece takes in."""
-    return [t.name for t in file.file.types if t.around and piece.start <= t.start_byte < piece.end]
-
-
-def add_outer_types(file: PythonOutline, names: Iterable[str]) -> set[str]:
-    """Types and those around them, the module left out."""
-    type_names = set()
-    for name in names:
-        while name:
-            type_names.add(name)
-            type_ = file.types.get(name)
-            name = type_.outer if type_ is not None else ''
-    return type_names
 
 
 def _get_declared_name(member: Member) -> str:

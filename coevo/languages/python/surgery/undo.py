@@ -12,18 +12,16 @@ from tree_sitter import Node
 
 from coevo.languages.declarations import MODULE
 from coevo.languages.python.reading.statements import get_definition
-from coevo.languages.python.surgery.cuts import remove_pieces
-from coevo.languages.python.surgery.layout import (
+from coevo.languages.python.surgery.cuts import (
     count_empty_lines_above,
-    find_line_end,
     find_long_strings,
     reindent,
+    remove_pieces,
 )
-from coevo.languages.python.surgery.old_pieces import format_import_line
-from coevo.languages.python.surgery.old_places import add_import
+from coevo.languages.python.surgery.old_pieces import add_import, format_import_line
 from coevo.languages.python.surgery.pieces import make_outline, strip_module_name
 from coevo.languages.spans import Span
-from coevo.languages.text_edits import TextEdits, find_indentation
+from coevo.languages.text_edits import TextEdits, find_indentation, find_line_end
 from coevo.languages.undoing import LocatedDeclaration, find_neighbours
 from coevo.model.dependencies import Revised
 

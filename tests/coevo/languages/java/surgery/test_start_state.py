@@ -7,7 +7,7 @@ import re
 import pytest
 
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.start_state import make_start_file
+from coevo.languages.java.surgery import make_start_file
 from coevo.languages.surgery import OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.records import TestMethod
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.java.surgery.transplant import transplant_tests
+from coevo.languages.java.surgery import transplant_tests
 from coevo.languages.surgery import Graft, StartStateInvalid
 from tests.coevo.languages.java.surgery.test_start_state import SIBLING, java, method
 

@@ -25,8 +25,8 @@ from tests.coevo.languages.java.jvm import (
     javac,
     libraries,
     work,
+    write as write_files,
 )
-from tests.coevo.languages.java.jvm import write as write_files
 
 pytestmark = pytest.mark.jvm
 

@@ -1,14 +1,13 @@
-"""Comments that belong to a statement: those directly above it, and the one that closes its last line."""
+"""Comments that belong to a declaration: those directly above it, and the one that closes its last line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from coevo.languages.python.reading.tokens import Span
-from coevo.languages.spans import begins_line, find_code_end
+from coevo.languages.spans import Span, begins_line, find_code_end
 
 
-class PythonComments:
+class DeclarationComments:
     """Those of one file."""
 
     def __init__(self, source: bytes, spans: Iterable[Span]) -> None:

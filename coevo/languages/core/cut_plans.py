@@ -1,0 +1,370 @@
+"""What is removed from a test file with some of its tests, put in their place, and added.
+
+With a test goes what only tests that go use. What a test needs of the version of its file that it comes
+from, and the file lacks, comes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterable,
+    Mapping,
+    Sequence,
+    Set as AbstractSet,
+)
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, Protocol, TypeVar
+
+from coevo.languages.core.outlines import (
+    Declared,
+    Outline,
+    P,
+    find_outer_type,
+    find_pieces_serving_only,
+    find_reached_pieces,
+    list_inner_types,
+    list_outer_types,
+)
+from coevo.languages.declarations import Member, SourceFile
+from coevo.languages.spans import Span
+from coevo.languages.surgery import OriginalTest, StartTarget
+from coevo.languages.text_edits import TextEdits
+from coevo.model.records import TestMethod
+
+O = TypeVar('O', bound=Outline[Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurgeryRules(Generic[O, P]):
+    """What a language says of its test files.
+
+    Of tests:
+    parse               a file's outline; StartStateInvalid
+    parse_placed        a file as it is in its place
+    get_type_name       of a test's class: the name of the type in a file's outline
+    list_lookalikes     what may be tests where a file alone does not tell that targets are
+    stays_out           whether a helper runs by itself, or cannot be put in alone
+
+    Of what goes:
+    may_go              whether a piece that only targets use may go with them
+    list_followers      pieces that go since others do, whoever uses them
+    list_emptied        types of which a plan would leave nothing
+    remove              take pieces out so that what is left is a file
+
+    Of what comes from other versions of the file:
+    list_opened         the types of an old file whose members may come one by one
+    find_test           the piece of a test of an old file; StartStateInvalid
+    make_needs          what decides on the pieces of an old file
+    translate_owner     the name at new of the type in which an old piece stands, or would stand
+    list_slots          places that a piece takes in a type of some name: of a place there is one
+    can_replace         whether an old piece can stand in the place of a new one
+    render              an old piece as it is written in the place of a new one
+    drop_repeated       without what would come twice
+    add                 put a piece of an old file beside what stands
+    is_last_taken       whether of several old pieces the last takes a place, and the others stand
+                        beside it; otherwise the first does, and the others are left out
+    is_by_name          whether old pieces take the place of all that have a name of theirs
+
+    Of the file that comes of it:
+    finish              its text as it has to be
+    list_duplicates     what it declares more than once, to be sorted
+    describe_duplicate  that as a complaint
+    tolerates_old       whether what is declared twice in the file of an original may be so, too
+    tolerates_inserted  whether an inserted test may come from a file that has errors, too
+    """
+
+    parse: Callable[[bytes], O]
+    parse_placed: Callable[[bytes, str], SourceFile]
+    get_type_name: Callable[[str], str]
+    list_lookalikes: Callable[[O, Sequence[Declared]], Iterable[Member]] = lambda file, targets: ()
+    stays_out: Callable[[Member], bool]
+
+    may_go: Callable[[CutPlan[O, P], P], bool]
+    list_followers: Callable[[O, AbstractSet[P]], Iterable[P]] = lambda file, owned: ()
+    list_emptied: Callable[[CutPlan[O, P]], Sequence[P]] = lambda plan: ()
+    remove: Callable[[TextEdits, CutPlan[O, P], Sequence[P], OldContent[O, P]], None]
+
+    list_opened: Callable[[OldFile[O, P]], AbstractSet[str]]
+    find_test: Callable[[OldFile[O, P], TestMethod], P]
+    make_needs: Callable[[OldFile[O, P]], Needs[P]]
+    translate_owner: Callable[[OldFile[O, P], P], str]
+    list_slots: Callable[[P, str], Sequence[Hashable]]
+    can_replace: Callable[[P, P], bool] = lambda new, old: True
+    render: Callable[[OldFile[O, P], P, P], bytes]
+    drop_repeated: Callable[[Sequence[P]], Iterable[P]] = iter
+    add: Callable[[TextEdits, OldFile[O, P], P, Sequence[P]], None]
+    is_last_taken: bool = False
+    is_by_name: bool = False
+
+    finish: Callable[[bytes, O, Sequence[O]], bytes] = lambda text, file, olds: text
+    list_duplicates: Callable[[O], set[Any]]
+    describe_duplicate: Callable[[Any], str]
+    tolerates_old: bool = True
+    tolerates_inserted: bool = False
+
+
+class CutPlan(Generic[O, P]):
+    """What is removed from a file, what is put in its place, and what is added.
+
+    found           the targets, each with where it stands
+    emptied         types that go as a whole
+    used_elsewhere  names by which other files may use what this one declares
+    inserted        tests of another version of the file that this one lacks
+    """
+
+    def __init__(
+        self,
+        rules: SurgeryRules[O, P],
+        file: O,
+        found: Mapping[StartTarget, Declared],
+        used_elsewhere: AbstractSet[str],
+        *,
+        emptied: Sequence[P] = (),
+        inserted: Sequence[OriginalTest] = (),
+    ) -> None:
+        self.rules = rules
+        self.file = file
+        self.used_elsewhere = used_elsewhere
+        self.inserted = inserted
+        opened = list_outer_types(file, {declared.owner for declared in found.values()})
+        for test in inserted:
+            name = rules.get_type_name(test.method.test_class)
+            opened |= list_outer_types(rules.parse(test.source), [name])
+        opened -= {name for piece in emptied for name in list_inner_types(file, piece)}
+        self.opened = opened & file.types.keys()
+        self.pieces: Sequence[P] = file.list_pieces(self.opened)
+        at = {declared.start_byte: target for target, declared in found.items()}
+        self.targets: dict[P, StartTarget | None] = {
+            piece: at[piece.start_byte] for piece in self.pieces if piece.start_byte in at
+        }
+        spans = {piece.span for piece in emptied}  # the pieces were listed anew
+        self.targets |= {piece: None for piece in self.pieces if piece.span in spans}
+
+    @cached_property
+    def reverted(self) -> dict[P, OriginalTest]:
+        """The targets that do not go, each with what it is reverted to."""
+        return {
+            piece: target.original
+            for piece, target in self.targets.items()
+            if target is not None and target.original is not None
+        }
+
+    @cached_property
+    def owned(self) -> set[P]:
+        """What targets use, one through the other, and nothing that stays does."""
+        free = [p for p in self.pieces if p not in self.targets and self.rules.may_go(self, p)]
+        covered = [piece.span for piece in (*free, *self.targets)]
+        owned = find_pieces_serving_only(self.targets, free, self.file.find_names_outside(covered))
+        return owned | set(self.rules.list_followers(self.file, owned))
+
+    def list_emptied(self) -> Sequence[P]:
+        """The types of which nothing would be left; what they alone use goes with them."""
+        if self.reverted or self.inserted:
+            return ()
+        return self.rules.list_emptied(self)
+
+    @cached_property
+    def left(self) -> list[P]:
+        """The pieces that stay whatever happens."""
+        return [p for p in self.pieces if p not in self.owned and p not in self.targets]
+
+    @property
+    def removed_spans(self) -> list[Span]:
+        """Those of what old pieces may take the place of."""
+        return [
+            piece.span for piece in self.pieces if piece in self.owned or piece in self.reverted
+        ]
+
+    def carry_out(self) -> bytes:
+        """The text of the file that comes of it."""
+        brought = collect_old_content(self)
+        standing = {*self.left, *brought.instead, *self._find_still_needed(brought)}
+        edits = TextEdits(self.file.source)
+        for piece, text in brought.instead.items():
+            edits.replace(*piece.span, text)
+        gone = [piece for piece in self.pieces if piece not in standing]
+        self.rules.remove(edits, self, gone, brought)
+        stand = [piece for piece in self.pieces if piece in standing]
+        for file, piece in brought.additions:
+            self.rules.add(edits, file, piece, stand)
+        olds = [file.old for file in brought.files]
+        return self.rules.finish(edits.apply_edits(), self.file, olds)
+
+    def _find_still_needed(self, brought: OldContent[O, P]) -> set[P]:
+        """What old tests use of what only their new selves did, and do not bring."""
+        names = brought.mentions
+        spare = [piece for piece in self.owned if piece not in brought.instead]
+        if self.rules.is_by_name:
+            names -= brought.names
+            spare = [piece for piece in spare if brought.names.isdisjoint(piece.names)]
+        return find_reached_pieces(names, spare)
+
+
+# What reverted tests bring from the files in which they stood at old.
+
+
+class Needs(Protocol[P]):
+    """What a language says of the pieces of one old file that tests bring from it."""
+
+    def may_be_added(self, piece: P) -> bool:
+        """Whether it can come along at all, and the new file lacks it."""
+
+    def list_needed(self, free: Sequence[P], brought: AbstractSet[P]) -> Iterable[P]:
+        """Those of some pieces that what is brought so far needs."""
+
+    def list_wildcards(self, brought: AbstractSet[P]) -> Iterable[P]:
+        """The imports of everything that new lacks, if a name is left that nothing explains."""
+
+
+class OldFile(Generic[O, P]):
+    """A file at old, seen from the new file that some of its tests are put into.
+
+    renamed   types of the old file, each with its name at new
+    targets   pieces of the new file, each with the one that it is reverted to
+    inserted  pieces that the new file lacks: tests, or whole types around them
+    mentions  what all that is brought names
+    """
+
+    def __init__(self, plan: CutPlan[O, P], source: bytes) -> None:
+        self.plan = plan
+        self._rules = rules = plan.rules
+        self.new = plan.file
+        self.old = rules.parse(source)
+        self.renamed = {'': ''}
+        reverted = {at: test for at, test in plan.reverted.items() if test.source == source}
+        inserted = [test.method for test in plan.inserted if test.source == source]
+        for at, test in reverted.items():
+            self._map_types(rules.get_type_name(test.method.test_class), at.owner)
+        for method in inserted:
+            around = list_outer_types(self.old, [rules.get_type_name(method.test_class)])
+            for name in around & self.new.types.keys():
+                self.renamed.setdefault(name, name)
+        self.pieces: Sequence[P] = self.old.list_pieces(rules.list_opened(self))
+        self.targets = {at: rules.find_test(self, test.method) for at, test in reverted.items()}
+        self.inserted = [self._find_test_or_type(method) for method in inserted]
+        self.mentions = frozenset[str]()
+
+    def translate_owner(self, piece: P) -> str:
+        """The type at new in which a piece stands, or would stand."""
+        return self._rules.translate_owner(self, piece)
+
+    def list_slots(self, piece: P) -> Sequence[Hashable]:
+        """The places that a piece takes at new."""
+        return self._rules.list_slots(piece, self.translate_owner(piece))
+
+    def list_needed_pieces(self) -> list[P]:
+        """The pieces that the targets need and the new file lacks, in their order."""
+        needs = self._rules.make_needs(self)
+        brought = {*self.targets.values(), *self.inserted}
+        free = [p for p in self.pieces if p not in brought and needs.may_be_added(p)]
+        while True:
+            self.mentions = frozenset().union(*(piece.mentions for piece in brought))
+            left = [piece for piece in free if piece not in brought]
+            more = list(needs.list_needed(left, brought))
+            if not more:
+                break
+            brought.update(more)
+        brought.update(list(needs.list_wildcards(brought)))
+        come = [p for p in self.pieces if p in brought and p not in self.targets.values()]
+        return list(self._rules.drop_repeated(come))
+
+    def _map_types(self, old: str, new: str) -> None:
+        while old and new:
+            self.renamed[old] = new
+            old, new = find_outer_type(self.old, old), find_outer_type(self.new, new)
+
+    def _find_test_or_type(self, method: TestMethod) -> P:
+        """The method, or the whole type around it that the new file lacks."""
+        wanted = self._rules.get_type_name(method.test_class)
+        for piece in self.pieces:
+            if piece.kind == 'type' and wanted in list_inner_types(self.old, piece):
+                return piece
+        return self._rules.find_test(self, method)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldContent(Generic[O, P]):
+    """What old files give.
+
+    files      all of them
+    instead    texts in the place of new pieces
+    additions  pieces to be added
+    mentions   names that old pieces need
+    names      what old pieces declare
+    """
+
+    files: tuple[OldFile[O, P], ...]
+    instead: Mapping[P, bytes]
+    additions: tuple[tuple[OldFile[O, P], P], ...]
+    mentions: frozenset[str]
+    names: frozenset[str]
+
+
+def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
+    """What the reverted and the inserted targets need of their old files."""
+    rules = plan.rules
+    slots = {
+        slot: piece
+        for piece in plan.pieces
+        if piece in plan.owned
+        for slot in rules.list_slots(piece, piece.owner)
+    }
+    files: list[OldFile[O, P]] = []
+    instead: dict[P, bytes] = {}
+    brought: list[tuple[OldFile[O, P], P, P | None]] = []
+    takers: dict[P, tuple[OldFile[O, P], P]] = {}
+    for source in sorted({test.source for test in (*plan.reverted.values(), *plan.inserted)}):
+        file = OldFile(plan, source)
+        files.append(file)
+        instead |= {at: rules.render(file, was, at) for at, was in file.targets.items()}
+        for piece in file.list_needed_pieces():
+            at = next((slots[slot] for slot in file.list_slots(piece) if slot in slots), None)
+            if at is not None and not rules.can_replace(at, piece):
+                at = None
+            if at is not None and (rules.is_last_taken or at not in takers):
+                takers[at] = file, piece
+            brought.append((file, piece, at))
+    instead |= {at: rules.render(file, piece, at) for at, (file, piece) in takers.items()}
+    additions = (
+        (file, piece)
+        for file, piece, at in brought
+        if at is None or (rules.is_last_taken and takers[at][1] is not piece)
+    )
+    return OldContent(
+        files=tuple(files),
+        instead=instead,
+        additions=tuple(additions),
+        mentions=frozenset().union(*(file.mentions for file in files)),
+        names=frozenset(name for _, piece, _ in brought for name in piece.names),
+    )
+
+
+def find_neighbour(
+    piece: P,
+    beside: Sequence[P],
+    list_slots: Callable[[P], Collection[Hashable]],
+    anchors: Mapping[Hashable, P],
+) -> tuple[P, P | None] | None:
+    """The nearest of the pieces around an old one that stands at new: first those above it.
+
+    Beside it, None to put the old one behind it; otherwise the one before which that stood.
+
+    beside   the old piece and those among which it stood, in their order
+    anchors  pieces of the new file by the places that they take
+    """
+
+    def find_anchor(other: P) -> P | None:
+        return next((anchors[slot] for slot in list_slots(other) if slot in anchors), None)
+
+    at = beside.index(piece)
+    for other in reversed(beside[:at]):
+        if (anchor := find_anchor(other)) is not None:
+            return anchor, None
+    for other in beside[at + 1 :]:
+        if (anchor := find_anchor(other)) is not None:
+            return anchor, other
+    return None

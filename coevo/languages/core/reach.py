@@ -1,0 +1,150 @@
+"""Which other files of a revision know what a test file declares, by its types' names or by those that it gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set as AbstractSet
+from dataclasses import dataclass
+from functools import cache
+
+from coevo.git.contents import load_content
+from coevo.git.repository import Repository
+from coevo.languages.declarations import DeclaredType, SourceFile
+from coevo.languages.reading import RevisionTree
+
+Parse = Callable[[bytes], SourceFile]
+
+
+def load_other_files(
+    repository: Repository, files: RevisionTree, path: str, suffix: str
+) -> dict[str, bytes]:
+    """The files of a suffix but for one, and for main sources, which cannot see the test tree."""
+    return {
+        other: repository.blob(entry.oid)
+        for other, entry in files.entries.items()
+        if other.endswith(suffix) and other != path and not files.is_source(other)
+    }
+
+
+def list_parents(type_: DeclaredType) -> set[str]:
+    """What a type derives from, by simple names."""
+    return {*type_.interfaces, *filter(None, (type_.superclass,))}
+
+
+def find_derived_types(
+    files: Mapping[str, bytes], names: Iterable[str], parse: Parse
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """The files that declare types below some, by simple names, and the names of these types; sorted by path."""
+    below: dict[str, set[str]] = {}
+    wanted, known = {name for name in names if name}, set[str]()
+    while wanted:
+        known |= wanted
+        types = [
+            (path, type_)
+            for path, file in find_mentioning(files, wanted, parse).items()
+            for type_ in file.types
+            if not wanted.isdisjoint(list_parents(type_))
+        ]
+        for path, type_ in types:
+            below.setdefault(path, set()).add(type_.name)
+        wanted = {type_.simple for _, type_ in types} - known
+    for path in sorted(below):
+        yield path, frozenset(below[path])
+
+
+def find_files_above(
+    files: Mapping[str, bytes], own: Iterable[DeclaredType], parse: Parse
+) -> set[str]:
+    """The files that declare what a type derives from: they may call what it overrides."""
+    paths: set[str] = set()
+    names = {name for type_ in own for name in list_parents(type_)}
+    while users := find_mentioning(files, names, parse, paths):
+        declared = [(p, t) for p, file in users.items() for t in file.types if t.simple in names]
+        paths |= {path for path, _ in declared}
+        names = {name for _, type_ in declared for name in list_parents(type_)}
+    return paths
+
+
+def find_mentioning(
+    files: Mapping[str, bytes],
+    names: AbstractSet[str],
+    parse: Parse,
+    known: Container[str] = (),
+) -> dict[str, SourceFile]:
+    """The files not known yet that mention one of some names."""
+    if not names:
+        return {}
+    pattern = make_name_pattern(names)
+    return {
+        path: parse(content)
+        for path, content in files.items()
+        if path not in known and pattern.search(content)
+    }
+
+
+def make_name_pattern(names: Iterable[str]) -> re.Pattern[bytes]:
+    """One of some names as a word."""
+    return re.compile(rf'\b(?:{"|".join(map(re.escape, sorted(names)))})\b'.encode())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MentionRules:
+    """What a language says of that.
+
+    suffix    of its own files
+    settings  whether another file may tell a test framework, or a compiler of tests, of a type
+    word      what a name is in imports and strings
+    declared  the names by which others know a file: of its path and text
+    """
+
+    suffix: str
+    settings: Callable[[str], bool]
+    word: re.Pattern[str]
+    parse: Callable[[bytes], SourceFile]
+    declared: Callable[[str, bytes], frozenset[str]]
+
+
+class FileMentionFinder:
+    """Fulfils `coevo.languages.surgery.MentionFinder` for one revision."""
+
+    def __init__(
+        self, repository: Repository, rev: str, tree: RevisionTree, rules: MentionRules
+    ) -> None:
+        self._repository, self._rev = repository, rev
+        self._tree, self._rules = tree, rules
+        self.find_mentioning_files = cache(self._find_mentioning_files)
+        self._names = cache(lambda path: rules.declared(path, self.read_text(path)))
+        self._pattern = cache(self._compile_pattern)
+
+    def read_text(self, path: str) -> bytes:
+        text = load_content(self._repository, self._rev, path)
+        assert text is not None, 'a file of the revision'
+        return text
+
+    def mentions(self, other: str, text: bytes | None, path: str) -> bool:
+        """Whether a text of a file names what another one declares; comments of code do not."""
+        if text is None or not self._pattern(path).search(text):
+            return False
+        if not other.endswith(self._rules.suffix):
+            return True
+        file = self._rules.parse(text)
+        texts = [item.text for item in file.imports]
+        for type_ in file.types:
+            texts += [*type_.strings, *(string for m in type_.members for string in m.strings)]
+        words = {word for string in texts for word in self._rules.word.findall(string)}
+        return not self._names(path).isdisjoint(file.names | words)
+
+    def _find_mentioning_files(self, path: str) -> tuple[str, ...]:
+        """Main sources cannot see tests, so they do not count."""
+        return tuple(
+            other
+            for other in self._tree.entries
+            if other != path
+            and (other.endswith(self._rules.suffix) or self._rules.settings(other))
+            and not self._tree.is_source(other)
+            and self.mentions(other, self.read_text(other), path)
+        )
+
+    def _compile_pattern(self, path: str) -> re.Pattern[bytes]:
+        names = '|'.join(map(re.escape, sorted(self._names(path))))
+        return re.compile(rf'\b(?:{names})\b'.encode())

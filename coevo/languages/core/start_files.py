@@ -1,0 +1,140 @@
+"""Test files at the start of a task: tests reverted, removed, or put into another version.
+
+With a test goes what only tests that go use. What a test needs of the version that it comes from, and
+the other one lacks, comes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set as AbstractSet
+from dataclasses import dataclass
+from typing import Generic
+
+from coevo.languages.core.cut_plans import CutPlan, O, SurgeryRules
+from coevo.languages.core.outlines import Declared, P, list_outer_types
+from coevo.languages.declarations import Member
+from coevo.languages.helper_grafts import find_helper_grafts
+from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget
+
+
+@dataclass(frozen=True, slots=True)
+class StartFileMaker(Generic[O, P]):
+    """The part of `coevo.languages.surgery.FileSurgery` that asks for no tree."""
+
+    rules: SurgeryRules[O, P]
+
+    def make_start_file(
+        self,
+        new: bytes,
+        old: bytes | None,
+        targets: Sequence[StartTarget],
+        *,
+        used_elsewhere: AbstractSet[str] = frozenset(),
+    ) -> bytes | None:
+        """The start file; None if the file is absent at the start, as one that is new always is.
+
+        new, old        the test file at both revisions, old None where it does not exist
+        used_elsewhere  names by which other files may use what this one declares; that stays
+        """
+        file = self.rules.parse(new)
+        found = {target: file.find_declaration(target.method, 'new') for target in targets}
+        originals = [target.original for target in targets if target.original is not None]
+        if old is None and not originals:
+            return None
+        removed = [declared for target, declared in found.items() if target.original is None]
+        emptied = self._find_emptied_types(file, old, removed, used_elsewhere)
+        plan = CutPlan(self.rules, file, found, used_elsewhere, emptied=emptied)
+        while more := plan.list_emptied():
+            emptied = [*emptied, *more]
+            plan = CutPlan(self.rules, file, found, used_elsewhere, emptied=emptied)
+        start = plan.carry_out()
+        self._check(file, start, originals)
+        return start
+
+    def transplant_tests(
+        self,
+        old: bytes,
+        new: bytes,
+        grafts: Sequence[Graft],
+        *,
+        used_elsewhere: AbstractSet[str] = frozenset(),
+    ) -> bytes:
+        """The old file with tests of the new one; StartStateInvalid where that makes no file.
+
+        used_elsewhere  names by which other files may use what the old file declares
+        """
+        file = self.rules.parse(old)
+        targets: list[StartTarget] = []
+        inserted: list[OriginalTest] = []
+        for graft in grafts:
+            original = OriginalTest(method=graft.new, source=new)
+            replaced = graft.old or file.find_namesake(graft.new)
+            if replaced is None:
+                inserted.append(original)
+            else:
+                targets.append(StartTarget(method=replaced, original=original))
+        found = {target: file.find_declaration(target.method, 'old') for target in targets}
+        text = CutPlan(self.rules, file, found, used_elsewhere, inserted=inserted).carry_out()
+        sources = [target.original for target in targets if target.original is not None]
+        self._check(file, text, sources + inserted * self.rules.tolerates_inserted)
+        return text
+
+    def add_helpers(self, old: bytes, new: bytes) -> bytes:
+        """The old text where there is nothing to add; StartStateInvalid."""
+        before, after = self.rules.parse(old), self.rules.parse(new)
+        others = self.find_other_tests(after, [])
+        grafts = find_helper_grafts(before.file, after.file, others, self.rules.stays_out)
+        return self.transplant_tests(old, new, grafts) if grafts else old
+
+    def list_other_tests(
+        self, source: bytes, targets: Sequence[Member], path: str = ''
+    ) -> list[Member]:
+        """As the file in its place has them."""
+        types = self.rules.parse_placed(source, path).types
+        placed = {member.start_byte: member for type_ in types for member in type_.members}
+        others = self.find_other_tests(self.rules.parse(source), targets)
+        return [placed[member.start_byte] for member in others]
+
+    def find_other_tests(self, file: O, targets: Sequence[Declared]) -> list[Member]:
+        """The tests of a file that are no targets; where this file alone tells none, what looks alike."""
+        tests = {member.start_byte: member for member in file.tests}
+        chosen = {declared.start_byte for declared in targets}
+        if not chosen <= tests.keys():
+            tests |= {m.start_byte: m for m in self.rules.list_lookalikes(file, targets)}
+        return [member for start, member in sorted(tests.items()) if start not in chosen]
+
+    def _find_emptied_types(
+        self,
+        file: O,
+        old: bytes | None,
+        removed: Sequence[Declared],
+        used_elsewhere: AbstractSet[str],
+    ) -> list[P]:
+        """The types, new in a file, of which removing the targets would leave no test."""
+        before = self.rules.parse(old).types if old is not None else {}
+        others = [member.start_byte for member in self.find_other_tests(file, removed)]
+        around = list_outer_types(file, {declared.owner for declared in removed})
+        emptied: list[P] = []
+        for type_, piece in file.iterate_removable_types():
+            if (
+                type_.name in around
+                and type_.name not in before
+                and not any(type_.start_byte <= start < type_.end_byte for start in others)
+                and type_.simple not in used_elsewhere | file.find_names_outside([piece.span])
+                and not any(done.span[0] <= piece.span[0] < done.span[1] for done in emptied)
+            ):
+                emptied.append(piece)
+        return emptied
+
+    def _check(self, file: O, text: bytes, originals: Iterable[OriginalTest]) -> None:
+        """StartStateInvalid where a file made of another one is none, or is the same."""
+        parse, list_duplicates = self.rules.parse, self.rules.list_duplicates
+        start, olds = parse(text), [parse(original.source) for original in originals]
+        if not start.is_well_formed() and all(each.is_well_formed() for each in (file, *olds)):
+            raise StartStateInvalid('the start file does not parse')
+        known = (file, *olds) if self.rules.tolerates_old else (file,)
+        twice = list_duplicates(start).difference(*map(list_duplicates, known))
+        if twice:
+            raise StartStateInvalid(self.rules.describe_duplicate(min(twice)))
+        if text == file.source:
+            raise StartStateInvalid('the start file is the file at new')
