@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from coevo.evaluation.records import Prediction
 from coevo.languages.table import LANGUAGES
 from coevo.model import codec
 from coevo.model.errors import Fatal
@@ -103,6 +104,37 @@ class Assignment:
         rows = (*(target.row for target in self.targets), *self.updates, self.single_revision)
         names = {name for row in rows if row for name in (row.override or '').split('+')}
         return next(iter(sorted(names & LANGUAGES[self.task.language].WORKAROUNDS)), None)
+
+
+# A task and the number of an attempt at it.
+AttemptKey = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskAttempt:
+    """An attempt at a task; where nobody answered it, the first one without a patch."""
+
+    assignment: Assignment
+    prediction: Prediction
+
+    @property
+    def key(self) -> AttemptKey:
+        return self.prediction.task_id, self.prediction.attempt
+
+
+def list_attempts(
+    wanted: Iterable[Assignment], found: Iterable[Prediction]
+) -> tuple[TaskAttempt, ...]:
+    """Each wanted task with its attempts, in the order of the tasks."""
+    by_task: dict[str, list[Prediction]] = {}
+    for prediction in found:
+        by_task.setdefault(prediction.task_id, []).append(prediction)
+    return tuple(
+        TaskAttempt(assignment=assignment, prediction=prediction)
+        for assignment in wanted
+        for prediction in by_task.get(assignment.task_id)
+        or (Prediction(task_id=assignment.task_id, patch=None),)
+    )
 
 
 def list_task_ids(opened: OpenedSnapshots) -> frozenset[str]:

@@ -1,10 +1,11 @@
-"""Where a submission is judged."""
+"""What is judged of a submission, and where."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import Assignment, TaskAttempt
+from coevo.evaluation.judging.application import Refusal
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.cells import CellEdits, CompiledTests
@@ -12,6 +13,22 @@ from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
 from coevo.model.records import Pair
 from coevo.starts.isolated_cells import Files, IsolatedCellRunner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradingCase:
+    """What is to be run: the start state as a commit, and the patched file, None if deleted.
+
+    tests_rev  of a suite, a commit with the patched file, which is read and never laid out
+    refusal    of maintenance, why what was handed in leaves the file as it is
+    """
+
+    attempt: TaskAttempt
+    pair: Pair
+    start: bytes | None
+    patched: bytes | None
+    tests_rev: str = ''
+    refusal: Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,16 +41,6 @@ class SuiteRunResult:
     maintained: tuple[MaintainedResult, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GradedSuite:
-    """What was seen of a suite, and what that cost."""
-
-    seen: SuiteRunResult
-    runtime: str | None = None
-    cpu_seconds: float = 0.0
-    seconds: float = 0.0
-
-
 def decide_suite_outcome(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | None]:
     """Why is said where the outcome does not say it: of the first test that does not pass."""
     if seen.refusal is not None:
