@@ -142,11 +142,10 @@ def _grade_suite_case(
     shared: RepositoryContext, case: GradingCase, builder: Builder
 ) -> GradingResult:
     assignment, ledger = case.attempt.assignment, shared.known.preconditions.ledger
-    methods = None
-    if not assignment.is_maintenance:
-        methods = find_submitted_tests(case, shared.states.repository)
-        if isinstance(methods, SuiteRunResult):
-            return GradingResult(suite=methods)
+    repository = shared.states.repository
+    methods = None if assignment.is_maintenance else find_submitted_tests(case, repository)
+    if isinstance(methods, SuiteRunResult):
+        return GradingResult(suite=methods)
     try:
         context = _make_context(shared, case, builder)
         if methods is None:
