@@ -1,5 +1,5 @@
--- What several attempts at a task come to, for k = 1, 2, …; all other figures are of first attempts. Reads `methods` and
--- `suite_rows`; report.py fills `pass_at`.
+-- What several attempts at a task come to, for k = 1, 2, …; all other figures are of first attempts.
+-- Reads `methods` and `suite_rows`; report.py fills `pass_at`.
 --
 -- A task is solved by an attempt in which every target, or every test of its suite, succeeds. Of attempts that know
 -- nothing of each other (`once`) draws of k count, of others the first k.
@@ -76,9 +76,9 @@ FROM tries, attempt_protocol, range(1, most + 1) AS numbers (k)
 WHERE number <= k
 GROUP BY place, task_id, k;
 
--- Shares of the focus of a suite: of `feedback`, what the attempt is worth that stands after k of them, which is the first
--- that solves it or else the last; of `diversify`, what the first k are worth together. Null where it is not known of one
--- of those that count.
+-- Shares of the focus of a suite: of `feedback`, what the attempt is worth that stands after k of them, which is
+-- the first that solves it or else the last; of `diversify`, what the first k are worth together. Null where it is
+-- not known of one of those that count.
 CREATE TABLE usefulness AS
 SELECT
     place,
@@ -102,7 +102,9 @@ FROM (
             ELSE gold_adequacy.mutants
         END AS whole
     FROM first_tries
-    JOIN tries USING (place, task_id), attempt_protocol, (VALUES ('lines'), ('branches'), ('mutation')) AS measures (measure)
+    JOIN tries USING (place, task_id),
+        attempt_protocol,
+        (VALUES ('lines'), ('branches'), ('mutation')) AS measures (measure)
     WHERE CASE protocol WHEN 'diversify' THEN number <= k WHEN 'feedback' THEN number = standing ELSE false END
 )
 GROUP BY place, task_id, k, measure;

@@ -13,12 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.figures import (
-    Rows,
-    collect_figures,
-    fill_record,
-    open_results,
-)
+from coevo.evaluation.reporting.figures import Rows, collect_figures, fill_record, open_results
 from coevo.evaluation.results import load_results
 from coevo.model.errors import Fatal
 from coevo.model.words import Track

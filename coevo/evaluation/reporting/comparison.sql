@@ -12,6 +12,8 @@ WHERE first.evaluation = 0 AND second.evaluation = 1;
 CREATE MACRO is_told(asked, value) AS
 NOT bool_or(asked) OVER (PARTITION BY track) OR bool_or(asked AND value IS NOT NULL) OVER (PARTITION BY track);
 
+CREATE MACRO has(side, wanted) AS (side.outcome = wanted)::DOUBLE;
+
 CREATE TABLE pair_scores AS
 SELECT
     track,
@@ -20,12 +22,12 @@ SELECT
     second.repo AS second_repo,
     row_number() OVER () AS pair,
     unnest([
-        {'place': '01', 'first': (first.outcome = 'success')::DOUBLE, 'second': (second.outcome = 'success')::DOUBLE},
-        {'place': '02', 'first': (first.outcome = 'redundant')::DOUBLE, 'second': (second.outcome = 'redundant')::DOUBLE},
-        {'place': '03', 'first': (first.outcome = 'exec_fail')::DOUBLE, 'second': (second.outcome = 'exec_fail')::DOUBLE},
-        {'place': '04', 'first': (first.outcome = 'cmpl_fail')::DOUBLE, 'second': (second.outcome = 'cmpl_fail')::DOUBLE},
-        {'place': '05', 'first': (first.outcome = 'hrns_fail')::DOUBLE, 'second': (second.outcome = 'hrns_fail')::DOUBLE},
-        {'place': '06', 'first': (first.outcome = 'success')::DOUBLE, 'second': (second.outcome = 'success')::DOUBLE},
+        {'place': '01', 'first': has(first, 'success'), 'second': has(second, 'success')},
+        {'place': '02', 'first': has(first, 'redundant'), 'second': has(second, 'redundant')},
+        {'place': '03', 'first': has(first, 'exec_fail'), 'second': has(second, 'exec_fail')},
+        {'place': '04', 'first': has(first, 'cmpl_fail'), 'second': has(second, 'cmpl_fail')},
+        {'place': '05', 'first': has(first, 'hrns_fail'), 'second': has(second, 'hrns_fail')},
+        {'place': '06', 'first': has(first, 'success'), 'second': has(second, 'success')},
         {
             'place': '08',
             'first': CASE WHEN strict_told THEN coalesce(first.success_strict::DOUBLE, 0) END,

@@ -26,7 +26,10 @@ SELECT
     worth.pit.pred / nullif(worth.pit.count, 0) AS pit_pred,
     worth.pit.gold / nullif(worth.pit.count, 0) AS pit_gold
 FROM (
-    SELECT *, outcome IN ('success', 'redundant') AS passes, CASE WHEN passes THEN adequacy END AS worth
+    SELECT
+        * EXCLUDE (said, output),
+        outcome IN ('success', 'redundant') AS passes,
+        CASE WHEN passes THEN adequacy END AS worth
     FROM methods
     WHERE attempt = 1
 );

@@ -26,8 +26,10 @@ SELECT
         }
         FOR test IN maintained
     ] AS asked,
-    CASE WHEN maintained IS NULL THEN outcome = 'success' ELSE NOT coalesce(list_bool_or([test.wrong FOR test IN asked]), false) END
-        AS solved
+    CASE
+        WHEN maintained IS NULL THEN outcome = 'success'
+        ELSE len([test FOR test IN asked IF test.wrong]) = 0
+    END AS solved
 FROM suites;
 
 CREATE TABLE judged AS FROM suite_rows WHERE attempt = 1 AND outcome <> 'infra';
@@ -175,7 +177,10 @@ SELECT ['families', family, 'tasks'] AS path, count(*) AS number FROM judged GRO
 UNION ALL
 SELECT ['families', family, 'repositories'], count(DISTINCT repo) FROM judged GROUP BY family
 UNION ALL
-SELECT ['families', family, 'infra'], count(*) FILTER (outcome = 'infra') FROM suite_rows WHERE attempt = 1 GROUP BY family
+SELECT ['families', family, 'infra'], count(*) FILTER (outcome = 'infra')
+FROM suite_rows
+WHERE attempt = 1
+GROUP BY family
 UNION ALL
 SELECT ['families', family, 'outcomes', outcome], count(*) FROM judged GROUP BY ALL
 UNION ALL
