@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from coevo.evaluation.records import Prediction
+from coevo.languages.declarations import SourceFile
+from coevo.languages.declared_tests import find_declared_method
 from coevo.languages.table import LANGUAGES
 from coevo.model import codec
 from coevo.model.errors import Fatal
@@ -224,3 +226,12 @@ def name_targets(rows: Sequence[MethodRow]) -> Iterator[Target]:
     for name, row in zip(names, rows, strict=True):
         full = f'{name}({",".join(row.parameters)})' if several[name] > 1 else name
         yield Target(name=full, row=row)
+
+
+def locate_target(file: SourceFile, target: Target, name: str | None = None) -> TestMethod | None:
+    """A target as the file declares it: with gold's parameters, or the only one of its name.
+
+    name  what it is called there, if not as in gold
+    """
+    wanted = replace(target.method, test_method=name or target.row.test_method)
+    return find_declared_method(file, wanted)

@@ -10,8 +10,7 @@ from pathlib import Path
 from coevo.evaluation.assignments import TaskAttempt, load_assignments
 from coevo.evaluation.cases import RepositoryContext, grade_case, prepare_case
 from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.submission_context import SubmissionContext
-from coevo.evaluation.judging.task_context import GradingCase, TaskContext
+from coevo.evaluation.judging.task_context import GradingCase, SubmissionContext, TaskContext
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.rows import ResultHeader, make_rows

@@ -20,9 +20,9 @@ from coevo.evaluation.judging.task_context import GradingCase, TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.measuring import measure_suite
-from coevo.evaluation.suites.methods import index_methods_by_name
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteTest
+from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import RunConditions

@@ -20,9 +20,8 @@ from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite
 from coevo.evaluation.suites.maintained_kills import StrengthRunner
-from coevo.evaluation.suites.maintained_records import MaintainedOutcome, MaintainedResult
 from coevo.evaluation.suites.outcomes import SuiteRunResult
-from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.records import MaintainedOutcome, MaintainedResult, SuiteOutcome
 from coevo.evaluation.suites.texts import FileText, TestText, read_file_text
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.maintained_records import MaintainedResult
-from coevo.evaluation.suites.records import SuiteOutcome, SuiteReach, SuiteTest
+from coevo.evaluation.suites.records import MaintainedResult, SuiteOutcome, SuiteReach, SuiteTest
 from coevo.model.families import SuiteAdequacy
 from coevo.model.words import Outcome
 

@@ -8,9 +8,8 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import MOST_SAID, ResultHeader, add_prediction_fields, truncate_text
-from coevo.evaluation.suites.maintained_records import MaintainedResult
 from coevo.evaluation.suites.outcomes import SuiteRunResult, decide_suite_outcome
-from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.records import MaintainedResult, SuiteResult
 from coevo.evaluation.suites.results import SUITES_VERSION
 from coevo.languages.table import get_engine_version
 from coevo.model.families import Family
