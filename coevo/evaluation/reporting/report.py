@@ -91,7 +91,7 @@ def encode_report(report: Report) -> bytes:
 
 
 def make_report(rows: Rows, suites: Suites = ()) -> Report:
-    """`suites` are those of tasks that ask for one."""
+    """Make the report of rows; `suites` are those of tasks that ask for one."""
     attempted = sorted(rows, key=lambda row: row.key)
     suites_attempted = sorted(suites, key=lambda row: row.key)
     ordered = [row for row in attempted if row.attempt == 1]
@@ -104,7 +104,6 @@ def make_report(rows: Rows, suites: Suites = ()) -> Report:
     names = (f'{row.task_id} {row.method_id} {row.test_method}' for row in ordered)
     return fill_record(
         Report,
-        _collect_figures(attempted, suites_attempted),
         report_version=REPORT_VERSION,
         results_version=_get_only_value(versions, 'results versions'),
         engine_versions=sorted({row.engine_version for row in everything}),
@@ -123,6 +122,7 @@ def make_report(rows: Rows, suites: Suites = ()) -> Report:
         methods=len(ordered),
         repositories=len({row.repo for row in everything}),
         intervals=BootstrapSettings(),
+        figures=_collect_figures(attempted, suites_attempted),
     )
 
 
