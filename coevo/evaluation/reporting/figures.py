@@ -62,8 +62,10 @@ def open_results(
     import duckdb
 
     tables = [
-        build_table(MethodResult, rows).append_column('evaluation', [[number] * len(rows)])
-        for number, rows in enumerate(evaluations)
+        build_table(MethodResult, rows).append_column(
+            'evaluation', pa.array([number] * len(rows), pa.int64())
+        )
+        for number, rows in enumerate(evaluations or [()])
     ]
     folder = files('coevo').joinpath('evaluation', 'reporting')
     # Queries are many and small: threads would wait for each other.
