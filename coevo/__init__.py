@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     import duckdb
 
-    from coevo.evaluation.reporting.report import Report
+    from coevo.evaluation.reporting.records import Report
     from coevo.snapshots.catalogue import CatalogueEntry
 
 __version__ = '0.1.0'

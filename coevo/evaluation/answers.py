@@ -11,7 +11,7 @@ from coevo.evaluation.folders import check_writable
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.output import write_evaluation
 from coevo.evaluation.records import Prediction
-from coevo.evaluation.reporting.report import Report
+from coevo.evaluation.reporting.records import Report
 
 
 def evaluate_into_folder(

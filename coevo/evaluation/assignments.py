@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from coevo.evaluation.records import Prediction
+from coevo.languages.declarations import SourceFile
+from coevo.languages.declared_tests import find_declared_method
 from coevo.languages.table import LANGUAGES
 from coevo.model import codec
 from coevo.model.errors import Fatal
@@ -105,6 +108,37 @@ class Assignment:
         return next(iter(sorted(names & LANGUAGES[self.task.language].WORKAROUNDS)), None)
 
 
+# A task and the number of an attempt at it.
+AttemptKey = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskAttempt:
+    """An attempt at a task; where nobody answered it, the first one without a patch."""
+
+    assignment: Assignment
+    prediction: Prediction
+
+    @property
+    def key(self) -> AttemptKey:
+        return self.prediction.task_id, self.prediction.attempt
+
+
+def list_attempts(
+    wanted: Iterable[Assignment], found: Iterable[Prediction]
+) -> tuple[TaskAttempt, ...]:
+    """Each wanted task with its attempts, in the order of the tasks."""
+    by_task: dict[str, list[Prediction]] = {}
+    for prediction in found:
+        by_task.setdefault(prediction.task_id, []).append(prediction)
+    return tuple(
+        TaskAttempt(assignment=assignment, prediction=prediction)
+        for assignment in wanted
+        for prediction in by_task.get(assignment.task_id)
+        or (Prediction(task_id=assignment.task_id, patch=None),)
+    )
+
+
 def list_task_ids(opened: OpenedSnapshots) -> frozenset[str]:
     """The ids of all tasks of a snapshot."""
     rows = opened.connection.execute(f'SELECT task_id FROM {opened.rows["tasks"]}').fetchall()
@@ -192,3 +226,12 @@ def name_targets(rows: Sequence[MethodRow]) -> Iterator[Target]:
     for name, row in zip(names, rows, strict=True):
         full = f'{name}({",".join(row.parameters)})' if several[name] > 1 else name
         yield Target(name=full, row=row)
+
+
+def locate_target(file: SourceFile, target: Target, name: str | None = None) -> TestMethod | None:
+    """A target as the file declares it: with gold's parameters, or the only one of its name.
+
+    name  what it is called there, if not as in gold
+    """
+    wanted = replace(target.method, test_method=name or target.row.test_method)
+    return find_declared_method(file, wanted)

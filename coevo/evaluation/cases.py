@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import Assignment, TaskAttempt
 from coevo.evaluation.judging.application import (
     AppliedFile,
-    Refusal,
     apply_patch,
     find_file_refusal,
     find_refusal,
@@ -28,35 +27,17 @@ from coevo.evaluation.judging.protocol import (
     grade_targets,
 )
 from coevo.evaluation.judging.start_states import StartStateLost, StartStates, restore_start_file
-from coevo.evaluation.judging.task_context import TaskContext
+from coevo.evaluation.judging.task_context import GradingCase, TaskContext
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings, add_adequacy
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.records import Prediction
-from coevo.evaluation.suites.judging import SuiteSubmission, find_submitted_tests, grade_suite
+from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite
 from coevo.evaluation.suites.maintenance import grade_maintenance
-from coevo.evaluation.suites.outcomes import GradedSuite, SuiteRunResult
+from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.git.contents import load_content
 from coevo.git.repository import CorruptObject
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import Builder
 from coevo.model.records import Pair
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GradingCase:
-    """What is to be run: the start state as a commit, and the patched file, None if deleted.
-
-    tests_rev  of a suite, a commit with the patched file, which is read and never laid out
-    refusal    of maintenance, why what was handed in leaves the file as it is
-    """
-
-    assignment: Assignment
-    prediction: Prediction
-    pair: Pair
-    start: bytes | None
-    patched: bytes | None
-    tests_rev: str = ''
-    refusal: Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +50,12 @@ class RepositoryContext:
     known: TaskChecks = field(default_factory=TaskChecks)
 
 
-def grade_if_refused(assignment: Assignment, prediction: Prediction) -> GradingResult | None:
+def grade_if_refused(attempt: TaskAttempt) -> GradingResult | None:
     """The judgement of an answer that is refused as it stands, whatever the start file is.
 
     Of maintenance it is said of each test what becomes of it where nothing is done.
     """
+    assignment, prediction = attempt.assignment, attempt.prediction
     if assignment.is_maintenance:
         return None
     path = assignment.task.test_file
@@ -84,21 +66,18 @@ def grade_if_refused(assignment: Assignment, prediction: Prediction) -> GradingR
     return None if refusal is None else make_refused_result(assignment, refusal)
 
 
-def prepare_case(
-    shared: RepositoryContext, assignment: Assignment, prediction: Prediction
-) -> GradingCase | GradingResult:
+def prepare_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase | GradingResult:
     """What is to be run, or why nothing is."""
     try:
-        return _make_case(shared, assignment, prediction)
+        return _make_case(shared, attempt)
     except StartStateLost as error:
-        return make_trouble_result(assignment, Detail.START_STATE, str(error))
+        return make_trouble_result(attempt.assignment, Detail.START_STATE, str(error))
     except CorruptObject as error:
-        return make_trouble_result(assignment, Detail.NO_REPOSITORY, str(error))
+        return make_trouble_result(attempt.assignment, Detail.NO_REPOSITORY, str(error))
 
 
-def _make_case(
-    shared: RepositoryContext, assignment: Assignment, prediction: Prediction
-) -> GradingCase | GradingResult:
+def _make_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase | GradingResult:
+    assignment, prediction = attempt.assignment, attempt.prediction
     task, states = assignment.task, shared.states
     start = restore_start_file(states.source, task)
     if prediction.file is not None:
@@ -114,8 +93,7 @@ def _make_case(
         return make_refused_result(assignment, refusal)
     patched = applied.content if isinstance(applied, AppliedFile) else start
     return GradingCase(
-        assignment=assignment,
-        prediction=prediction,
+        attempt=attempt,
         pair=_make_pair(shared, assignment, states.commit(task, start)),
         start=start,
         patched=patched,
@@ -141,79 +119,58 @@ def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str
 
 def grade_case(shared: RepositoryContext, case: GradingCase, builder: Builder) -> GradingResult:
     """Run a case; Transient for trouble of ours that another try may not have."""
-    if case.assignment.is_maintenance:
-        return _grade_maintenance_case(shared, case, builder)
-    if case.assignment.asks_for_suite:
+    assignment = case.attempt.assignment
+    if assignment.asks_for_suite:
         return _grade_suite_case(shared, case, builder)
-    methods = find_submitted_targets(case.assignment, case.start, case.patched)
+    methods = find_submitted_targets(assignment, case.start, case.patched)
     if case.patched is None or not methods:
-        return GradingResult(
-            seen={target.name: TargetResult() for target in case.assignment.targets}
-        )
+        return GradingResult(seen={target.name: TargetResult() for target in assignment.targets})
     began = time.monotonic()
     try:
         context = _make_context(shared, case, builder)
         building = time.monotonic() - began
         judgement = grade_targets(context, case.patched, methods, shared.known)
-    except BuildFailure as error:
-        return make_trouble_result(case.assignment, Detail.NOT_BUILT, str(error))
-    except CorruptObject as error:
-        return make_trouble_result(case.assignment, Detail.NO_REPOSITORY, str(error))
+    except (BuildFailure, CorruptObject) as error:
+        return _describe_trouble(assignment, error)
     judgement.seconds += building
     if shared.measures is None:
         return judgement
     return add_adequacy(shared.measures, context, judgement, case.patched, shared.known.placebos)
 
 
-def _make_submission(shared: RepositoryContext, case: GradingCase) -> SuiteSubmission:
-    return SuiteSubmission(
-        assignment=case.assignment,
-        repository=shared.states.repository,
-        start=case.start,
-        patched=case.patched,
-        tests_rev=case.tests_rev,
-    )
-
-
-def _grade_maintenance_case(
-    shared: RepositoryContext, case: GradingCase, builder: Builder
-) -> GradingResult:
-    try:
-        context = _make_context(shared, case, builder)
-        ledger = shared.known.preconditions.ledger
-        suite = grade_maintenance(context, _make_submission(shared, case), case.refusal, ledger)
-        return GradingResult(seen={}, suite=suite)
-    except BuildFailure as error:
-        return make_trouble_result(case.assignment, Detail.NOT_BUILT, str(error))
-    except CorruptObject as error:
-        return make_trouble_result(case.assignment, Detail.NO_REPOSITORY, str(error))
-
-
 def _grade_suite_case(
     shared: RepositoryContext, case: GradingCase, builder: Builder
 ) -> GradingResult:
-    methods = find_submitted_tests(_make_submission(shared, case))
+    assignment, ledger = case.attempt.assignment, shared.known.preconditions.ledger
+    repository = shared.states.repository
+    methods = None if assignment.is_maintenance else find_submitted_tests(case, repository)
     if isinstance(methods, SuiteRunResult):
-        return GradingResult(seen={}, suite=GradedSuite(seen=methods))
-    assert case.patched is not None, 'a file with tests is there'
+        return GradingResult(suite=methods)
     try:
         context = _make_context(shared, case, builder)
-        ledger = shared.known.preconditions.ledger
-        return GradingResult(seen={}, suite=grade_suite(context, case.patched, methods, ledger))
-    except BuildFailure as error:
-        return make_trouble_result(case.assignment, Detail.NOT_BUILT, str(error))
-    except CorruptObject as error:
-        return make_trouble_result(case.assignment, Detail.NO_REPOSITORY, str(error))
+        if methods is None:
+            return grade_maintenance(context, case, ledger)
+        assert case.patched is not None, 'a file with tests is there'
+        return grade_suite(context, case.patched, methods, ledger)
+    except (BuildFailure, CorruptObject) as error:
+        return _describe_trouble(assignment, error)
+
+
+def _describe_trouble(assignment: Assignment, error: BuildFailure | CorruptObject) -> GradingResult:
+    detail = Detail.NO_REPOSITORY if isinstance(error, CorruptObject) else Detail.NOT_BUILT
+    return make_trouble_result(assignment, detail, str(error))
 
 
 def _make_context(shared: RepositoryContext, case: GradingCase, builder: Builder) -> TaskContext:
     return TaskContext(
-        assignment=case.assignment,
+        assignment=case.attempt.assignment,
         built=builder.build(case.pair),
         repository=shared.states.repository,
         source=shared.states.source,
         start=case.start,
-        conditions=RunConditions(override=case.assignment.override, cpu_limit=shared.test_seconds),
+        conditions=RunConditions(
+            override=case.attempt.assignment.override, cpu_limit=shared.test_seconds
+        ),
         measured=shared.measures is not None,
     )
 

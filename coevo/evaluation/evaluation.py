@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coevo.evaluation.assignments import Assignment, list_task_ids, load_assignments
-from coevo.evaluation.examination import GradingRun, list_attempts
+from coevo.evaluation.assignments import Assignment, list_attempts, list_task_ids, load_assignments
+from coevo.evaluation.examination import GradingRun
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.gold_patches import GOLD, make_gold_predictions
 from coevo.evaluation.ledger import Ledger

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,9 +14,8 @@ from typing import TypeVar
 
 from coevo.engine.builders import BuilderPool
 from coevo.engine.workers import WorkFailure, run_in_parallel
-from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import AttemptKey, TaskAttempt
 from coevo.evaluation.cases import (
-    GradingCase,
     RepositoryContext,
     grade_case,
     grade_if_refused,
@@ -28,11 +27,12 @@ from coevo.evaluation.judging.placebos import PlaceboRunner
 from coevo.evaluation.judging.preconditions import PreconditionChecker
 from coevo.evaluation.judging.protocol import TaskChecks
 from coevo.evaluation.judging.start_states import StartStates
+from coevo.evaluation.judging.task_context import GradingCase
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.records import MethodResult, Prediction
+from coevo.evaluation.records import MethodResult
 from coevo.evaluation.rows import ResultHeader, adapt_rows, make_rows
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.rows import adapt_suite_row, make_suite_row
@@ -53,37 +53,6 @@ ROUNDS = 2
 FAILURES = 'failures'
 
 Result = TypeVar('Result')
-
-
-# A task and the number of an attempt at it.
-AttemptKey = tuple[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskAttempt:
-    """An attempt at a task; where nobody answered it, the first one without a patch."""
-
-    assignment: Assignment
-    prediction: Prediction
-
-    @property
-    def key(self) -> AttemptKey:
-        return self.prediction.task_id, self.prediction.attempt
-
-
-def list_attempts(
-    wanted: Iterable[Assignment], found: Iterable[Prediction]
-) -> tuple[TaskAttempt, ...]:
-    """Each wanted task with its attempts, in the order of the tasks."""
-    by_task: dict[str, list[Prediction]] = {}
-    for prediction in found:
-        by_task.setdefault(prediction.task_id, []).append(prediction)
-    return tuple(
-        TaskAttempt(assignment=assignment, prediction=prediction)
-        for assignment in wanted
-        for prediction in by_task.get(assignment.task_id)
-        or (Prediction(task_id=assignment.task_id, patch=None),)
-    )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -129,7 +98,7 @@ class GradingRun:
     def _try_without_run(self, answer: TaskAttempt) -> bool:
         """Whether nothing has to be run: it is refused as it stands, or was judged before."""
         assignment, prediction = answer.assignment, answer.prediction
-        judgement = grade_if_refused(assignment, prediction)
+        judgement = grade_if_refused(answer)
         if judgement is not None:
             self._record_grade(answer, judgement)
             return True
@@ -155,7 +124,9 @@ class GradingRun:
         assignment, prediction = answer.assignment, answer.prediction
         tries = max(1, self.tries[answer.key])
         if judgement.suite is not None:
-            row = make_suite_row(self.header, assignment, prediction, judgement.suite, tries)
+            row = make_suite_row(
+                self.header, assignment, prediction, judgement, judgement.suite, tries
+            )
             self.ledger.store_suite(assignment, prediction, row)
             self._add_suite_row(row)
             return
@@ -192,14 +163,7 @@ class GradingRun:
         self.bugs[answer.key] = bug_records.write_bug_record(
             folder, name, bug, identify_build(), about
         )
-        tries = max(1, self.tries[answer.key])
-        trouble = make_trouble_result(assignment, Detail.BUG, bug.sentence)
-        if trouble.suite is not None:
-            self._add_suite_row(
-                make_suite_row(self.header, assignment, prediction, trouble.suite, tries)
-            )
-            return
-        self._add_rows(answer, make_rows(self.header, assignment, prediction, trouble, tries))
+        self._record_grade(answer, make_trouble_result(assignment, Detail.BUG, bug.sentence))
 
     # -- one repository --------------------------------------------------------------------------
 
@@ -243,9 +207,7 @@ class GradingRun:
         self, shared: RepositoryContext, group: Sequence[TaskAttempt]
     ) -> Iterator[GradingCase]:
         for attempt in group:
-            case = self._run_contained(
-                attempt, partial(prepare_case, shared, attempt.assignment, attempt.prediction)
-            )
+            case = self._run_contained(attempt, partial(prepare_case, shared, attempt))
             if isinstance(case, GradingCase):
                 yield case
             elif isinstance(case, GradingResult):
@@ -255,16 +217,17 @@ class GradingRun:
         for number in range(ROUNDS):
             failed = []
             for case, result in self._run_cases(shared, cases):
-                answer = TaskAttempt(assignment=case.assignment, prediction=case.prediction)
+                attempt = case.attempt
                 if isinstance(result, GradingResult):
-                    self._run_contained(answer, partial(self._record_grade, answer, result))
+                    self._run_contained(attempt, partial(self._record_grade, attempt, result))
                 elif isinstance(result, Bug):
-                    self._record_bug(answer, result)
+                    self._record_bug(attempt, result)
                 elif number + 1 < ROUNDS:
                     failed.append(case)
                 else:
-                    trouble = make_trouble_result(case.assignment, Detail.TROUBLE, result.sentence)
-                    self._record_grade(answer, trouble)
+                    assignment, why = attempt.assignment, result.sentence
+                    trouble = make_trouble_result(assignment, Detail.TROUBLE, why)
+                    self._record_grade(attempt, trouble)
             cases = failed
             if not cases:
                 return
@@ -275,7 +238,7 @@ class GradingRun:
         def grade_with_builder(
             case: GradingCase, open_builder: Callable[[], Builder]
         ) -> GradingResult:
-            self.tries[case.prediction.task_id, case.prediction.attempt] += 1
+            self.tries[case.attempt.key] += 1
             return grade_case(shared, case, open_builder())
 
         language = LANGUAGES[cases[0].pair.language]
@@ -302,5 +265,5 @@ def _get_engine_key(case: GradingCase) -> tuple[str, str]:
 
 
 def _get_runtime(case: GradingCase) -> str:
-    environment = case.assignment.task.environment
+    environment = case.attempt.assignment.task.environment
     return environment.runtime if environment else ''

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from coevo.evaluation.junit_xml import write_junit
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.report import Report, write_report
+from coevo.evaluation.reporting.records import Report
+from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import load_results, write_results
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
 from coevo.evaluation.suites.results import load_suites, write_suites

@@ -13,7 +13,7 @@ from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import report
 from coevo.evaluation.reporting.cells import pluralise
-from coevo.evaluation.reporting.report import Report
+from coevo.evaluation.reporting.records import Report
 from coevo.evaluation.results import write_results
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
 from coevo.evaluation.suites.results import write_suites

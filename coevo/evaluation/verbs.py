@@ -316,14 +316,14 @@ def check_store(folder: Path | None) -> Path | None:
 
 def _run_compare(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
-    from coevo.evaluation.reporting import comparison_tables
-    from coevo.evaluation.reporting.comparison import compare_folders
+    from coevo.evaluation.reporting import tables
+    from coevo.evaluation.reporting.comparison import compare_folders, encode_comparison
 
     comparison = compare_folders(arguments.first, arguments.second)
     if arguments.format == 'json':
-        sys.stdout.write(comparison_tables.encode_comparison(comparison).decode())
+        sys.stdout.write(encode_comparison(comparison).decode())
     else:
-        comparison_tables.print_comparison(comparison, open_console())
+        tables.print_comparison(comparison, open_console())
     return 0
 
 

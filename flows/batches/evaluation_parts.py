@@ -18,7 +18,8 @@ from pathlib import Path
 from coevo.display.redaction import strip_secrets
 from coevo.evaluation.merging import merge
 from coevo.evaluation.parts import EvaluationPart
-from coevo.evaluation.reporting.report import NAME as REPORT, Report
+from coevo.evaluation.reporting.records import Report
+from coevo.evaluation.reporting.report import NAME as REPORT
 from coevo.model.errors import Fatal
 from flows.batches.contained import BatchLimits, run_command
 from flows.batches.jobs import FATAL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -11,11 +11,19 @@ import pyarrow.parquet as pq
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting import scores
-from coevo.model.schema import build_table
+from coevo.evaluation.reporting.figures import open_results
+from coevo.model.schema import build_arrow_schema
 from coevo.model.words import Track
 
 NAME = 'scores.parquet'
+
+_SCORES = """
+SELECT evaluation, track, task_id, test_method, repo, new_date, contamination_date, outcome,
+    success_strict, vacuous, coverage_pred AS coverage, code_coverage_pred AS code_coverage,
+    CASE WHEN NOT left_out THEN mutation_pred END AS mutation
+FROM scored
+ORDER BY evaluation, task_id, attempt, test_method, method_id
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,33 +51,8 @@ class MethodScore:
 
 def encode_scores(evaluations: Sequence[Sequence[MethodResult]]) -> bytes:
     """The file's bytes, in the order of the evaluations and of their rows' keys."""
+    with open_results(['methods'], evaluations) as connection:
+        scores = connection.sql(_SCORES).to_arrow_table().cast(build_arrow_schema(MethodScore))
     sink = io.BytesIO()
-    pq.write_table(
-        build_table(MethodScore, list(list_scores(evaluations))), sink, compression='zstd'
-    )
+    pq.write_table(scores, sink, compression='zstd')
     return sink.getvalue()
-
-
-def list_scores(evaluations: Sequence[Sequence[MethodResult]]) -> Iterator[MethodScore]:
-    for number, rows in enumerate(evaluations):
-        for row in sorted(rows, key=lambda row: row.key):
-            yield _make_score(number, row)
-
-
-def _make_score(number: int, row: MethodResult) -> MethodScore:
-    left_out = row.mutation_gold is not None and row.mutation_gold.not_run
-    return MethodScore(
-        evaluation=number,
-        track=row.track,
-        task_id=row.task_id,
-        test_method=row.test_method,
-        repo=row.repo,
-        new_date=row.new_date,
-        contamination_date=row.contamination_date,
-        outcome=row.outcome,
-        success_strict=row.success_strict,
-        vacuous=row.vacuous,
-        coverage=scores.score_coverage_pred(row),
-        code_coverage=scores.score_code_coverage_pred(row),
-        mutation=None if left_out else scores.score_mutation_pred(row),
-    )

@@ -9,7 +9,8 @@ import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting import aggregates
+from coevo.evaluation.reporting.records import SmellCount, TrackReport
+from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.worth import Adequacy, Detections, OraclePreservation
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage, Mutation
@@ -57,6 +58,11 @@ def _rows() -> list[MethodResult]:
     ]
 
 
+def _report(rows: list[MethodResult]) -> TrackReport:
+    (track,) = make_report(rows).tracks
+    return track
+
+
 def _values(record: Any) -> dict[str, Any]:
     return {
         field.name: getattr(getattr(record, field.name), 'value', None)
@@ -65,7 +71,7 @@ def _values(record: Any) -> dict[str, Any]:
 
 
 def test_leaderboard_fields_equal_hand_computed_values() -> None:
-    assert _values(aggregates.compute_leaderboard_fields(_rows())) == {
+    assert _values(_report(_rows()).fields) == {
         'avg_coverage_pred': pytest.approx(((3 / 5 + 1 / 5 + 0) / 3 + 0) / 2),
         'avg_coverage_pred_success': pytest.approx((3 / 5 + 1 / 5) / 2),
         # A.6: gold's coverage is ⊥ where the submitted test does not pass …
@@ -80,29 +86,27 @@ def test_leaderboard_fields_equal_hand_computed_values() -> None:
 
 
 def test_wide_means_are_over_all_tasks_and_narrow_means_over_measured_ones() -> None:
-    found = aggregates.compute_leaderboard_fields(_rows())
+    found = _report(_rows()).fields
     assert found.avg_coverage_pred.units == 2
     assert found.avg_coverage_pred_success.units == 1
 
 
 def test_on_pass_means_compare_gold_on_the_same_methods() -> None:
-    coverage = _values(aggregates.compute_coverage_on_pass(_rows()))
+    coverage = _values(_report(_rows()).coverage)
     assert coverage == {
         'wide': pytest.approx(((3 / 5 + 1 / 5 + 0) / 3 + 0) / 2),
         'pred': pytest.approx((3 / 5 + 1 / 5) / 2),
         'gold': pytest.approx((4 / 5 + 5 / 5) / 2),
         'delta': pytest.approx((3 / 5 + 1 / 5) / 2 - (4 / 5 + 5 / 5) / 2),
     }
-    mutation = _values(aggregates.compute_mutation_on_pass(_rows()))
+    mutation = _values(_report(_rows()).mutation)
     assert (mutation['gold'], mutation['delta']) == (pytest.approx(3 / 4), pytest.approx(-1 / 4))
 
 
 def test_method_without_a_gold_value_is_left_out_of_the_difference() -> None:
     """Whose own number stays, as A.6 has it."""
     alone = Adequacy(coverage_pred=_coverage(5))
-    found = _values(
-        aggregates.compute_coverage_on_pass([*_rows(), row('a', 'T#4', adequacy=alone)])
-    )
+    found = _values(_report([*_rows(), row('a', 'T#4', adequacy=alone)]).coverage)
     assert found['pred'] == pytest.approx((3 / 5 + 1 / 5 + 5 / 5) / 3)
     assert found['gold'] == pytest.approx((4 / 5 + 5 / 5) / 2)
     assert found['delta'] == pytest.approx((3 / 5 + 1 / 5) / 2 - (4 / 5 + 5 / 5) / 2)
@@ -110,53 +114,51 @@ def test_method_without_a_gold_value_is_left_out_of_the_difference() -> None:
 
 def test_wide_mean_is_zero_and_narrow_mean_is_absent_without_a_pass() -> None:
     failed = _rows()[2:]
-    found = _values(aggregates.compute_leaderboard_fields(failed))
+    found = _values(_report(failed).fields)
     assert (found['avg_coverage_pred'], found['avg_coverage_pred_success']) == (0, None)
     assert (found['avg_mutation_score_pred'], found['avg_mutation_score_pred_success']) == (0, None)
     assert found['avg_mutation_score_gold_success'] == pytest.approx(1 / 4)
 
 
 def test_unmeasured_fields_are_absent_instead_of_zero() -> None:
-    found = _values(
-        aggregates.compute_leaderboard_fields([row('a'), row('b', outcome=TaskOutcome.EXEC_FAIL)])
-    )
+    found = _values(_report([row('a'), row('b', outcome=TaskOutcome.EXEC_FAIL)]).fields)
     assert set(found.values()) == {None}
 
 
 def test_mutation_score_is_absent_for_tests_not_run_on_mutants() -> None:
     """Verdicts alone: the snapshot says what gold kills, and nobody what the submitted test does."""
     rows = [row('a', mutation_gold=_mutation(1, 4))]
-    found = aggregates.compute_leaderboard_fields(rows)
+    found = _report(rows).fields
     assert found.avg_mutation_score_pred.value is None
     assert found.avg_mutation_score_gold.value == pytest.approx(1 / 4)
-    assert aggregates.compute_mutation_on_pass(rows).wide.value is None
+    assert _report(rows).mutation.wide.value is None
 
 
 def test_snapshot_without_mutants_gives_coverage_fields_only() -> None:
     covered = Adequacy(coverage_pred=_coverage(1), coverage_gold=_coverage(2))
     rows = [row('a', adequacy=covered), row('b', outcome=TaskOutcome.EXEC_FAIL)]
-    found = _values(aggregates.compute_leaderboard_fields(rows))
+    found = _values(_report(rows).fields)
     assert found['avg_coverage_pred'] == pytest.approx((1 / 5 + 0) / 2)
     assert {found[name] for name in found if 'mutation' in name} == {None}
-    assert set(_values(aggregates.compute_mutation_on_pass(rows)).values()) == {None}
+    assert set(_values(_report(rows).mutation).values()) == {None}
 
 
 def test_strict_success_and_vacuous_are_shares_of_all_methods() -> None:
     """What is not known is neither."""
     rows = [*_rows(), row('b', 'T#2', repo='other/repo', adequacy=Adequacy())]
-    found = aggregates.compute_extra_measures(rows)
+    found = _report(rows).beyond
     assert found.success_strict.value == pytest.approx((1 / 3 + 0 / 2) / 2)
     assert found.vacuous.value == pytest.approx((1 / 3 + 0 / 2) / 2)
     assert (found.success_strict_unknown, found.vacuous_unknown) == (1, 1)
 
 
 def test_strict_success_is_absent_where_no_success_was_examined() -> None:
-    found = aggregates.compute_extra_measures([row('a'), row('b', outcome=TaskOutcome.EXEC_FAIL)])
+    found = _report([row('a'), row('b', outcome=TaskOutcome.EXEC_FAIL)]).beyond
     assert (found.success_strict.value, found.vacuous.value) == (None, None)
 
 
 def test_extra_measures_equal_hand_computed_values() -> None:
-    found = aggregates.compute_extra_measures(_rows())
+    found = _report(_rows()).beyond
     assert _values(found) | {'smells': found.smells} == {
         'success_strict': pytest.approx((1 / 3 + 0) / 2),
         'success_strict_unknown': None,
@@ -173,8 +175,8 @@ def test_extra_measures_equal_hand_computed_values() -> None:
         'smells_pred': pytest.approx((2 + 0) / 2),
         'smells_gold': pytest.approx((1 + 0) / 2),
         'smells': {
-            'Assertion Roulette': aggregates.SmellCount(pred=1, gold=1),
-            'Magic Number Test': aggregates.SmellCount(pred=1, gold=0),
+            'Assertion Roulette': SmellCount(pred=1, gold=1),
+            'Magic Number Test': SmellCount(pred=1, gold=0),
         },
     }
 
@@ -183,9 +185,9 @@ def test_unsupported_smell_detection_does_not_count_as_zero_smells() -> None:
     lacking = Adequacy(smells_pred=(NOT_OFFERED,), smells_gold=(NOT_OFFERED,))
     clean = Adequacy(smells_pred=(), smells_gold=('Lazy Test',))
 
-    alone = aggregates.compute_extra_measures([row('a', adequacy=lacking)])
-    both = aggregates.compute_extra_measures([row('a', adequacy=lacking), row('b', adequacy=clean)])
+    alone = _report([row('a', adequacy=lacking)]).beyond
+    both = _report([row('a', adequacy=lacking), row('b', adequacy=clean)]).beyond
 
     assert (alone.smells_pred.value, alone.smells_gold.value) == (None, None)
     assert (both.smells_pred.value, both.smells_gold.value) == (0, 1)
-    assert both.smells[NOT_OFFERED] == aggregates.SmellCount(pred=1, gold=1)
+    assert both.smells[NOT_OFFERED] == SmellCount(pred=1, gold=1)

@@ -9,8 +9,8 @@ import pytest
 
 from coevo.evaluation.outcomes import AttemptProtocol, Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.attempts import AttemptReport, compute_pass_at, make_attempt_reports
-from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.reporting.records import AttemptReport
+from coevo.evaluation.reporting.report import compute_pass_at, make_report
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteReach, SuiteResult
 from tests.evaluation.rows import row
 from tests.evaluation.test_families import suite
@@ -33,7 +33,7 @@ def attempted(
 
 
 def solved(rows: list[MethodResult]) -> list[float | None]:
-    (report,) = make_attempt_reports(rows, [])
+    (report,) = make_report(rows, []).attempts
     return [at.solved.value for at in report.at]
 
 
@@ -52,7 +52,7 @@ def test_order_of_independent_attempts_does_not_matter() -> None:
 
 def test_infra_outcome_is_no_attempt_and_counts_as_unknown() -> None:
     """Of two that were judged no three can be drawn."""
-    (report,) = make_attempt_reports(attempted('a', 'fis') + attempted('b', 'sss'), [])
+    (report,) = make_report(attempted('a', 'fis') + attempted('b', 'sss'), []).attempts
     assert [at.solved.value for at in report.at] == pytest.approx([0.75, 1.0, 1.0])
     assert [at.unknown for at in report.at] == [0, 0, 1]
     assert [at.solved.units for at in report.at] == [2, 2, 1]
@@ -62,9 +62,9 @@ def test_task_solved_with_feedback_stays_solved_at_later_attempts() -> None:
     feedback = AttemptProtocol.FEEDBACK
     assert solved(attempted('a', 'fs', feedback) + attempted('b', 'fff', feedback)) == [0, 0.5, 0.5]
     assert solved(attempted('a', 'sf', feedback)) == [1, 1]
-    (report,) = make_attempt_reports(
+    (report,) = make_report(
         attempted('a', 'fi', feedback) + attempted('b', 'fs', feedback), []
-    )
+    ).attempts
     assert [(at.solved.value, at.unknown) for at in report.at] == [(0, 0), (1, 1)]
     assert report.at[0].correct.value is None
 
@@ -82,12 +82,12 @@ def test_all_targets_have_to_succeed_in_one_attempt() -> None:
         row('a', 'T#two', TaskOutcome.SUCCESS, attempt=2),
     ]
     assert solved(rows) == [0, 0]
-    (report,) = make_attempt_reports(rows, [])
+    (report,) = make_report(rows, []).attempts
     assert (report.of, report.tasks, report.attempts) == ('update', 1, 2)
 
 
 def test_single_attempts_give_no_attempt_report() -> None:
-    assert make_attempt_reports([row('a')], [suite(0)]) == []
+    assert make_report([row('a')], [suite(0)]).attempts == []
 
 
 def test_other_report_figures_use_first_attempts_only() -> None:
@@ -132,7 +132,7 @@ def test_diversified_attempts_are_measured_by_their_union() -> None:
         reaching(2, SuiteOutcome.CMPL_FAIL, diversify),
         reaching(3, SuiteOutcome.PARTLY, diversify, 'cde', 'xy'),
     ]
-    (report,) = make_attempt_reports([], rows)
+    (report,) = make_report([], rows).attempts
     assert worth(report) == [(0.3, 0.125), (0.3, 0.125), (0.5, 0.25)]
     assert [at.correct.value for at in report.at] == pytest.approx([1, 1 / 2, 1 / 3])
     assert [at.solved.value for at in report.at] == [1, 1, 1]
@@ -144,7 +144,7 @@ def test_unknown_lines_of_one_attempt_make_the_union_unknown() -> None:
         reaching(1, SuiteOutcome.SUCCESS, diversify, 'abc', 'x'),
         reaching(2, SuiteOutcome.SUCCESS, diversify, None, 'y'),
     ]
-    (report,) = make_attempt_reports([], rows)
+    (report,) = make_report([], rows).attempts
     assert worth(report) == [(0.3, 0.125), (None, 0.25)]
 
 
@@ -154,11 +154,11 @@ def test_feedback_measures_use_the_attempt_that_stands() -> None:
         reaching(1, SuiteOutcome.PARTLY, feedback, 'abcd', 'xyz'),
         reaching(2, SuiteOutcome.SUCCESS, feedback, 'ab', 'x'),
     ]
-    (report,) = make_attempt_reports([], rows)
+    (report,) = make_report([], rows).attempts
     assert worth(report) == [(0.4, 0.375), (0.2, 0.125)]
-    (report,) = make_attempt_reports(
+    (report,) = make_report(
         [], [replace(one, protocol=AttemptProtocol.ONCE) for one in rows]
-    )
+    ).attempts
     assert worth(report) == [(None, None), (None, None)]
 
 
@@ -174,7 +174,7 @@ def test_union_of_branches_counts_a_line_by_its_largest_attempt() -> None:
             strict=True,
         )
     ]
-    (found,) = make_attempt_reports([], rows)
+    (found,) = make_report([], rows).attempts
     # gold's lines have four branches
     assert [at.branches.value for at in found.at] == [0.75, 1.0]
 
@@ -186,7 +186,7 @@ def test_mutation_correct_counts_only_tasks_all_of_whose_attempts_pass() -> None
         replace(reaching(1, SuiteOutcome.SUCCESS, diversify, '', 'xyz'), task_id='f' * 16),
         replace(reaching(2, SuiteOutcome.EXEC_FAIL, diversify, '', ''), task_id='f' * 16),
     ]
-    (found,) = make_attempt_reports([], [*good, *bad])
+    (found,) = make_report([], [*good, *bad]).attempts
     last = found.at[-1]
     assert (last.mutation_correct.value, last.mutation_correct.units) == (2 / 8, 1)
     assert last.mutation.units == 2

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from coevo.engine.builders import BuilderPool
-from coevo.evaluation.cases import GradingCase, RepositoryContext, grade_case, prepare_case
+from coevo.evaluation.assignments import TaskAttempt
+from coevo.evaluation.cases import RepositoryContext, grade_case, prepare_case
 from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.placebos import PlaceboRunner
 from coevo.evaluation.judging.preconditions import PreconditionChecker
 from coevo.evaluation.judging.protocol import TaskChecks
 from coevo.evaluation.judging.start_states import StartStates
+from coevo.evaluation.judging.task_context import GradingCase
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult, Prediction
@@ -47,7 +49,7 @@ class Court:
     ) -> tuple[MethodResult, ...]:
         assignment = self.shop.tasks[track]
         shared = replace(self.shared, test_seconds=test_seconds)
-        judgement = prepare_case(shared, assignment, prediction)
+        judgement = prepare_case(shared, TaskAttempt(assignment=assignment, prediction=prediction))
         if isinstance(judgement, GradingCase):
             judgement = grade_case(shared, judgement, self.builder)
         assert isinstance(judgement, GradingResult)

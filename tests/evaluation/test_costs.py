@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
-from coevo.evaluation.reporting.costs import CappedRates, CostPoint, summarise_costs
-from coevo.model.words import Track
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.reporting.records import CappedRates, CostPoint, CostReport
+from coevo.evaluation.reporting.report import make_report
 from tests.evaluation.rows import row
 
 # Six methods of five tasks are judged; of one nobody knows what it cost.
@@ -19,6 +20,11 @@ ROWS = [
     row('e', tokens=5000),
     row('f', outcome=TaskOutcome.INFRA, cost_usd=0.1, tokens=1),
 ]
+
+
+def _summarise_costs(rows: list[MethodResult]) -> CostReport | None:
+    (track,) = make_report(rows).tracks
+    return track.costs
 
 
 def _figures(capped: CappedRates) -> tuple[float | None, ...]:
@@ -34,7 +40,7 @@ def _figures(capped: CappedRates) -> tuple[float | None, ...]:
 
 
 def test_task_above_the_cost_cap_is_a_harness_failure_outside_the_means() -> None:
-    found = summarise_costs(ROWS, Track.UPDATE)
+    found = _summarise_costs(ROWS)
     assert found is not None
     three, one, half = found.caps
     assert (three.cap_usd, one.cap_usd, half.cap_usd) == (3.0, 1.0, 0.5)
@@ -44,7 +50,7 @@ def test_task_above_the_cost_cap_is_a_harness_failure_outside_the_means() -> Non
 
 
 def test_cost_curve_never_reaches_tasks_without_a_cost() -> None:
-    found = summarise_costs([*ROWS, row('g', cost_usd=1.0)], Track.UPDATE)
+    found = _summarise_costs([*ROWS, row('g', cost_usd=1.0)])
     assert found is not None
     assert (found.tasks, found.tasks_without_cost) == (6, 1)
     assert found.curve == [
@@ -56,7 +62,4 @@ def test_cost_curve_never_reaches_tasks_without_a_cost() -> None:
 
 
 def test_tasks_without_costs_give_no_cost_summary() -> None:
-    assert (
-        summarise_costs([row('a'), row('b', outcome=TaskOutcome.INFRA, cost_usd=1.0)], Track.UPDATE)
-        is None
-    )
+    assert _summarise_costs([row('a'), row('b', outcome=TaskOutcome.INFRA, cost_usd=1.0)]) is None

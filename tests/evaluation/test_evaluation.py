@@ -16,7 +16,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation import examination
-from coevo.evaluation.assignments import Assignment, load_assignments
+from coevo.evaluation.assignments import TaskAttempt, load_assignments
 from coevo.evaluation.cases import grade_if_refused
 from coevo.evaluation.evaluation import Evaluation, evaluate
 from coevo.evaluation.examination import ROUNDS
@@ -94,10 +94,10 @@ def test_bug_in_grading_ends_only_its_task(
     """Wherever it is met; its rows say so, nothing of it is kept as judged, and the next call tries."""
     first, second, *_ = load_assignments(snapshot)
 
-    def broken(assignment: Assignment, answer: Prediction) -> GradingResult | None:
-        if assignment.task_id == first.task_id:
+    def broken(attempt: TaskAttempt) -> GradingResult | None:
+        if attempt.assignment.task_id == first.task_id:
             int('\N{SUPERSCRIPT TWO}')
-        return grade_if_refused(assignment, answer)
+        return grade_if_refused(attempt)
 
     monkeypatch.setattr(examination, 'grade_if_refused', broken)
     tasks = frozenset({first.task_id, second.task_id})

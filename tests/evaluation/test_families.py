@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from coevo.evaluation.reporting.families import FamilyReport, make_family_reports
+from coevo.evaluation.reporting.records import FamilyReport
+from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult, SuiteTest
 from coevo.model.families import Family, SuiteAdequacy
 from coevo.model.words import Outcome
@@ -58,7 +59,7 @@ def covering(lines: int) -> SuiteAdequacy:
 
 
 def report(*rows: SuiteResult) -> FamilyReport:
-    (found,) = make_family_reports(rows)
+    (found,) = make_report((), rows).families
     return found
 
 

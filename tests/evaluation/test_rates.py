@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
+from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.evaluation.reporting.rates import Average, RateVerdict, estimate_rates
+from coevo.evaluation.reporting.records import TrackReport
+from coevo.evaluation.reporting.report import make_report
 from coevo.model.words import Track
 from tests.evaluation.rows import row
 
@@ -21,12 +25,17 @@ ROWS = [
 ]
 
 
+def _report(rows: list[MethodResult], track: Track) -> TrackReport:
+    (report,) = make_report([replace(one, track=track) for one in rows]).tracks
+    return report
+
+
 def _value(estimate: MeanEstimate | None) -> float | None:
     return estimate and estimate.value
 
 
 def test_macro_rates_are_means_over_tasks_without_infra_outcomes() -> None:
-    found = estimate_rates(ROWS, Track.GENERATION, Average.MACRO)
+    found = _report(ROWS, Track.GENERATION).macro
     assert _value(found.success) == pytest.approx((1 / 2 + 0 + 1) / 3)
     assert _value(found.redundant) == pytest.approx((1 / 4 + 0 + 0) / 3)
     assert _value(found.exec_fail) == pytest.approx((1 / 4 + 0 + 0) / 3)
@@ -36,7 +45,7 @@ def test_macro_rates_are_means_over_tasks_without_infra_outcomes() -> None:
 
 
 def test_micro_rates_are_shares_of_methods() -> None:
-    found = estimate_rates(ROWS, Track.GENERATION, Average.MICRO)
+    found = _report(ROWS, Track.GENERATION).micro
     assert _value(found.success) == pytest.approx(3 / 6)
     assert _value(found.redundant) == pytest.approx(1 / 6)
     assert _value(found.exec_fail) == pytest.approx(1 / 6)
@@ -46,7 +55,7 @@ def test_micro_rates_are_shares_of_methods() -> None:
 
 
 def test_rates_by_module_use_the_outcomes_by_module_and_their_infra() -> None:
-    found = estimate_rates(ROWS, Track.GENERATION, Average.MACRO, RateVerdict.MODULE)
+    found = _report(ROWS, Track.GENERATION).macro_by_module
     assert _value(found.success) == pytest.approx((1 / 2 + 0 + 0) / 3)
     assert _value(found.exec_fail) == 0
     assert _value(found.cmpl_fail) == pytest.approx((1 / 4 + 1 + 0) / 3)
@@ -54,9 +63,9 @@ def test_rates_by_module_use_the_outcomes_by_module_and_their_infra() -> None:
 
 
 def test_only_generation_has_redundant_tests() -> None:
-    assert estimate_rates(ROWS[:2], Track.UPDATE, Average.MACRO).redundant is None
+    assert _report(ROWS[:2], Track.UPDATE).macro.redundant is None
 
 
 def test_infra_outcomes_alone_give_no_rate() -> None:
-    found = estimate_rates(ROWS[-1:], Track.UPDATE, Average.MACRO)
+    found = _report(ROWS[-1:], Track.UPDATE).macro
     assert found.success == MeanEstimate(value=None, low=None, high=None, units=0, repositories=0)

@@ -15,7 +15,8 @@ from rich.console import Console
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting import tables
-from coevo.evaluation.reporting.report import Exposure, SystemSummary, make_report, write_report
+from coevo.evaluation.reporting.records import Exposure, SystemSummary
+from coevo.evaluation.reporting.report import make_report, write_report
 from coevo.model.errors import Fatal
 from coevo.model.words import BreakageCause, Track
 from tests.evaluation.rows import ADEQUACY, row

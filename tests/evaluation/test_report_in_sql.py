@@ -10,7 +10,8 @@ import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.report import TrackReport, make_report
+from coevo.evaluation.reporting.records import TrackReport
+from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import write_results
 from coevo.evaluation.worth import Adequacy, Detections
 from coevo.model.quality import Coverage

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from coevo.evaluation.assignments import Assignment, Target, load_assignments
-from coevo.evaluation.cases import GradingCase, RepositoryContext, prepare_case
+from coevo.evaluation.assignments import Assignment, Target, TaskAttempt, load_assignments
+from coevo.evaluation.cases import RepositoryContext, prepare_case
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.start_states import (
     StartStateLost,
@@ -18,6 +18,7 @@ from coevo.evaluation.judging.start_states import (
     create_fresh_repository,
     restore_start_file,
 )
+from coevo.evaluation.judging.task_context import GradingCase
 from coevo.evaluation.records import Prediction
 from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
@@ -87,13 +88,16 @@ def test_clone_that_lacks_a_file_gives_no_repository_trouble(world: World, tmp_p
     assignment = Assignment(task=task, targets=())
     prediction = Prediction(task_id=task.task_id, patch=task.test_patch.encode())
     shared = RepositoryContext(states=StartStates(world.source, tmp_path))
-    assert isinstance(prepare_case(shared, assignment, prediction), GradingCase)
+    attempt = TaskAttempt(assignment=assignment, prediction=prediction)
+    assert isinstance(prepare_case(shared, attempt), GradingCase)
     oid = world.source.tree(world.new)[PATH].oid
     (world.source.git_dir / 'objects' / oid[:2] / oid[2:]).unlink()
     again = Repository(world.source.git_dir)
     (tmp_path / 'again').mkdir()
     shared = RepositoryContext(states=StartStates(again, tmp_path / 'again'))
-    found = prepare_case(shared, Assignment(task=task, targets=(world.target,)), prediction)
+    found = prepare_case(
+        shared, replace(attempt, assignment=Assignment(task=task, targets=(world.target,)))
+    )
     assert isinstance(found, GradingResult)
     assert [one.trouble.detail for one in found.seen.values() if one.trouble] == ['no_repository']
 

@@ -6,10 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.assignments import Assignment, Target, load_assignments, name_targets
+from coevo.evaluation.assignments import (
+    Assignment,
+    Target,
+    load_assignments,
+    locate_target,
+    name_targets,
+)
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.submissions import locate_target
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import MOST_OUTPUT, MOST_SAID, ResultHeader, make_rows
 from coevo.languages.java.reading.expected_throws import list_expected_throws

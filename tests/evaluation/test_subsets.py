@@ -6,11 +6,7 @@ import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.subsets import (
-    make_cause_subsets,
-    make_half_year_subsets,
-    name_half_year,
-)
+from coevo.evaluation.reporting.report import make_report
 from coevo.model.words import BreakageCause, Track
 from tests.evaluation.rows import row
 
@@ -26,7 +22,8 @@ from tests.evaluation.rows import row
     ],
 )
 def test_half_year_is_that_of_the_date_in_utc(date: datetime | None, name: str) -> None:
-    assert name_half_year(date) == name
+    rows = [row('a', f'T#{i}', new_date=date) for i in range(20)]
+    assert [one.name for one in make_report(rows).tracks[0].half_years] == [name]
 
 
 def _year(year: int, methods: int, successes: int) -> list[MethodResult]:
@@ -45,7 +42,7 @@ def test_half_years_of_fewer_than_twenty_methods_are_left_out() -> None:
     trouble = row('2019', 'T#x', TaskOutcome.INFRA, new_date=datetime(2019, 1, 2, tzinfo=UTC))
     rows = [*_year(2021, 20, 5), *_year(2020, 19, 19), *_year(2019, 19, 1), trouble]
     rows += _year(2014, 20, 10)
-    found = make_half_year_subsets(rows, Track.UPDATE)
+    found = make_report(rows).tracks[0].half_years
     assert [(one.name, one.tasks, one.methods, one.macro.success.value) for one in found] == [
         ('Older', 1, 20, 0.5),
         ('2021 H1', 1, 20, 0.25),
@@ -54,13 +51,13 @@ def test_half_years_of_fewer_than_twenty_methods_are_left_out() -> None:
 
 def test_cause_subsets_include_causes_of_few_methods() -> None:
     rows = [
-        row('a', 'T#1', cause=BreakageCause.SYNTAX),
-        row('a', 'T#2', TaskOutcome.CMPL_FAIL, cause=BreakageCause.TEST),
-        row('b', 'T#1', cause=BreakageCause.TEST),
-        row('b', 'T#2', cause=BreakageCause.TEST),
-        row('b', 'T#3'),
+        row('a', 'T#1', cause=BreakageCause.SYNTAX, track=Track.REPAIR),
+        row('a', 'T#2', TaskOutcome.CMPL_FAIL, cause=BreakageCause.TEST, track=Track.REPAIR),
+        row('b', 'T#1', cause=BreakageCause.TEST, track=Track.REPAIR),
+        row('b', 'T#2', cause=BreakageCause.TEST, track=Track.REPAIR),
+        row('b', 'T#3', track=Track.REPAIR),
     ]
-    found = make_cause_subsets(rows, Track.REPAIR)
+    found = make_report(rows).tracks[0].causes
     assert [(one.name, one.tasks, one.methods, one.macro.success.value) for one in found] == [
         ('syntax', 1, 1, 1.0),
         ('test', 2, 3, pytest.approx((0 + 1) / 2)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.evaluation.suites.methods import index_methods_by_name
+from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.languages.table import get_reading
 
 PATH = 'src/test/java/shop/TillTest.java'

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.reporting.families import summarise_smells_and_errors
-from coevo.evaluation.suites.records import SuiteOutcome, SuiteTest
+from coevo.evaluation.reporting.records import SmellsAndErrors
+from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult, SuiteTest
 from coevo.languages.error_classes import ErrorClass
 from coevo.languages.table import get_measures
 from coevo.model.words import Outcome
@@ -29,6 +30,11 @@ def broken(signature: str, name: ErrorClass = ErrorClass.TYPES) -> SuiteTest:
     )
 
 
+def _summarise_texts(rows: list[SuiteResult]) -> SmellsAndErrors:
+    (family,) = make_report((), rows).families
+    return family.texts
+
+
 def test_tests_with_a_smell_are_counted_by_suite_in_both_means() -> None:
     rows = [
         replace(suite(0), tests=(passing('eager_test'), passing('eager_test', 'lazy_test'))),
@@ -36,7 +42,7 @@ def test_tests_with_a_smell_are_counted_by_suite_in_both_means() -> None:
         suite(2, SuiteOutcome.CMPL_FAIL),
         replace(suite(3), tests=(replace(passing(), smells=None),)),
     ]
-    found = summarise_smells_and_errors(rows)
+    found = _summarise_texts(rows)
     eager = found.smells['eager_test']
     assert (eager.over_all.value, eager.over_all.units) == (pytest.approx(2 / 3), 3)
     assert (eager.over_ran.value, eager.over_ran.units) == (1.0, 2)
@@ -52,7 +58,7 @@ def test_error_class_counts_each_suite_once_and_every_error() -> None:
         # nobody can tell the tests of a file apart that cannot be read
         suite(2, SuiteOutcome.CMPL_FAIL),
     ]
-    found = summarise_smells_and_errors(rows).errors
+    found = _summarise_texts(rows).errors
     assert (found[ErrorClass.TYPES].suites, found[ErrorClass.TYPES].errors) == (2, 3)
     assert found[ErrorClass.TYPES].codes == {'cant.deref': 1, 'prob.found.req': 2}
     assert (found[ErrorClass.SYNTAX].errors, len(found)) == (1, 2)
@@ -61,7 +67,7 @@ def test_error_class_counts_each_suite_once_and_every_error() -> None:
 def test_failures_are_counted_by_their_exception() -> None:
     failed = replace(passing(), passes=False, outcome=Outcome.FAIL, signature='AssertionError@a.py')
     rows = [replace(suite(0), tests=(failed, failed, passing()))]
-    assert summarise_smells_and_errors(rows).failures == {'AssertionError': 2}
+    assert _summarise_texts(rows).failures == {'AssertionError': 2}
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.cases import GradingCase, RepositoryContext, grade_case, prepare_case
+from coevo.evaluation.assignments import TaskAttempt, load_assignments
+from coevo.evaluation.cases import RepositoryContext, grade_case, prepare_case
 from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.submission_context import SubmissionContext
-from coevo.evaluation.judging.task_context import TaskContext
+from coevo.evaluation.judging.task_context import GradingCase, SubmissionContext, TaskContext
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.rows import ResultHeader, make_rows
@@ -96,7 +95,7 @@ class Till:
         prediction = Prediction(
             task_id=assignment.task_id, patch=assignment.task.test_patch.encode()
         )
-        gold = prepare_case(self.shared, assignment, prediction)
+        gold = prepare_case(self.shared, TaskAttempt(assignment=assignment, prediction=prediction))
         assert isinstance(gold, GradingCase)
         return replace(gold, patched=content)
 
@@ -105,14 +104,14 @@ class Till:
         case = self.case(name, content)
         judgement = grade_case(self.shared, case, self.builder)
         header = ResultHeader(snapshot_sha256='0' * 64, sandbox='bubblewrap')
-        (row,) = make_rows(header, case.assignment, case.prediction, judgement)
+        (row,) = make_rows(header, case.attempt.assignment, case.attempt.prediction, judgement)
         return row
 
     def task_context(self, name: str, content: bytes) -> TaskContext:
         """Where a submitted file is judged, both ends built."""
         case = self.case(name, content)
         return TaskContext(
-            assignment=case.assignment,
+            assignment=case.attempt.assignment,
             built=self.builder.build(case.pair),
             repository=self.states.repository,
             source=self.states.source,
@@ -125,11 +124,11 @@ class Till:
         """Where a submitted file was judged before."""
         case = self.case(name, content)
         return SubmissionContext(
-            assignment=case.assignment,
+            assignment=case.attempt.assignment,
             built=self.builder.build(case.pair),
             repository=self.states.repository,
             patched=content,
-            methods={target.name: target.method for target in case.assignment.targets},
+            methods={target.name: target.method for target in case.attempt.assignment.targets},
             conditions=RunConditions(observed=True),
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import random
 import subprocess
@@ -10,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from coevo.evaluation.outcomes import TaskOutcome
@@ -19,7 +21,7 @@ from coevo.evaluation.reporting.report import make_report
 from coevo.model.words import Track
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from packagers.site import folder
-from packagers.site.scores import list_scores
+from packagers.site.scores import encode_scores
 from tests.evaluation.rows import ADEQUACY, row
 
 WEB = Path(folder.__file__).parent / 'web' / 'src'
@@ -88,7 +90,7 @@ EVALUATIONS = [
 
 @pytest.fixture(scope='module')
 def answers() -> dict[str, Any]:
-    made = [dataclasses.asdict(one) for one in list_scores(EVALUATIONS)]
+    made = pq.read_table(io.BytesIO(encode_scores(EVALUATIONS))).to_pylist()
     rows = {name: [_plain(one[name]) for one in made] for name in made[0]}
     reports = [dataclasses.asdict(make_report(rows)) for rows in EVALUATIONS]
     choices = ['', 'latest', '2025-01', 'all']

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from coevo.evaluation.reporting import cells
-from coevo.evaluation.reporting.families import FamilyReport, SuiteMeasure
+from coevo.evaluation.reporting.records import FamilyReport, SuiteMeasure
 from coevo.languages.error_classes import ErrorClass
 from coevo.model.families import Family
 from coevo.storage import durable

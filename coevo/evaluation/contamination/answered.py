@@ -8,16 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.contamination.estimate import AttemptedTask
-from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting import samples
-from coevo.evaluation.reporting.maintenance import solves_task
+from coevo.evaluation.reporting.figures import open_results
 from coevo.evaluation.results import load_results
-from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
+from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
 from coevo.snapshots.catalogue import resolve_location
+
+# Of methods the share that succeeds.
+_TASKS = """
+SELECT task_id, min(repo), min(track), count(*) FILTER (outcome = 'success') / count(*)
+FROM graded GROUP BY task_id
+UNION ALL
+SELECT task_id, repo, concat_ws(' ', family, start_builder), solved::DOUBLE FROM judged
+ORDER BY task_id
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +52,7 @@ def load_attempted_tasks(place: Path | str, folder: Path) -> AttemptedTasks:
     lost = next((row.task_id for row in both if row.task_id not in lines), None)
     if lost is not None:
         raise Fatal(f'{place} holds no task {lost}, which {folder} scores; evaluate again')
-    tasks = [*_list_method_attempts(rows, lines), *_list_suite_attempts(suites, lines)]
+    tasks = list(_list_tasks(rows, suites, lines))
     return AttemptedTasks(
         tasks=tasks, cutoffs={row.model: row.model_cutoff for row in both if row.model is not None}
     )
@@ -80,32 +87,19 @@ def _count_patch_lines_by_task(place: Path | str) -> Mapping[str, int]:
     return {task_id: count_changed_lines(patch) for task_id, patch in patch_rows}
 
 
-def _list_method_attempts(
-    rows: Sequence[MethodResult], lines: Mapping[str, int]
+def _list_tasks(
+    rows: Sequence[MethodResult], suites: Sequence[SuiteResult], lines: Mapping[str, int]
 ) -> Iterator[AttemptedTask]:
-    graded = [row for row in rows if row.outcome is not TaskOutcome.INFRA]
-    for task_id, of in samples.group_by_task(graded).items():
-        succeeding = sum(row.outcome is TaskOutcome.SUCCESS for row in of)
+    both: Sequence[MethodResult | SuiteResult] = (*rows, *suites)
+    dates = {row.task_id: row.contamination_date for row in both}
+    with open_results(['methods', 'suites'], [rows], suites) as connection:
+        tasks = connection.execute(_TASKS).fetchall()
+    for task_id, repo, family, success in tasks:
         yield AttemptedTask(
             task_id=task_id,
-            repo=of[0].repo,
-            family=str(of[0].track),
+            repo=repo,
+            family=family,
             changed_lines=lines[task_id],
-            date=of[0].contamination_date,
-            success=succeeding / len(of),
+            date=dates[task_id],
+            success=success,
         )
-
-
-def _list_suite_attempts(
-    suites: Sequence[SuiteResult], lines: Mapping[str, int]
-) -> Iterator[AttemptedTask]:
-    for row in suites:
-        if row.outcome is not SuiteOutcome.INFRA:
-            yield AttemptedTask(
-                task_id=row.task_id,
-                repo=row.repo,
-                family=f'{row.family} {row.start_builder or ""}'.strip(),
-                changed_lines=lines[row.task_id],
-                date=row.contamination_date,
-                success=float(solves_task(row)),
-            )

@@ -10,7 +10,7 @@ from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.neighbours import NeighbourResult
 from coevo.evaluation.judging.outcomes import TargetResult
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.outcomes import GradedSuite, SuiteRunResult
+from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteOutcome
 from coevo.evaluation.worth import Adequacy
 from coevo.languages.conditions import MainSources
@@ -29,7 +29,7 @@ class GradingResult:
     suite     of a task that asks for a suite, which has no targets: all that was seen
     """
 
-    seen: dict[str, TargetResult]
+    seen: dict[str, TargetResult] = field(default_factory=dict)
     methods: Mapping[str, TestMethod] = field(default_factory=dict)
     adequacy: Mapping[str, Adequacy] = field(default_factory=dict)
     runtime: str | None = None
@@ -37,7 +37,7 @@ class GradingResult:
     others: NeighbourResult | None = None
     cpu_seconds: float = 0.0
     seconds: float = 0.0
-    suite: GradedSuite | None = None
+    suite: SuiteRunResult | None = None
 
 
 def make_refused_result(
@@ -56,7 +56,7 @@ def make_refused_result(
         if unchanged
         else SuiteRunResult(refusal=refusal)
     )
-    return GradingResult(seen={}, suite=GradedSuite(seen=suite, cpu_seconds=cpu_seconds))
+    return GradingResult(suite=suite, cpu_seconds=cpu_seconds)
 
 
 def make_trouble_result(assignment: Assignment, detail: Detail, said: str) -> GradingResult:
@@ -64,7 +64,5 @@ def make_trouble_result(assignment: Assignment, detail: Detail, said: str) -> Gr
     trouble = Refusal(detail=detail, message=said)
     return GradingResult(
         seen={target.name: TargetResult(trouble=trouble) for target in assignment.targets},
-        suite=GradedSuite(seen=SuiteRunResult(trouble=trouble))
-        if assignment.asks_for_suite
-        else None,
+        suite=SuiteRunResult(trouble=trouble) if assignment.asks_for_suite else None,
     )

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from coevo.evaluation.assignments import locate_target
 from coevo.evaluation.judging.memory import recall_or_ask
-from coevo.evaluation.judging.submissions import locate_target
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.languages.cells import CompiledTests

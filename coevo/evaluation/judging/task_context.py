@@ -1,24 +1,42 @@
-"""Where a submission is judged."""
+"""What is judged of a submission, and where."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.assignments import Assignment, TaskAttempt
+from coevo.evaluation.judging.application import Refusal
 from coevo.git.contents import load_content
 from coevo.git.repository import Repository
 from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
-from coevo.model.records import Pair
+from coevo.model.records import Pair, TestMethod
 from coevo.starts.isolated_cells import Files, IsolatedCellRunner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GradingCase:
+    """What is to be run: the start state as a commit, and the patched file, None if deleted.
+
+    tests_rev  of a suite, a commit with the patched file, which is read and never laid out
+    refusal    of maintenance, why what was handed in leaves the file as it is
+    """
+
+    attempt: TaskAttempt
+    pair: Pair
+    start: bytes | None
+    patched: bytes | None
+    tests_rev: str = ''
+    refusal: Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskContext:
     """A task at its start state, and where it is run.
 
-    built       see `coevo.evaluation.judging.submission_context.SubmissionContext`
+    built       see `SubmissionContext`
     source      the repository of the task, with the revisions that it names
     conditions  of every run but for what is observed
     measured    whether what passes is run on edited code, too
@@ -71,3 +89,36 @@ class TaskContext:
         new = self.pair.new.rev
         gold = ((self.assignment.task.test_file, self.gold),)
         return runner.compile(new, new, self.module, gold)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionContext:
+    """A task with a patch applied, both ends built, its tests judged.
+
+    built       its new end is the *start state* as a commit of its own (gold stands nowhere), its
+                old end is the task's
+    repository  holds these commits, and the history of the task's repository (of a clone as shallow
+                as may be) behind them, which is never laid out
+    patched     the test file with the patch, to be laid over the start state:
+                `built.compile(new, new, module, edits=Edits(tests=context.files))`
+    methods     by `test_method` of results: the targets as they were submitted
+    conditions  those of its verdicts on the new code: override, limits, observed
+    slowest     by the same names, CPU seconds of the slowest run of those that passed three times
+    """
+
+    assignment: Assignment
+    built: BuiltPair
+    repository: Repository
+    patched: bytes
+    methods: Mapping[str, TestMethod]
+    conditions: RunConditions
+    slowest: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def pair(self) -> Pair:
+        return self.built.pair
+
+    @property
+    def files(self) -> tuple[tuple[str, bytes | None], ...]:
+        """The edit of the tests' tree that puts the submitted file in."""
+        return ((self.assignment.task.test_file, self.patched),)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from coevo.evaluation.judging.submission_context import SubmissionContext
+from coevo.evaluation.judging.task_context import SubmissionContext
 from coevo.evaluation.measuring.coverage import measure_execution
 from coevo.evaluation.measuring.gold import GoldMethod
 from coevo.evaluation.measuring.oracle import find_old_kills, measure_preservation

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from coevo.evaluation.judging.submission_context import SubmissionContext
+from coevo.evaluation.judging.task_context import SubmissionContext
 from coevo.evaluation.measuring.watched_lines import (
     Lines,
     add_ranges,

@@ -9,8 +9,7 @@ from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.outcomes import TargetResult, decide_outcome
 from coevo.evaluation.judging.placebos import PlaceboReaction, PlaceboRunner, apply_placebo_result
 from coevo.evaluation.judging.steadiness import rerun_failing_edit
-from coevo.evaluation.judging.submission_context import SubmissionContext
-from coevo.evaluation.judging.task_context import TaskContext
+from coevo.evaluation.judging.task_context import SubmissionContext, TaskContext
 from coevo.evaluation.measuring.adequacy import TargetMeasures, measure_targets
 from coevo.evaluation.measuring.gold import load_gold_methods
 from coevo.evaluation.measuring.pit import add_pit_kills

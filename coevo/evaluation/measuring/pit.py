@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from coevo.evaluation.assignments import Target
-from coevo.evaluation.judging.submission_context import SubmissionContext
+from coevo.evaluation.judging.task_context import SubmissionContext
 from coevo.evaluation.ledger import JUDGING_VERSION
 from coevo.evaluation.measuring.watched_lines import Lines, add_ranges, list_names_at_revision
 from coevo.evaluation.worth import Adequacy, PitKills

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
@@ -12,13 +11,6 @@ from rich.text import Text
 
 from coevo.display.terminal import escape_controls
 from coevo.evaluation.reporting.bootstrap import MeanEstimate
-from coevo.model.words import Track
-
-NAMES = {
-    Track.GENERATION: 'Test generation',
-    Track.UPDATE: 'Test update',
-    Track.REPAIR: 'Test repair',
-}
 
 DASH = '–'  # noqa: RUF001  # of nothing; a hyphen looks like a minus
 
@@ -26,10 +18,13 @@ DASH = '–'  # noqa: RUF001  # of nothing; a hyphen looks like a minus
 WIDTH = 80
 
 Shown = Callable[[float], str]
+Cell = str | Text | int | MeanEstimate | None
 
 
-def make_table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
-    """An empty one; the columns of words come first, those of figures then."""
+def make_table(
+    title: str, left: Sequence[str], right: Sequence[str], rows: Iterable[Iterable[Cell]] = ()
+) -> Table:
+    """A table; the columns of words come first, those of figures then. Estimates are shares."""
     new_table = Table(
         title=Text(title),
         title_justify='left',
@@ -43,7 +38,15 @@ def make_table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
         new_table.add_column(name)
     for name in right:
         new_table.add_column(name, justify='right')
+    for row in rows:
+        new_table.add_row(*map(_format_cell, row))
     return new_table
+
+
+def _format_cell(cell: Cell) -> str | Text:
+    if isinstance(cell, int):
+        return str(cell)
+    return cell if isinstance(cell, str | Text) else format_percent(cell)
 
 
 def format_estimate(estimate: MeanEstimate | None, main: Shown, end: Shown) -> Text:
@@ -52,16 +55,10 @@ def format_estimate(estimate: MeanEstimate | None, main: Shown, end: Shown) -> T
         return Text(DASH)
     text = Text(main(estimate.value))
     if estimate.low is not None and estimate.high is not None:
-        text.append(f'\n{format_interval(estimate, end)}', style='dim')
+        low, high = end(estimate.low), end(estimate.high)
+        between = '…' if low[:1] in '+-' else DASH
+        text.append(f'\n{low}{between}{high}', style='dim')
     return text
-
-
-def format_interval(estimate: MeanEstimate, end: Shown) -> str:
-    """The ends of its interval, which has some."""
-    assert estimate.low is not None
-    assert estimate.high is not None
-    low, high = end(estimate.low), end(estimate.high)
-    return f'{low}{"…" if low[:1] in "+-" else DASH}{high}'
 
 
 def format_percent(estimate: MeanEstimate | None) -> Text:
@@ -72,7 +69,7 @@ def format_percent(estimate: MeanEstimate | None) -> Text:
 
 def format_plain_percent(estimate: MeanEstimate) -> str:
     """The value alone, for a sentence."""
-    return format_estimate(replace(estimate, low=None), '{:.1%}'.format, str).plain
+    return format_estimate(estimate, '{:.1%}'.format, str).plain.partition('\n')[0]
 
 
 def format_delta(estimate: MeanEstimate) -> Text:
@@ -80,21 +77,6 @@ def format_delta(estimate: MeanEstimate) -> Text:
     return format_estimate(
         estimate, lambda value: f'{value * 100:+.3f}%', lambda value: f'{value * 100:+.1f}'
     )
-
-
-def format_dollars(estimate: MeanEstimate) -> Text:
-    return format_estimate(estimate, '${:.2f}'.format, '{:.2f}'.format)
-
-
-def format_thousands(estimate: MeanEstimate) -> Text:
-    def format_value(value: float) -> str:
-        return f'{value / 1000:.1f}k'
-
-    return format_estimate(estimate, format_value, format_value)
-
-
-def format_number(estimate: MeanEstimate) -> Text:
-    return format_estimate(estimate, '{:.1f}'.format, '{:.1f}'.format)
 
 
 def join_names(names: Iterable[str | None]) -> str:

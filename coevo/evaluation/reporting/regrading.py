@@ -15,7 +15,8 @@ from coevo.evaluation.junit_xml import write_junit
 from coevo.evaluation.measuring.strict import set_flags
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting.report import Report, write_report
+from coevo.evaluation.reporting.records import Report
+from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import load_results, write_results
 from coevo.evaluation.suites.results import load_suites
 from coevo.languages.verdicts import Verdict

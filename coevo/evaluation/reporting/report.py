@@ -2,11 +2,11 @@
 
     write_report(folder, rows) -> Report    writes folder/report.json, the same bytes for the same rows
     make_report(rows) -> Report             the same without a file; Fatal for rows that are no evaluation
-    read_report(folder)                     what a file holds, as JSON
-    tables.show(report)                     the tables for a terminal
+    load_report(folder)                     what a file holds, as JSON
+    tables.print_report(report, console)    the tables for a terminal
 
 Nothing of it depends on a clock, on seconds, or on the order of the rows. `report.schema.json` says
-what the file holds.
+what the file holds, `methods.sql`, `suites.sql` and `attempts.sql` how it is counted.
 """
 
 from __future__ import annotations
@@ -14,33 +14,32 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
-from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.reporting import aggregates, bootstrap, costs, pit, subsets
-from coevo.evaluation.reporting.attempts import AttemptReport, make_attempt_reports
-from coevo.evaluation.reporting.families import FamilyReport, Suites, make_family_reports
-from coevo.evaluation.reporting.rates import (
-    Average,
-    OutcomeRates,
-    RateVerdict,
-    estimate_rates,
-    filter_graded,
+from coevo.evaluation.reporting.figures import (
+    Figures,
+    Rows,
+    Suites,
+    collect_figures,
+    fill_record,
+    open_results,
 )
-from coevo.evaluation.reporting.samples import Rows
+from coevo.evaluation.reporting.records import BootstrapSettings, Exposure, Report, SystemSummary
 from coevo.evaluation.results import RESULTS_VERSION
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.errors import Fatal
-from coevo.model.words import Track
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.storage import durable
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import load_file
+
+if TYPE_CHECKING:
+    import duckdb
 
 _Value = TypeVar('_Value', int, str, str | None)
 
@@ -50,93 +49,6 @@ REPORT_VERSION = 3
 
 # Others write them, too: of a hundred attempts at ten thousand tasks, figures and intervals are some MB.
 _MOST_BYTES, _MOST_VALUES = 256 << 20, 5_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemSummary:
-    """Who submitted, and for how many tasks; None where a prediction does not say it.
-
-    cutoff  of the model's training, and who states it; None where no source does
-    """
-
-    harness: str | None
-    model: str | None
-    tasks: int
-    cutoff: str | None = None
-    cutoff_source: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BootstrapSettings:
-    """How the intervals were made."""
-
-    over: str = 'repositories'
-    confidence: float = bootstrap.CONFIDENCE
-    resamples: int = bootstrap.RESAMPLES
-    seed: int = bootstrap.SEED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrackReport:
-    """All figures of a track. But for `infra_…`, trouble of ours counts nowhere.
-
-    details   how many methods have which reason not to be a success
-    exits     how many tasks an agent left with which exit status
-    macro     over tasks (Table 3), micro: over methods; `…_by_module` as a compiler would have it
-    coverage, mutation   Tables 6 to 9; code_coverage: over the lines that have code
-    pit       None where it was not asked for
-    """
-
-    track: Track
-    tasks: int
-    methods: int
-    repositories: int
-    infra_tasks: int
-    infra_methods: int
-    details: Mapping[str, int]
-    exits: Mapping[str, int]
-    macro: OutcomeRates
-    macro_by_module: OutcomeRates
-    micro: OutcomeRates
-    micro_by_module: OutcomeRates
-    fields: aggregates.LeaderboardFields
-    coverage: aggregates.OnPassMeans
-    code_coverage: aggregates.OnPassMeans
-    mutation: aggregates.OnPassMeans
-    beyond: aggregates.ExtraMeasures
-    half_years: Sequence[subsets.TrackSubset]
-    causes: Sequence[subsets.TrackSubset]
-    costs: costs.CostReport | None
-    pit: pit.PitSummary | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """`tasks_sha256` is over the test methods: reports compare where it is equal.
-
-    `predictions_sha256` is over the hashes of all predictions, in the order of their tasks.
-    `outcomes_sha256` is over the outcome of each test method, and whether it is a strict success:
-    equal where two evaluations of the same predictions agree. Both are over all attempts; of the figures
-    `attempts` alone is, which is empty where each task was attempted once. All others are of first attempts.
-    """
-
-    report_version: int
-    results_version: int
-    engine_versions: Sequence[str]
-    sandboxes: Sequence[str]
-    snapshot_sha256: str
-    tasks_sha256: str
-    predictions_sha256: str
-    outcomes_sha256: str
-    exposure: Exposure
-    systems: Sequence[SystemSummary]
-    tasks: int
-    methods: int
-    repositories: int
-    intervals: BootstrapSettings
-    tracks: Sequence[TrackReport]
-    families: Sequence[FamilyReport] = ()
-    attempts: Sequence[AttemptReport] = ()
 
 
 def write_report(folder: Path, rows: Rows, suites: Suites = ()) -> Report:
@@ -179,7 +91,7 @@ def encode_report(report: Report) -> bytes:
 
 
 def make_report(rows: Rows, suites: Suites = ()) -> Report:
-    """`suites` are those of tasks that ask for one."""
+    """Make the report of rows; `suites` are those of tasks that ask for one."""
     attempted = sorted(rows, key=lambda row: row.key)
     suites_attempted = sorted(suites, key=lambda row: row.key)
     ordered = [row for row in attempted if row.attempt == 1]
@@ -190,7 +102,8 @@ def make_report(rows: Rows, suites: Suites = ()) -> Report:
     all_rows: Sequence[MethodResult | SuiteResult] = (*attempted, *suites_attempted)
     versions = {row.results_version for row in ordered} or {RESULTS_VERSION}
     names = (f'{row.task_id} {row.method_id} {row.test_method}' for row in ordered)
-    return Report(
+    return fill_record(
+        Report,
         report_version=REPORT_VERSION,
         results_version=_get_only_value(versions, 'results versions'),
         engine_versions=sorted({row.engine_version for row in everything}),
@@ -201,25 +114,50 @@ def make_report(rows: Rows, suites: Suites = ()) -> Report:
         outcomes_sha256=_hash_lines(
             (*map(_format_outcome_line, attempted), *map(_format_suite_line, suites_attempted))
         ),
-        exposure=summarise_exposure(
+        exposure=_summarise_exposure(
             everything, _get_only_value({row.cutoff for row in everything}, 'cutoffs')
         ),
-        systems=list_systems(everything),
+        systems=_list_systems(everything),
         tasks=len({row.task_id for row in everything}),
         methods=len(ordered),
         repositories=len({row.repo for row in everything}),
         intervals=BootstrapSettings(),
-        tracks=[
-            _make_track_report([row for row in ordered if row.track is track], track)
-            for track in Track
-            if any(row.track is track for row in ordered)
-        ],
-        families=make_family_reports(of_suites),
-        attempts=make_attempt_reports(attempted, suites_attempted),
+        figures=_collect_figures(attempted, suites_attempted),
     )
 
 
-def list_systems(rows: Sequence[MethodResult | SuiteResult]) -> Sequence[SystemSummary]:
+def _collect_figures(rows: Rows, suites: Suites) -> Figures:
+    several = max((row.attempt for part in (rows, suites) for row in part), default=1) > 1
+    scripts = (
+        ['methods', 'suites', 'attempts']
+        if several
+        else ['methods'] * bool(rows) + ['suites'] * bool(suites)
+    )
+    with open_results(scripts, [rows], suites) as connection:
+        if several:
+            _insert_pass_shares(connection)
+        return collect_figures(connection, scripts)
+
+
+def _insert_pass_shares(connection: duckdb.DuckDBPyConnection) -> None:
+    """Fill `pass_at` for the numbers of attempts that there are: SQL rounds such quotients otherwise."""
+    pairs = connection.execute('SELECT DISTINCT judged, solving FROM attempted_tasks').fetchall()
+    draws = [(n, c, k, compute_pass_at(n, c, k)) for n, c in pairs for k in range(1, n + 1)]
+    columns = list(zip(*draws, strict=True)) or [()] * 4
+    connection.execute(
+        'INSERT INTO pass_at SELECT unnest(?), unnest(?), unnest(?), unnest(?)', columns
+    )
+
+
+def compute_pass_at(n: int, c: int, k: int) -> float:
+    """The share of draws of k attempts of n, of which c solve a task, in which one does.
+
+    That is 1 - C(n - c, k) / C(n, k) (Chen et al., https://arxiv.org/abs/2107.03374).
+    """
+    return 1.0 - math.comb(n - c, k) / math.comb(n, k)
+
+
+def _list_systems(rows: Sequence[MethodResult | SuiteResult]) -> Sequence[SystemSummary]:
     """Those of the predictions; a task without one belongs to none."""
     system_by_task = {row.task_id: (row.harness, row.model) for row in rows}
     trained = {row.model: (row.model_cutoff, row.model_cutoff_source) for row in rows}
@@ -267,79 +205,23 @@ def _get_only_value(found: set[_Value], what: str) -> _Value:
     return found.pop()
 
 
-def _make_track_report(rows: Rows, track: Track) -> TrackReport:
-    of = filter_graded(rows)
-    trouble = [row for row in rows if row.outcome is TaskOutcome.INFRA]
-    module = RateVerdict.MODULE
-    return TrackReport(
-        track=track,
-        tasks=_count_tasks(of),
-        methods=len(of),
-        repositories=len({row.repo for row in of}),
-        infra_tasks=_count_tasks(trouble),
-        infra_methods=len(trouble),
-        details=_count_names([row.detail for row in rows]),
-        exits=_count_names(list({row.task_id: row.exit_status for row in rows}.values())),
-        macro=estimate_rates(rows, track, Average.MACRO),
-        macro_by_module=estimate_rates(rows, track, Average.MACRO, module),
-        micro=estimate_rates(rows, track, Average.MICRO),
-        micro_by_module=estimate_rates(rows, track, Average.MICRO, module),
-        fields=aggregates.compute_leaderboard_fields(rows),
-        coverage=aggregates.compute_coverage_on_pass(rows),
-        code_coverage=aggregates.compute_code_coverage_on_pass(rows),
-        mutation=aggregates.compute_mutation_on_pass(rows),
-        beyond=aggregates.compute_extra_measures(rows),
-        half_years=subsets.make_half_year_subsets(rows, track),
-        causes=subsets.make_cause_subsets(rows, track),
-        costs=costs.summarise_costs(rows, track),
-        pit=pit.summarise_pit(rows),
-    )
+def _is_clean(row: MethodResult | SuiteResult) -> bool:
+    """Whether a task was public strictly later than the end of the cutoff's day or month.
 
-
-def _count_tasks(rows: Rows) -> int:
-    return len({row.task_id for row in rows})
-
-
-def _count_names(names: Sequence[str | None]) -> Mapping[str, int]:
-    return dict(sorted(Counter(str(name) for name in names if name is not None).items()))
-
-
-# Whether the model of an evaluation may have seen its tasks: dates of these against its cutoff.
-#
-# A task counts as clean where it was public strictly later than the end of the cutoff's day or
-# month. Neither a task without a date nor any task of a model without a cutoff ever is.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exposure:
-    """Since when the answers to the tasks may have been public.
-
-    first, last  ISO 8601, of those tasks of which it is known; None where of none
-    unknown      tasks of which it is not known
-    clean        tasks that were public only after the cutoff of the model that answered them
-    cutoff       only tasks public after this day were scored; None where those of any date were
+    Neither a task without a date nor any task of a model without a cutoff ever is.
     """
-
-    first: str | None
-    last: str | None
-    unknown: int
-    clean: int
-    cutoff: str | None
-
-
-def is_clean(row: MethodResult | SuiteResult) -> bool:
     if row.contamination_date is None or row.model_cutoff is None:
         return False
     return row.contamination_date >= compute_first_clean_moment(row.model_cutoff)
 
 
-def summarise_exposure(rows: Iterable[MethodResult | SuiteResult], cutoff: str | None) -> Exposure:
+def _summarise_exposure(rows: Iterable[MethodResult | SuiteResult], cutoff: str | None) -> Exposure:
     tasks = {row.task_id: row for row in rows}.values()
     dates = sorted(row.contamination_date for row in tasks if row.contamination_date is not None)
     return Exposure(
         first=dates[0].isoformat() if dates else None,
         last=dates[-1].isoformat() if dates else None,
         unknown=len(tasks) - len(dates),
-        clean=sum(map(is_clean, tasks)),
+        clean=sum(map(_is_clean, tasks)),
         cutoff=cutoff,
     )

@@ -1,24 +1,36 @@
-"""A report as tables for a terminal, to be read like Tables 3 and 6 to 10 of TestEvo-Bench."""
+"""Reports and comparisons as tables for a terminal, to be read like Tables 3 and 6 to 10 of TestEvo-Bench."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from coevo.display import presentation
 from coevo.evaluation.outcomes import AttemptProtocol
-from coevo.evaluation.reporting import cells, headline
-from coevo.evaluation.reporting.aggregates import OnPassMeans
-from coevo.evaluation.reporting.attempts import AttemptReport
-from coevo.evaluation.reporting.costs import CostReport
-from coevo.evaluation.reporting.families import FamilyReport, SuiteMeasure
-from coevo.evaluation.reporting.maintenance import MaintenanceReport
-from coevo.evaluation.reporting.rates import OutcomeRates
-from coevo.evaluation.reporting.report import Report, SystemSummary, TrackReport
-from coevo.evaluation.reporting.subsets import TrackSubset
+from coevo.evaluation.reporting import cells
+from coevo.evaluation.reporting.bootstrap import MeanEstimate
+from coevo.evaluation.reporting.cells import Cell, make_table, pluralise
+from coevo.evaluation.reporting.comparison import Comparison, TrackComparison
+from coevo.evaluation.reporting.records import (
+    AttemptReport,
+    CostReport,
+    FamilyReport,
+    MaintenanceReport,
+    Report,
+    TrackReport,
+    TrackSubset,
+)
 from coevo.model.words import Track
+
+_NAMES = {
+    Track.GENERATION: 'Test generation',
+    Track.UPDATE: 'Test update',
+    Track.REPAIR: 'Test repair',
+}
 
 # The paper's numbers: of outcomes, coverage and mutation; it has no repair.
 _PLACES = {
@@ -27,126 +39,164 @@ _PLACES = {
     Track.REPAIR: ('as Table 3b', 'as Table 8', 'as Table 9'),
 }
 
+_TOLD = {
+    AttemptProtocol.ONCE: 'each by itself',
+    AttemptProtocol.FEEDBACK: 'each told what became of the one before',
+    AttemptProtocol.DIVERSIFY: 'each adding a file',
+}
+
+# Columns, or rows, of shares by the fields that they show.
+_RATES = {
+    'Success%': 'success',
+    'Redundant%': 'redundant',
+    'ExecFail%': 'exec_fail',
+    'CmplFail%': 'cmpl_fail',
+    'HrnsFail%': 'hrns_fail',
+}
+_MEASURES = {
+    'SuccessStrict%': 'success_strict',
+    'Vacuous%': 'vacuous',
+    'RelativeKill': 'relative_kill',
+    'Reversals': 'reversals_pred',
+    'ReversalsHuman': 'reversals_gold',
+    'BranchOnPass': 'branch_coverage_pred',
+    'BranchOnPassHuman': 'branch_coverage_gold',
+    'OraclePreserved%': 'oracle_preserved',
+}
+_ATTEMPTS = {
+    'Solved%': 'solved',
+    'Correct%': 'correct',
+    'Lines': 'lines',
+    'Branches': 'branches',
+    'Mutants': 'mutation',
+    'Of correct': 'mutation_correct',
+    'Unknown': 'unknown',
+}
+_SUITES = {'Success%': 'success', 'Ran%': 'ran', 'Builds%': 'builds', 'Passing%': 'passing'}
+_SUITE_MEASURE = {
+    'Over all': 'over_all',
+    'N': 'over_all.units',
+    'Over those that ran': 'over_ran',
+    'N ran': 'over_ran.units',
+    'Start': 'start',
+    'Gold': 'gold',
+    'Gain': 'gain',
+    'Unknown': 'unknown',
+}
+_TESTS = {
+    'Lines that one test alone executes': 'unique_lines',
+    'Failing tests that share their cause': 'cascading',
+    'Passing, of tests that share none': 'passing_alone',
+}
+_MAINTENANCE = {
+    'Done, of tasks': 'done',
+    'Missed updates': 'missed_updates',
+    'False edits': 'false_edits',
+    'Harmed': 'harmed',
+    'Wrong deletions': 'wrong_deletions',
+    'Missed deletions': 'missed_deletions',
+    'Additions': 'additions',
+}
+_STARTS = (
+    ('Tasks', 'tasks'),
+    ('Success%', 'success'),
+    ('Lines: start', 'lines.start'),
+    ('Gold', 'lines.gold'),
+    ('Gain', 'lines.gain'),
+    ('Mutants: start', 'mutation.start'),
+    ('Gold', 'mutation.gold'),
+    ('Gain', 'mutation.gain'),
+)
+
 
 def print_report(report: Report, console: Console) -> None:
     """Print what decides in five lines, then all tables; each figure stands over its 95 % interval."""
-    console.print(_describe_systems(report.systems), highlight=False)
-    console.print(headline.format_headline(report), end='\n\n', markup=False, highlight=False)
+    harnesses = cells.join_names(system.harness for system in report.systems)
+    models = cells.join_names(system.model for system in report.systems)
+    console.print(f'harness {harnesses}, model {models}', highlight=False)
+    _print_plain(console, _format_headline(report))
     for track in report.tracks:
-        for table in _make_tables(track):
-            console.print(table)
-            console.print()
-        for note in _list_notes(track):
-            console.print(note, end='\n\n', markup=False, highlight=False)
+        _print_part(console, _make_track_tables(track), _list_track_notes(track))
     for family in report.families:
-        for table in make_family_tables(family):
-            console.print(table)
-            console.print()
-        for note in list_family_notes(family):
-            console.print(note, end='\n\n', markup=False, highlight=False)
+        _print_part(console, _make_family_tables(family), _list_family_notes(family))
     for attempts in report.attempts:
-        console.print(make_attempt_table(attempts))
-        console.print()
-        for note in list_attempt_notes(attempts):
-            console.print(note, end='\n\n', markup=False, highlight=False)
-    console.print(
+        note = (
+            f'{attempts.of}: solved by one of k attempts, with all of its targets; all other tables are of '
+            'first attempts'
+        )
+        _print_part(console, [_make_attempt_table(attempts)], [note])
+    _print_plain(
+        console,
         f'Intervals: 95 %, bootstrapped over repositories ({report.intervals.resamples} '
         f'resamples). Snapshot {report.snapshot_sha256[:16]}, predictions '
         f'{report.predictions_sha256[:16]}.',
-        markup=False,
-        highlight=False,
+        end='\n',
     )
 
 
-def _make_tables(track: TrackReport) -> Iterator[Table]:
-    name = cells.NAMES[track.track]
-    _, coverage, mutation = _PLACES[track.track]
-    yield _make_outcome_table(track)
-    yield _make_on_pass_table(
-        f'{name}: coverage of the whole range ({coverage})', 'Cov', track.coverage
-    )
-    yield _make_on_pass_table(
-        f'{name}: coverage of lines that have code', 'CodeCov', track.code_coverage
-    )
-    yield _make_on_pass_table(f'{name}: mutants ({mutation})', 'Mut', track.mutation)
-    yield _make_extra_table(track)
-    if track.costs:
-        yield _make_cost_table(track, track.costs)
-    if track.half_years:
-        yield _make_subset_table(track, 'by half-year (Figure 4)', 'half-year', track.half_years)
-    yield _make_subset_table(track, 'by cause', 'cause', track.causes)
-
-
-def _list_notes(track: TrackReport) -> Iterator[str]:
-    name = cells.NAMES[track.track]
-    if track.costs and track.costs.tasks_without_cost:
-        yield (
-            f'{name}: {cells.pluralise(track.costs.tasks_without_cost, "task")} of unknown cost count as '
-            'above every cap'
-        )
-    if track.pit:
-        pred, gold = (
-            cells.format_plain_percent(track.pit.pred),
-            cells.format_plain_percent(track.pit.gold),
-        )
-        yield (
-            f"{name}: by PIT's word, which decides nothing, {pred} of its mutants in changed methods "
-            f'are killed, by gold {gold} (over {cells.pluralise(track.pit.pred.units, "method")})'
-        )
-    if track.infra_methods:
-        yield (
-            f'{name}: {cells.pluralise(track.infra_methods, "method")} of '
-            f'{cells.pluralise(track.infra_tasks, "task")} could not be judged for trouble of ours and '
-            'count nowhere; evaluate again to try once more'
+def print_comparison(comparison: Comparison, console: Console) -> None:
+    """Print a table for each track; every figure stands over its 95 % interval."""
+    for track in comparison.tracks:
+        console.print(_make_comparison_table(track))
+        if track.left_out:
+            console.print(
+                f'{pluralise(track.left_out, "method")} could not be judged in both for trouble '
+                'of ours and count nowhere',
+                highlight=False,
+            )
+        console.print()
+    first, second = (' and '.join(map(str, versions)) for versions in comparison.engines)
+    if first != second:
+        console.print(
+            f'A was judged by engine {first}, B by {second}: some differences may '
+            'be theirs; evaluate both with the same coevo',
+            highlight=False,
         )
 
 
-def _make_outcome_table(track: TrackReport) -> Table:
-    table = cells.make_table(
-        f'{cells.NAMES[track.track]} on {cells.pluralise(track.methods, "method")} across '
-        f'{cells.pluralise(track.tasks, "task")} ({_PLACES[track.track][0]})',
-        ('mean over',),
-        _list_rate_names(track.track),
-    )
-    for over, rates in (
-        ('tasks', track.macro),
-        ('  by module', track.macro_by_module),
-        ('methods', track.micro),
-        ('  by module', track.micro_by_module),
-    ):
-        table.add_row(over, *_format_rates(track.track, rates))
-    return table
+def _print_part(console: Console, tables: Iterable[Table], notes: Iterable[str]) -> None:
+    for table in tables:
+        console.print(table)
+        console.print()
+    for note in notes:
+        _print_plain(console, note)
 
 
-def _make_on_pass_table(title: str, name: str, figures: OnPassMeans) -> Table:
-    on_pass = f'{name}OnPass'
-    table = cells.make_table(title, (), (name, on_pass, f'{on_pass}Human', f'Δ{on_pass}'))
-    shares = (figures.wide, figures.pred, figures.gold)
-    table.add_row(*map(cells.format_percent, shares), cells.format_delta(figures.delta))
-    return table
+def _print_plain(console: Console, text: str, end: str = '\n\n') -> None:
+    console.print(text, end=end, markup=False, highlight=False)
 
 
-def _make_extra_table(track: TrackReport) -> Table:
-    """One below the other: side by side they would be wider than a terminal."""
-    measures = track.beyond
-    shares = {
-        'SuccessStrict%': measures.success_strict,
-        'Vacuous%': measures.vacuous,
-        'RelativeKill': measures.relative_kill,
-        'Reversals': measures.reversals_pred,
-        'ReversalsHuman': measures.reversals_gold,
-        'BranchOnPass': measures.branch_coverage_pred,
-        'BranchOnPassHuman': measures.branch_coverage_gold,
-    }
-    if track.track is Track.UPDATE:
-        shares['OraclePreserved%'] = measures.oracle_preserved
-    table = cells.make_table(
-        f'{cells.NAMES[track.track]}: beyond the paper', ('figure',), ('value', '95 % interval')
-    )
-    for name, estimate in shares.items():
-        table.add_row(name, *_split_interval(cells.format_percent(estimate)))
-    table.add_row('Mutants', *_split_interval(cells.format_number(measures.mutants)))
-    return table
+def _get_fields(record: object, paths: Iterable[str]) -> Iterator[Cell]:
+    return (attrgetter(path)(record) for path in paths)
+
+
+# -- what decides ----------------------------------------------------------------------------------
+
+
+def _format_headline(report: Report) -> str:
+    """How many tasks, how many solved, how strictly, and how sure that is.
+
+    A column for each track, and for each family of suites, of which every test has to pass; the interval is
+    of `success`, 95 %, over repositories. Suites are not strict or vacuous: what they cover and kill says
+    that. Who is to maintain a file succeeds if nothing was missed or done wrongly, whether or not gold lets
+    all tests pass.
+    """
+    columns: list[tuple[str, ...]] = [('', 'tasks', 'success', 'strict', 'vacuous', 'interval')]
+    for track in report.tracks:
+        shares = (track.macro.success, track.beyond.success_strict, track.beyond.vacuous)
+        columns.append(_make_headline_column(track.track, track.tasks, shares))
+    for family in report.families:
+        success = family.maintenance.done if family.maintenance else family.success
+        columns.append(_make_headline_column(family.family, family.tasks, (success, None, None)))
+    right = [False, *[True] * (len(columns) - 1)]
+    return presentation.align_columns(list(zip(*columns, strict=True)), right).rstrip('\n')
+
+
+def _make_headline_column(
+    name: str, tasks: int, shares: Sequence[MeanEstimate | None]
+) -> tuple[str, ...]:
+    values = [_split_interval(cells.format_percent(share)) for share in shares]
+    return str(name), f'{tasks:,}', *(value for value, _ in values), values[0][1] or cells.DASH
 
 
 def _split_interval(figure: Text) -> tuple[str, str]:
@@ -154,207 +204,219 @@ def _split_interval(figure: Text) -> tuple[str, str]:
     return value, interval
 
 
-def _make_cost_table(track: TrackReport, costs: CostReport) -> Table:
-    table = cells.make_table(
-        f'{cells.NAMES[track.track]}: under a cap on the cost of a task (Table 10)',
+# -- tracks ----------------------------------------------------------------------------------------
+
+
+def _make_track_tables(track: TrackReport) -> Iterator[Table]:
+    name = _NAMES[track.track]
+    outcomes, coverage, mutation = _PLACES[track.track]
+    rates = _list_rates(track.track)
+    averages = (
+        ('tasks', track.macro),
+        ('  by module', track.macro_by_module),
+        ('methods', track.micro),
+        ('  by module', track.micro_by_module),
+    )
+    yield make_table(
+        f'{name} on {pluralise(track.methods, "method")} across '
+        f'{pluralise(track.tasks, "task")} ({outcomes})',
+        ('mean over',),
+        list(rates),
+        ((over, *_get_fields(shares, rates.values())) for over, shares in averages),
+    )
+    for title, short, means in (
+        (f'coverage of the whole range ({coverage})', 'Cov', track.coverage),
+        ('coverage of lines that have code', 'CodeCov', track.code_coverage),
+        (f'mutants ({mutation})', 'Mut', track.mutation),
+    ):
+        on_pass = f'{short}OnPass'
+        yield make_table(
+            f'{name}: {title}',
+            (),
+            (short, on_pass, f'{on_pass}Human', f'Δ{on_pass}'),
+            [(means.wide, means.pred, means.gold, cells.format_delta(means.delta))],
+        )
+    yield make_table(
+        f'{name}: beyond the paper', ('figure',), ('value', '95 % interval'), _list_measures(track)
+    )
+    if track.costs:
+        yield _make_cost_table(name, track.costs)
+    if track.half_years:
+        yield _make_subset_table(track, 'by half-year (Figure 4)', 'half-year', track.half_years)
+    yield _make_subset_table(track, 'by cause', 'cause', track.causes)
+
+
+def _list_rates(track: Track) -> dict[str, str]:
+    generated = track is Track.GENERATION
+    return {name: rate for name, rate in _RATES.items() if generated or rate != 'redundant'}
+
+
+def _list_measures(track: TrackReport) -> Iterator[Sequence[Cell]]:
+    """One below the other: side by side they would be wider than a terminal."""
+    for name, measure in _MEASURES.items():
+        if measure != 'oracle_preserved' or track.track is Track.UPDATE:
+            share = cells.format_percent(getattr(track.beyond, measure))
+            yield name, *_split_interval(share)
+    number = cells.format_estimate(track.beyond.mutants, '{:.1f}'.format, '{:.1f}'.format)
+    yield 'Mutants', *_split_interval(number)
+
+
+def _make_cost_table(name: str, costs: CostReport) -> Table:
+    def format_thousands(value: float) -> str:
+        return f'{value / 1000:.1f}k'
+
+    return make_table(
+        f'{name}: under a cap on the cost of a task (Table 10)',
         ('Budget',),
         ('% kept', 'Avg Tokens', 'Avg Cost', 'Success%', 'HrnsFail%'),
+        (
+            (
+                f'${capped.cap_usd:g}',
+                f'{capped.kept * 100:.1f}%',
+                cells.format_estimate(capped.avg_tokens, format_thousands, format_thousands),
+                cells.format_estimate(capped.avg_cost_usd, '${:.2f}'.format, '{:.2f}'.format),
+                capped.micro.success,
+                capped.micro.hrns_fail,
+            )
+            for capped in costs.caps
+        ),
     )
-    for capped in costs.caps:
-        table.add_row(
-            f'${capped.cap_usd:g}',
-            f'{capped.kept * 100:.1f}%',
-            cells.format_thousands(capped.avg_tokens),
-            cells.format_dollars(capped.avg_cost_usd),
-            cells.format_percent(capped.micro.success),
-            cells.format_percent(capped.micro.hrns_fail),
-        )
-    return table
 
 
 def _make_subset_table(
     track: TrackReport, title: str, name: str, subsets: Sequence[TrackSubset]
 ) -> Table:
-    table = cells.make_table(
-        f'{cells.NAMES[track.track]}: {title}',
+    rates = _list_rates(track.track)
+    return make_table(
+        f'{_NAMES[track.track]}: {title}',
         (name,),
-        ('tasks\nmethods', *_list_rate_names(track.track)),
+        ('tasks\nmethods', *rates),
+        (
+            (
+                subset.name,
+                f'{subset.tasks:,}\n{subset.methods:,}',
+                *_get_fields(subset.macro, rates.values()),
+            )
+            for subset in subsets
+        ),
     )
-    for subset in subsets:
-        sizes = f'{subset.tasks:,}\n{subset.methods:,}'
-        table.add_row(subset.name, sizes, *_format_rates(track.track, subset.macro))
-    return table
 
 
-def _list_rate_names(track: Track) -> Sequence[str]:
-    redundant = ('Redundant%',) if track is Track.GENERATION else ()
-    return ('Success%', *redundant, 'ExecFail%', 'CmplFail%', 'HrnsFail%')
+def _list_track_notes(track: TrackReport) -> Iterator[str]:
+    name = _NAMES[track.track]
+    if track.costs and track.costs.tasks_without_cost:
+        yield (
+            f'{name}: {pluralise(track.costs.tasks_without_cost, "task")} of unknown cost count as '
+            'above every cap'
+        )
+    if track.pit:
+        pred, gold = map(cells.format_plain_percent, (track.pit.pred, track.pit.gold))
+        yield (
+            f"{name}: by PIT's word, which decides nothing, {pred} of its mutants in changed methods "
+            f'are killed, by gold {gold} (over {pluralise(track.pit.pred.units, "method")})'
+        )
+    if track.infra_methods:
+        yield (
+            f'{name}: {pluralise(track.infra_methods, "method")} of '
+            f'{pluralise(track.infra_tasks, "task")} could not be judged for trouble of ours and '
+            'count nowhere; evaluate again to try once more'
+        )
 
 
-def _format_rates(track: Track, rates: OutcomeRates) -> Iterator[Text]:
-    yield cells.format_percent(rates.success)
-    if track is Track.GENERATION:
-        yield cells.format_percent(rates.redundant)
-    yield from map(cells.format_percent, (rates.exec_fail, rates.cmpl_fail, rates.hrns_fail))
+def _make_comparison_table(track: TrackComparison) -> Table:
+    return make_table(
+        f'{_NAMES[track.track]} on {pluralise(track.methods, "method")} across '
+        f'{pluralise(track.tasks, "task")}',
+        ('',),
+        ('A', 'B', 'B - A', 'units', 'repositories'),
+        (
+            (
+                figure.name,
+                figure.first,
+                figure.second,
+                cells.format_delta(figure.difference),
+                f'{figure.difference.units:,}',
+                f'{figure.difference.repositories:,}',
+            )
+            for figure in track.figures
+        ),
+    )
 
 
-def _describe_systems(systems: Sequence[SystemSummary]) -> str:
-    harnesses = cells.join_names(system.harness for system in systems)
-    models = cells.join_names(system.model for system in systems)
-    return f'harness {harnesses}, model {models}'
+# -- several attempts, and suites ------------------------------------------------------------------
 
 
-# The figures of several attempts as tables for a terminal.
-
-_TOLD = {
-    AttemptProtocol.ONCE: 'each by itself',
-    AttemptProtocol.FEEDBACK: 'each told what became of the one before',
-    AttemptProtocol.DIVERSIFY: 'each adding a file',
-}
-
-
-def make_attempt_table(report: AttemptReport) -> Table:
-    """A row for each k."""
-    columns = ('Solved%', 'Correct%', 'Lines', 'Branches', 'Mutants', 'Of correct', 'Unknown')
-    table = cells.make_table(
-        f'{report.of}: up to {report.attempts} attempts at {cells.pluralise(report.tasks, "task")}, '
+def _make_attempt_table(report: AttemptReport) -> Table:
+    return make_table(
+        f'{report.of}: up to {report.attempts} attempts at {pluralise(report.tasks, "task")}, '
         f'{_TOLD[report.protocol]}',
         ('k',),
-        columns,
-    )
-    for figures in report.at:
-        shares = (
-            *(figures.solved, figures.correct, figures.lines),
-            *(figures.branches, figures.mutation, figures.mutation_correct),
-        )
-        table.add_row(
-            str(figures.k), *map(cells.format_percent, shares), Text(str(figures.unknown))
-        )
-    return table
-
-
-def list_attempt_notes(report: AttemptReport) -> Iterator[str]:
-    yield (
-        f'{report.of}: solved by one of k attempts, with all of its targets; all other tables are of '
-        'first attempts'
+        list(_ATTEMPTS),
+        ((figures.k, *_get_fields(figures, _ATTEMPTS.values())) for figures in report.at),
     )
 
 
-# The figures of suites as tables for a terminal.
-
-
-def make_family_tables(report: FamilyReport) -> Iterator[Table]:
+def _make_family_tables(report: FamilyReport) -> Iterator[Table]:
     """Outcomes, then each measure over all suites and over those that ran, with both numbers."""
-    suites = cells.pluralise(report.tasks, 'suite')
-    outcomes = cells.make_table(
-        f'Family {report.family}: {suites} of {report.repositories} repositories',
+    name = f'Family {report.family}:'
+    yield make_table(
+        f'{name} {pluralise(report.tasks, "suite")} of {report.repositories} repositories',
         (),
-        ('Success%', 'Ran%', 'Builds%', 'Passing%', *report.outcomes),
+        (*_SUITES, *report.outcomes),
+        [(*_get_fields(report, _SUITES.values()), *report.outcomes.values())],
     )
-    shares = (report.success, report.ran, report.builds, report.passing)
-    counts = (Text(str(count)) for count in report.outcomes.values())
-    outcomes.add_row(*map(cells.format_percent, shares), *counts)
-    yield outcomes
     if report.maintenance is not None:
-        yield _make_maintenance_table(report, report.maintenance)
+        rows = _list_shares(report.maintenance, _MAINTENANCE)
+        yield make_table(f'{name} what became of each test', ('Rate',), ('Of tests', 'N'), rows)
         return
-    measures = cells.make_table(
-        f'Family {report.family}: what suites are worth on the focus',
+    measures = {
+        'Lines': report.lines,
+        'Branches': report.branches,
+        'Methods': report.methods,
+        'Mutants': report.mutation,
+    }
+    yield make_table(
+        f'{name} what suites are worth on the focus',
         ('Measure',),
-        ('Over all', 'N', 'Over those that ran', 'N ran', 'Start', 'Gold', 'Gain', 'Unknown'),
+        list(_SUITE_MEASURE),
+        (
+            (what, *_get_fields(measure, _SUITE_MEASURE.values()))
+            for what, measure in measures.items()
+        ),
     )
-    for name, measure in (
-        ('Lines', report.lines),
-        ('Branches', report.branches),
-        ('Methods', report.methods),
-        ('Mutants', report.mutation),
-    ):
-        measures.add_row(name, *_format_cells(measure))
-    yield measures
-    yield _make_tests_table(report)
+    rows = _list_shares(report, _TESTS)
+    yield make_table(f'{name} tests of a suite', ('Share',), ('Of suites', 'N'), rows)
     if len(report.starts) > 1:
-        yield _make_start_table(report)
-
-
-def _make_maintenance_table(report: FamilyReport, found: MaintenanceReport) -> Table:
-    """What of the tests was missed, and what was done to those that had to stay."""
-    table = cells.make_table(
-        f'Family {report.family}: what became of each test', ('Rate',), ('Of tests', 'N')
-    )
-    for name, rate in (
-        ('Done, of tasks', found.done),
-        ('Missed updates', found.missed_updates),
-        ('False edits', found.false_edits),
-        ('Harmed', found.harmed),
-        ('Wrong deletions', found.wrong_deletions),
-        ('Missed deletions', found.missed_deletions),
-        ('Additions', found.additions),
-    ):
-        table.add_row(name, cells.format_percent(rate), Text(str(rate.units)))
-    return table
-
-
-def _make_tests_table(report: FamilyReport) -> Table:
-    """What each test of a suite adds, and how many fail together."""
-    table = cells.make_table(
-        f'Family {report.family}: tests of a suite', ('Share',), ('Of suites', 'N')
-    )
-    for name, rate in (
-        ('Lines that one test alone executes', report.unique_lines),
-        ('Failing tests that share their cause', report.cascading),
-        ('Passing, of tests that share none', report.passing_alone),
-    ):
-        table.add_row(name, cells.format_percent(rate), Text(str(rate.units)))
-    return table
-
-
-def _make_start_table(report: FamilyReport) -> Table:
-    """How many tasks start in each way, what comes of them, and what suites gain on the start."""
-    columns = (
-        'Tasks',
-        'Success%',
-        'Lines: start',
-        'Gold',
-        'Gain',
-        'Mutants: start',
-        'Gold',
-        'Gain',
-    )
-    table = cells.make_table(f'Family {report.family}: by start', ('Start',), columns)
-    for start_report in report.starts:
-        shares = (
-            start_report.success,
-            *(start_report.lines.start, start_report.lines.gold, start_report.lines.gain),
-            *(start_report.mutation.start, start_report.mutation.gold, start_report.mutation.gain),
+        yield make_table(
+            f'{name} by start',
+            ('Start',),
+            [title for title, _ in _STARTS],
+            (
+                (
+                    ', '.join(str(word) for word in (start.scenario, start.start_builder) if word),
+                    *_get_fields(start, (path for _, path in _STARTS)),
+                )
+                for start in report.starts
+            ),
         )
-        name = (
-            f'{start_report.scenario}, {start_report.start_builder}'
-            if start_report.scenario
-            else str(start_report.start_builder)
-        )
-        table.add_row(name, Text(str(start_report.tasks)), *map(cells.format_percent, shares))
-    return table
 
 
-def _format_cells(measure: SuiteMeasure) -> Iterator[Text]:
-    yield cells.format_percent(measure.over_all)
-    yield Text(str(measure.over_all.units))
-    yield cells.format_percent(measure.over_ran)
-    yield Text(str(measure.over_ran.units))
-    yield cells.format_percent(measure.start)
-    yield cells.format_percent(measure.gold)
-    yield cells.format_percent(measure.gain)
-    yield Text(str(measure.unknown))
+def _list_shares(
+    report: FamilyReport | MaintenanceReport, names: dict[str, str]
+) -> Iterator[Sequence[Cell]]:
+    for name, field in names.items():
+        share = getattr(report, field)
+        yield name, share, share.units
 
 
-def list_family_notes(report: FamilyReport) -> Iterator[str]:
+def _list_family_notes(report: FamilyReport) -> Iterator[str]:
     if report.infra:
         yield (
-            f'Family {report.family}: {cells.pluralise(report.infra, "suite")} could not be judged for trouble '
+            f'Family {report.family}: {pluralise(report.infra, "suite")} could not be judged for trouble '
             'of ours and count nowhere; evaluate again to try once more'
         )
     if report.maintenance is not None and report.maintenance.unknown:
         yield (
-            f'Family {report.family}: of {cells.pluralise(report.maintenance.unknown, "test")} runs here do not '
+            f'Family {report.family}: of {pluralise(report.maintenance.unknown, "test")} runs here do not '
             'bear out the label; they count nowhere'
         )

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.records import Key, MethodResult
-from coevo.evaluation.reporting.report import Report, make_report
+from coevo.evaluation.reporting.records import Report
+from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.results import NAME, load_results
 from coevo.evaluation.submission.folder import SubmissionFolder
 from coevo.evaluation.suites.results import load_suites

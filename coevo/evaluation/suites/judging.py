@@ -11,18 +11,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.alone import run_alone
 from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.protocol import check_builds, find_code_shadows, refuse_shadows
 from coevo.evaluation.judging.shown_sources import choose_shown_sources
-from coevo.evaluation.judging.task_context import TaskContext
+from coevo.evaluation.judging.task_context import GradingCase, TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.measuring import measure_suite
-from coevo.evaluation.suites.methods import index_methods_by_name
-from coevo.evaluation.suites.outcomes import GradedSuite, SuiteRunResult
+from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteTest
+from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import RunConditions
@@ -37,27 +37,12 @@ from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import describe_verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteSubmission:
-    """A patched file, None if it was deleted; what it was at the start.
-
-    repository, tests_rev  a commit of the start state with the patched file, which is read and never
-                           laid out
-    """
-
-    assignment: Assignment
-    repository: Repository
-    start: bytes | None
-    patched: bytes | None
-    tests_rev: str
-
-
 def grade_suite(
     context: TaskContext,
     patched: bytes,
     methods: Mapping[str, TestMethod],
     ledger: Ledger | None,
-) -> GradedSuite:
+) -> GradingResult:
     """The tests of a patched file, by name; Transient, NotBuilt."""
     began = time.monotonic()
     check_builds(context)
@@ -68,7 +53,7 @@ def grade_suite(
     shadows = find_code_shadows(context, cell)
     if shadows:
         seen = SuiteRunResult(refusal=refuse_shadows(shadows))
-        return GradedSuite(seen=seen, runtime=runtime, cpu_seconds=spent)
+        return GradingResult(suite=seen, runtime=runtime, cpu_seconds=spent)
     sources, sources_cpu_seconds = choose_shown_sources(context, ledger)
     context = replace(context, conditions=replace(context.conditions, sources=sources))
     run = _SuiteGrading(context=context, cell=cell, expects=_list_expected_throws(context, patched))
@@ -82,21 +67,23 @@ def grade_suite(
     if is_measured and any(test.passes for test in tests):
         seen, used = measure_suite(context, patched, methods, seen)
         spent += used
-    return GradedSuite(
-        seen=seen, runtime=runtime, cpu_seconds=spent, seconds=time.monotonic() - began
+    return GradingResult(
+        suite=seen, runtime=runtime, cpu_seconds=spent, seconds=time.monotonic() - began
     )
 
 
-def find_submitted_tests(submission: SuiteSubmission) -> Mapping[str, TestMethod] | SuiteRunResult:
+def find_submitted_tests(
+    case: GradingCase, repository: Repository
+) -> Mapping[str, TestMethod] | SuiteRunResult:
     """The tests of a file by name, or what is to be said of one without any."""
-    patched, task = submission.patched, submission.assignment.task
+    patched, task = case.patched, case.attempt.assignment.task
     if patched is None or not patched.strip():
         return SuiteRunResult(settled=SuiteOutcome.EMPTY)
-    if patched == submission.start:
+    if patched == case.start:
         return SuiteRunResult(settled=SuiteOutcome.NO_CHANGE)
     read = get_reading(task.language)
     file = read.parse(patched, task.test_file)
-    tree = read.open_tree(submission.repository, submission.tests_rev)
+    tree = read.open_tree(repository, case.tests_rev)
     test_members = read.find_tests(
         file,
         lambda simple: [resolved.type for resolved in tree.resolve_type(task.test_file, simple)],

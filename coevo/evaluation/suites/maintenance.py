@@ -11,18 +11,17 @@ import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from coevo.evaluation.judging.application import Refusal
+from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.memory import recall_or_ask
 from coevo.evaluation.judging.protocol import check_builds
 from coevo.evaluation.judging.shown_sources import choose_shown_sources
-from coevo.evaluation.judging.task_context import TaskContext
+from coevo.evaluation.judging.task_context import GradingCase, TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.judging import SuiteSubmission, find_submitted_tests, grade_suite
+from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite
 from coevo.evaluation.suites.maintained_kills import StrengthRunner
-from coevo.evaluation.suites.maintained_records import MaintainedOutcome, MaintainedResult
-from coevo.evaluation.suites.outcomes import GradedSuite, SuiteRunResult
-from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.evaluation.suites.outcomes import SuiteRunResult
+from coevo.evaluation.suites.records import MaintainedOutcome, MaintainedResult, SuiteOutcome
 from coevo.evaluation.suites.texts import FileText, TestText, read_file_text
 from coevo.git.repository import Repository
 from coevo.languages.cells import CompiledTests
@@ -42,25 +41,19 @@ class _PassingTests:
 
 
 def grade_maintenance(
-    context: TaskContext,
-    submission: SuiteSubmission,
-    refusal: Refusal | None,
-    ledger: Ledger | None,
-) -> GradedSuite:
-    """A submitted file; Transient, NotBuilt.
-
-    refusal  why what was handed in leaves the file as it is
-    """
+    context: TaskContext, case: GradingCase, ledger: Ledger | None
+) -> GradingResult:
+    """A submitted file; Transient, NotBuilt."""
     began = time.monotonic()
     check_builds(context)
     sources, spent = choose_shown_sources(context, ledger)
     plain = replace(context, conditions=replace(context.conditions, sources=sources))
-    judged = _grade_as_suite(context, submission, refusal, ledger)
-    file = _MaintainedFile(context=plain, ledger=ledger, submission=submission, seen=judged.seen)
+    judged, seen = _grade_as_suite(context, case, ledger)
+    file = _MaintainedFile(context=plain, ledger=ledger, case=case, seen=seen)
     maintained = tuple(file.list_results())
     return replace(
         judged,
-        seen=replace(judged.seen, maintained=maintained),
+        suite=replace(seen, maintained=maintained),
         runtime=context.built.new.runtime,
         cpu_seconds=judged.cpu_seconds + spent + file.cpu_seconds,
         seconds=time.monotonic() - began,
@@ -68,20 +61,19 @@ def grade_maintenance(
 
 
 def _grade_as_suite(
-    context: TaskContext,
-    submission: SuiteSubmission,
-    refusal: Refusal | None,
-    ledger: Ledger | None,
-) -> GradedSuite:
-    if refusal is not None:
-        unchanged = refusal.detail is Detail.EMPTY
+    context: TaskContext, case: GradingCase, ledger: Ledger | None
+) -> tuple[GradingResult, SuiteRunResult]:
+    if case.refusal is not None:
+        unchanged = case.refusal.detail is Detail.EMPTY
         settled = SuiteRunResult(settled=SuiteOutcome.NO_CHANGE)
-        return GradedSuite(seen=settled if unchanged else SuiteRunResult(refusal=refusal))
-    methods = find_submitted_tests(submission)
+        return GradingResult(), settled if unchanged else SuiteRunResult(refusal=case.refusal)
+    methods = find_submitted_tests(case, context.repository)
     if isinstance(methods, SuiteRunResult):
-        return GradedSuite(seen=methods)
-    assert submission.patched is not None, 'a file with tests is there'
-    return grade_suite(context, submission.patched, methods, ledger)
+        return GradingResult(), methods
+    assert case.patched is not None, 'a file with tests is there'
+    judged = grade_suite(context, case.patched, methods, ledger)
+    assert judged.suite is not None, 'a suite was judged'
+    return judged, judged.suite
 
 
 class _MaintainedFile:
@@ -92,11 +84,11 @@ class _MaintainedFile:
         *,
         context: TaskContext,
         ledger: Ledger | None,
-        submission: SuiteSubmission,
+        case: GradingCase,
         seen: SuiteRunResult,
     ) -> None:
         self._context, self._ledger = context, ledger
-        self._patched = submission.patched
+        self._patched = case.patched
         task = context.assignment.task
         self._start = self._read_text(context.repository, context.pair.new.rev, context.start)
         self._gold = self._read_text(context.source, task.new_rev, context.gold)
@@ -105,8 +97,8 @@ class _MaintainedFile:
         if self._is_start:
             self._found, self._passing = self._start, frozenset(self._held.at_start)
         else:
-            rev = submission.tests_rev
-            self._found = self._read_text(submission.repository, rev, submission.patched)
+            rev = case.tests_rev
+            self._found = self._read_text(context.repository, rev, case.patched)
             self._passing = frozenset(test.test_method for test in seen.tests if test.passes)
 
     def list_results(self) -> Iterator[MaintainedResult]:

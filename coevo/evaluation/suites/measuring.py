@@ -14,9 +14,9 @@ from coevo.evaluation.judging.placebos import PlaceboReaction
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.coverage import mark_unseen_lines
 from coevo.evaluation.measuring.watched_lines import add_ranges, list_names_at_revision
-from coevo.evaluation.suites.methods import index_methods_by_name
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteReach, SuiteTest
+from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.contents import load_content
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CompiledTests

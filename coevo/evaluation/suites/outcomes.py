@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.maintained_records import MaintainedResult
-from coevo.evaluation.suites.records import SuiteOutcome, SuiteReach, SuiteTest
+from coevo.evaluation.suites.records import MaintainedResult, SuiteOutcome, SuiteReach, SuiteTest
 from coevo.model.families import SuiteAdequacy
 from coevo.model.words import Outcome
 
@@ -39,16 +38,6 @@ class SuiteRunResult:
     adequacy: SuiteAdequacy | None = None
     reach: SuiteReach | None = None
     maintained: tuple[MaintainedResult, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GradedSuite:
-    """What was seen of a suite, and what that cost."""
-
-    seen: SuiteRunResult
-    runtime: str | None = None
-    cpu_seconds: float = 0.0
-    seconds: float = 0.0
 
 
 def decide_suite_outcome(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | None]:

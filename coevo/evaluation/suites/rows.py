@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coevo.evaluation.assignments import Assignment
+from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import MOST_SAID, ResultHeader, add_prediction_fields, truncate_text
-from coevo.evaluation.suites.maintained_records import MaintainedResult
-from coevo.evaluation.suites.outcomes import GradedSuite, decide_suite_outcome
-from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.outcomes import SuiteRunResult, decide_suite_outcome
+from coevo.evaluation.suites.records import MaintainedResult, SuiteResult
 from coevo.evaluation.suites.results import SUITES_VERSION
 from coevo.languages.table import get_engine_version
 from coevo.model.families import Family
@@ -19,11 +19,12 @@ def make_suite_row(
     header: ResultHeader,
     assignment: Assignment,
     prediction: Prediction,
-    judged: GradedSuite,
+    judged: GradingResult,
+    seen: SuiteRunResult,
     tries: int = 1,
 ) -> SuiteResult:
     """One attempt at one task."""
-    task, seen = assignment.task, judged.seen
+    task = assignment.task
     outcome, detail = decide_suite_outcome(seen)
     reason = seen.refusal or seen.trouble
     row = SuiteResult(

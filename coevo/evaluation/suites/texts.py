@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from coevo.evaluation.suites.methods import index_methods_by_name
 from coevo.git.repository import Repository
-from coevo.languages.declarations import SourceFile
+from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.table import get_reading
 from coevo.model.records import TestMethod
+
+
+def index_methods_by_name(
+    module: str, test_file: str, found: Iterable[tuple[DeclaredType, Member]]
+) -> dict[str, TestMethod]:
+    """Those found in a file, as `Class#method`; overloads have their parameters, too."""
+    methods = [
+        TestMethod(
+            module=module,
+            test_file=test_file,
+            test_class=type_.name,
+            test_method=member.name,
+            parameters=member.parameters,
+        )
+        for type_, member in found
+    ]
+    names = [f'{method.test_class.rpartition(".")[2]}#{method.test_method}' for method in methods]
+    counts = Counter(names)
+    return {
+        name if counts[name] == 1 else f'{name}({",".join(method.parameters)})': method
+        for name, method in zip(names, methods, strict=True)
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

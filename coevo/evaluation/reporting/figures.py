@@ -1,0 +1,146 @@
+"""Figures of results: what views in SQL say of rows, as the records of a report.
+
+A figure is named by its path in the report, such as `tracks`, `update`, `macro`, `success`. Of each script `X.sql`
+three views say what they hold: `samples_of_X` (a repository, and scores whose mean is one sample of a mean),
+`counts_of_X` (a number) and `words_of_X` (a word, or null for a part of the report that is there and empty).
+A sequence has the order of its paths, or that of an enumeration if its records begin with one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+
+import pyarrow as pa
+
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.reporting.bootstrap import (
+    MeanEstimate,
+    Sample,
+    estimate_difference,
+    estimate_mean,
+)
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.model.hints import split_optional
+from coevo.model.schema import build_table
+
+if TYPE_CHECKING:
+    import duckdb
+
+Record = TypeVar('Record')
+Rows = Sequence[MethodResult]
+Suites = Sequence[SuiteResult]
+
+
+@dataclass(slots=True, kw_only=True)
+class Figures:
+    """What is said at a path, and below it by the next word of the path."""
+
+    parts: dict[str, Figures] = field(default_factory=dict)
+    samples: list[Sample] = field(default_factory=list)
+    value: Any = None
+
+    def find(self, path: Sequence[str]) -> Figures:
+        """Return what is said at a path, with room for more."""
+        place = self
+        for name in path:
+            place = place.parts.setdefault(name, Figures())
+        return place
+
+
+@contextmanager
+def open_results(
+    scripts: Sequence[str], evaluations: Sequence[Rows], suites: Suites = ()
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database with the rows as `methods` and `suites`, and with the views of scripts over them."""
+    import duckdb
+
+    tables = [
+        build_table(MethodResult, rows).append_column(
+            'evaluation', pa.array([number] * len(rows), pa.int64())
+        )
+        for number, rows in enumerate(evaluations or [()])
+    ]
+    folder = files('coevo').joinpath('evaluation', 'reporting')
+    # Queries are many and small: threads would wait for each other.
+    with duckdb.connect(config={'threads': 1}) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.register('methods', pa.concat_tables(tables))
+        connection.register('suites', build_table(SuiteResult, suites))
+        for name in scripts:
+            connection.execute(folder.joinpath(f'{name}.sql').read_text('utf-8'))
+        yield connection
+
+
+def collect_figures(connection: duckdb.DuckDBPyConnection, scripts: Sequence[str]) -> Figures:
+    """Collect what the views of scripts say."""
+    figures = Figures()
+    for name in scripts:
+        for path, repo, scores in connection.execute(f'FROM samples_of_{name}').fetchall():
+            samples = figures.find(path).samples
+            if scores:
+                samples.append(Sample(repo=repo, value=math.fsum(scores) / len(scores)))
+        for kind in ('counts', 'words'):
+            for path, value in connection.execute(f'FROM {kind}_of_{name}').fetchall():
+                figures.find(path).value = value
+    return figures
+
+
+def fill_record(kind: type[Record], figures: Figures, **given: Any) -> Record:
+    """Make a record of what is said of its fields: None, 0 or an empty part where nothing is.
+
+    given  fields that no view tells
+    """
+    hints = {name: hint for name, hint in get_type_hints(kind).items() if name not in given}
+    told = {name: _make_value(hint, figures.parts.get(name)) for name, hint in hints.items()}
+    return kind(**given, **told)
+
+
+def _make_value(hint: Any, figures: Figures | None) -> Any:
+    kind, optional = split_optional(hint)
+    if figures is None and optional:
+        return None
+    figures = figures or Figures()
+    if kind is MeanEstimate:
+        return _estimate(figures)
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        return fill_record(kind, figures)
+    if get_origin(kind) is not None:
+        return _make_container(kind, figures)
+    if figures.value is None:
+        return None if optional else kind()
+    return kind(figures.value)
+
+
+def _make_container(kind: Any, figures: Figures) -> Any:
+    """A mapping by the next words of the path, or a sequence of what is there."""
+    arguments = get_args(kind)
+    if issubclass(get_origin(kind), Mapping):
+        key_type, inner = arguments
+        keys = _sort_keys(figures, key_type)
+        return {key_type(key): _make_value(inner, figures.parts[key]) for key in keys}
+    inner = arguments[0]
+    first_type, *_ = get_type_hints(inner).values()
+    parts = [_make_value(inner, figures.parts[key]) for key in _sort_keys(figures, first_type)]
+    return tuple(parts) if get_origin(kind) is tuple else parts
+
+
+def _sort_keys(figures: Figures, kind: Any) -> Sequence[str]:
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return [member.value for member in kind if member.value in figures.parts]
+    return sorted(figures.parts)
+
+
+def _estimate(figures: Figures) -> MeanEstimate:
+    """A mean, or the difference of two whose samples stand below it."""
+    if figures.parts:
+        return estimate_difference(
+            figures.find(['first']).samples, figures.find(['second']).samples
+        )
+    return estimate_mean(figures.samples)

@@ -1,0 +1,243 @@
+-- Suites as figures, a block for each family. Reads `suites`: the rows of `suites.parquet`.
+--
+-- Published figures are now over all suites, with a 0 for each that did not run, now over those that ran (AgoneTest,
+-- TAM-Eval): none is told without its name. A measure that could not be taken is in neither mean, and counted as
+-- unknown; a class without branches has no share of them.
+
+-- Each suite, with whether it solves its task: every test passes, or of maintenance, all that had to be done is, and
+-- nothing else.
+CREATE TABLE suite_rows AS
+SELECT
+    *,
+    outcome IN ('success', 'partly', 'exec_fail') AS ran,
+    len([test FOR test IN tests IF test.passes]) AS passing,
+    [
+        {
+            'expected_action': test.expected_action,
+            'outcome': test.outcome,
+            'weaker': test.weaker,
+            'known': test.outcome <> 'unknown',
+            'harmed': test.outcome IN ('weakened', 'broken', 'deleted_wrongly'),
+            'wrong': test.outcome IN ('weakened', 'broken', 'deleted_wrongly')
+                AND test.expected_action IN ('keep', 'refine')
+                OR test.outcome = 'edited' AND test.expected_action = 'keep'
+                OR test.outcome IN ('missed', 'deleted_wrongly') AND test.expected_action = 'update'
+                OR test.outcome = 'missed' AND test.expected_action = 'remove'
+        }
+        FOR test IN maintained
+    ] AS asked,
+    CASE
+        WHEN maintained IS NULL THEN outcome = 'success'
+        ELSE len([test FOR test IN asked IF test.wrong]) = 0
+    END AS solved
+FROM suites;
+
+CREATE TABLE judged AS FROM suite_rows WHERE attempt = 1 AND outcome <> 'infra';
+
+CREATE MACRO share(adequacy, measure) AS
+CASE measure
+    WHEN 'lines' THEN adequacy.covered_lines / nullif(adequacy.lines, 0)
+    WHEN 'branches' THEN adequacy.covered_branches / nullif(adequacy.branches, 0)
+    WHEN 'methods' THEN adequacy.covered_methods / nullif(adequacy.methods, 0)
+    WHEN 'mutation' THEN adequacy.killed / nullif(adequacy.mutants, 0)
+END;
+
+-- What suites are worth on the focus of their tasks, of those whose gold has a share: others have nothing to measure.
+-- A suite of which no test passes is worth 0. The gain beyond its start is 0 of one of which not every test passes
+-- (TAM-Eval's ΔTestCov and ΔMutCov).
+CREATE TABLE suite_measures AS
+SELECT
+    family,
+    start_builder,
+    measure,
+    repo,
+    ran,
+    CASE WHEN ran AND passing > 0 THEN share(adequacy, measure) ELSE 0 END AS worth,
+    CASE WHEN start_adequacy IS NULL THEN 0 ELSE share(start_adequacy, measure) END AS start,
+    share(gold_adequacy, measure) AS gold,
+    CASE
+        WHEN start IS NULL THEN NULL
+        WHEN outcome <> 'success' THEN 0
+        ELSE share(adequacy, measure) - start
+    END AS gain
+FROM judged, (VALUES ('lines'), ('branches'), ('methods'), ('mutation')) AS measures (measure)
+WHERE share(gold_adequacy, measure) IS NOT NULL;
+
+-- The same under the whole family, and under how tasks start where that is known.
+CREATE TABLE placed_measures AS
+SELECT [measure] AS heading, * FROM suite_measures
+UNION ALL
+SELECT ['starts', start_builder, measure], *
+FROM suite_measures
+WHERE start_builder IS NOT NULL AND measure IN ('lines', 'mutation');
+
+-- Smells are counted as AgoneTest does: how many tests of a suite have each. Of a suite that ran they are known
+-- where each test was looked at.
+CREATE TABLE smelly_suites AS
+SELECT family, repo, ran, smell, len([test FOR test IN tests IF list_contains(test.smells, smell)])::DOUBLE AS number
+FROM (
+    SELECT *
+    FROM judged
+    WHERE NOT ran OR len([test FOR test IN tests IF test.smells IS NULL]) = 0
+)
+JOIN (
+    SELECT DISTINCT family, unnest(flatten([test.smells FOR test IN tests])) AS smell
+    FROM judged
+    WHERE ran AND len([test FOR test IN tests IF test.smells IS NULL]) = 0
+) USING (family);
+
+-- Why tests do not compile: an error once for each suite, however many tests it breaks. The code of a file that nobody
+-- can read is `unreadable`: it has no tests that could be told apart.
+CREATE TABLE suite_errors AS
+SELECT DISTINCT family, task_id, test.error_class AS class, coalesce(test.signature, '') AS signature
+FROM (SELECT family, task_id, unnest(tests) AS test FROM judged)
+WHERE test.error_class IS NOT NULL
+UNION
+SELECT family, task_id, 'syntax', 'unreadable' FROM judged WHERE outcome = 'cmpl_fail' AND len(tests) = 0;
+
+-- Tests of tasks that say what is asked of each, and that runs here bear out.
+CREATE TABLE maintained_tests AS
+SELECT family, repo, unnest(asked) AS test FROM judged;
+
+-- -- figures --------------------------------------------------------------------------------------
+
+CREATE VIEW suite_scores AS
+SELECT family, repo, ['success'] AS heading, (outcome = 'success')::DOUBLE AS score FROM judged
+UNION ALL
+SELECT family, repo, ['starts', start_builder, 'success'], (outcome = 'success')::DOUBLE
+FROM judged
+WHERE start_builder IS NOT NULL
+UNION ALL
+SELECT family, repo, ['ran'], ran::DOUBLE FROM judged
+UNION ALL
+SELECT family, repo, ['builds'], coalesce(builds, false)::DOUBLE FROM judged
+UNION ALL
+SELECT family, repo, ['passing'], coalesce(passing / nullif(len(tests), 0), 0) FROM judged
+UNION ALL
+SELECT
+    family,
+    repo,
+    ['unique_lines'],
+    CASE WHEN passing > 0 THEN reach.unique_lines ELSE 0 END / nullif(gold_adequacy.lines, 0)
+FROM judged
+UNION ALL
+-- of tests that do not pass, those that fail for a cause which another one shares
+SELECT family, repo, ['cascading'], len([test FOR test IN broken IF test.cascade IS NOT NULL]) / nullif(len(broken), 0)
+FROM (
+    SELECT *, [test FOR test IN tests IF test.outcome <> 'skipped' AND NOT test.passes] AS broken
+    FROM judged
+    WHERE ran
+)
+UNION ALL
+SELECT family, repo, ['passing_alone'], len([test FOR test IN alone IF test.passes]) / nullif(len(alone), 0)
+FROM (SELECT *, [test FOR test IN tests IF test.cascade IS NULL] AS alone FROM judged WHERE ran)
+UNION ALL
+SELECT family, repo, heading || ['over_all'], worth FROM placed_measures
+UNION ALL
+SELECT family, repo, heading || ['over_ran'], worth FROM placed_measures WHERE ran
+UNION ALL
+SELECT family, repo, heading || ['start'], coalesce(start, 0) FROM placed_measures WHERE worth IS NOT NULL
+UNION ALL
+SELECT family, repo, heading || ['gold'], gold FROM placed_measures WHERE worth IS NOT NULL
+UNION ALL
+SELECT family, repo, heading || ['gain'], gain FROM placed_measures
+UNION ALL
+SELECT family, repo, ['texts', 'smells', smell, 'over_all'], CASE WHEN ran THEN number ELSE 0 END FROM smelly_suites
+UNION ALL
+SELECT family, repo, ['texts', 'smells', smell, 'over_ran'], number FROM smelly_suites WHERE ran
+UNION ALL
+-- of tasks that have something to update
+SELECT family, repo, ['maintenance', 'done'], solved::DOUBLE
+FROM judged
+WHERE len([test FOR test IN asked IF test.expected_action = 'update' AND test.known]) > 0
+UNION ALL
+SELECT family, repo, ['maintenance', rate], CASE rate
+        WHEN 'harmed' THEN test.harmed
+        WHEN 'wrong_deletions' THEN test.outcome = 'deleted_wrongly'
+        WHEN 'additions' THEN test.outcome = 'added'
+        ELSE test.wrong
+    END::DOUBLE
+FROM maintained_tests
+JOIN (
+    VALUES
+        ('missed_updates', ['update']),
+        ('false_edits', ['keep']),
+        ('harmed', ['keep', 'refine']),
+        ('wrong_deletions', ['keep', 'refine', 'update']),
+        ('missed_deletions', ['remove']),
+        ('additions', ['add'])
+) AS rates (rate, actions) ON list_contains(actions, test.expected_action)
+WHERE test.known;
+
+CREATE VIEW samples_of_suites AS
+SELECT ['families', family] || heading AS path, repo, [score] AS sample FROM suite_scores WHERE score IS NOT NULL;
+
+CREATE VIEW counts_of_suites AS
+SELECT ['families', family, 'tasks'] AS path, count(*) AS number FROM judged GROUP BY family
+UNION ALL
+SELECT ['families', family, 'repositories'], count(DISTINCT repo) FROM judged GROUP BY family
+UNION ALL
+SELECT ['families', family, 'infra'], count(*) FILTER (outcome = 'infra')
+FROM suite_rows
+WHERE attempt = 1
+GROUP BY family
+UNION ALL
+SELECT ['families', family, 'outcomes', outcome], count(*) FROM judged GROUP BY ALL
+UNION ALL
+SELECT ['families', family, 'details', detail], count(*)
+FROM suite_rows
+WHERE attempt = 1 AND detail IS NOT NULL
+GROUP BY ALL
+UNION ALL
+SELECT ['families', family, 'starts', start_builder, 'tasks'], count(*)
+FROM judged
+WHERE start_builder IS NOT NULL
+GROUP BY ALL
+UNION ALL
+SELECT ['families', family] || heading || ['unknown'], count(*) FILTER (worth IS NULL)
+FROM placed_measures
+GROUP BY ALL
+UNION ALL
+SELECT ['families', family, 'texts', 'smells_unknown'], count(*)
+FROM judged
+WHERE ran AND len([test FOR test IN tests IF test.smells IS NULL]) > 0
+GROUP BY family
+UNION ALL
+SELECT ['families', family, 'texts', 'errors', class, 'suites'], count(DISTINCT task_id) FROM suite_errors GROUP BY ALL
+UNION ALL
+SELECT ['families', family, 'texts', 'errors', class, 'errors'], count(*) FROM suite_errors GROUP BY ALL
+UNION ALL
+-- an error's code is what stands before the symbol, or the place
+SELECT ['families', family, 'texts', 'errors', class, 'codes', code], count(*)
+FROM (SELECT *, split_part(split_part(split_part(signature, ' ', 1), '@', 1), ':', 1) AS code FROM suite_errors)
+GROUP BY ALL
+UNION ALL
+SELECT ['families', family, 'texts', 'failures', split_part(coalesce(nullif(test.signature, ''), '?'), '@', 1)], count(*)
+FROM (SELECT family, unnest(tests) AS test FROM judged)
+WHERE test.outcome IN ('fail', 'error')
+GROUP BY ALL
+UNION ALL
+SELECT ['families', family, 'maintenance', 'outcomes', test.expected_action || ' ' || test.outcome], count(*)
+FROM maintained_tests
+GROUP BY ALL
+UNION ALL
+SELECT ['families', family, 'maintenance', 'unknown'], count(*) FROM maintained_tests WHERE NOT test.known GROUP BY ALL
+UNION ALL
+SELECT ['families', family, 'maintenance', 'strength_unknown'], count(*)
+FROM maintained_tests
+WHERE test.outcome = 'edited' AND test.weaker IS NULL
+GROUP BY ALL;
+
+CREATE VIEW words_of_suites AS
+SELECT DISTINCT ['families', family, 'family'] AS path, family AS word FROM suite_rows WHERE attempt = 1
+UNION ALL
+SELECT DISTINCT ['families', family, 'starts', start_builder, 'start_builder'], start_builder
+FROM judged
+WHERE start_builder IS NOT NULL
+UNION ALL
+SELECT ['families', family, 'starts', start_builder, 'scenario'], first(scenario ORDER BY task_id)
+FROM judged
+WHERE start_builder IS NOT NULL
+GROUP BY family, start_builder
+UNION ALL
+SELECT DISTINCT ['families', family, 'maintenance'], NULL FROM judged WHERE maintained IS NOT NULL;
