@@ -16,7 +16,7 @@ from coevo.languages.layout import Side
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
 from coevo.model.identity import compute_candidate_id
-from coevo.model.reasons import Reason
+from coevo.model.reasons import DiffReason
 from coevo.model.records import Candidate, FileOrigin, Pair
 from coevo.model.words import MethodChange
 from miners.diffs.contexts import Test, TestTree, load_test_tree
@@ -47,7 +47,7 @@ class PairChange:
     source_changed: bool
     tests_changed: bool
     candidates: tuple[Candidate, ...]
-    reason: Reason | None
+    reason: DiffReason | None
     sources: tuple[SourceChange, ...] = ()
     references: Mapping[str, tuple[Reference, ...]] = field(default_factory=dict)
     files: tuple[FileChange, ...] = ()
@@ -150,14 +150,14 @@ class _PairDifference:
             yield from (side.tree.parse_file(path).unreadable for path in own)
 
     @property
-    def reason(self) -> Reason | None:
+    def reason(self) -> DiffReason | None:
         if self._is_unreadable:
-            return Reason.UNREADABLE_SOURCE
+            return DiffReason.UNREADABLE_SOURCE
         if self.source_changed or self.tests_changed:
             return None
         if any((*self._test_paths, *self._source_paths)):
-            return Reason.COMMENTS_OR_FORMATTING_ONLY
-        return Reason.NO_SOURCE_OR_TEST_CHANGE
+            return DiffReason.COMMENTS_OR_FORMATTING_ONLY
+        return DiffReason.NO_SOURCE_OR_TEST_CHANGE
 
     @cached_property
     def sources(self) -> tuple[SourceChange, ...]:
