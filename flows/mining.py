@@ -27,7 +27,6 @@ from flows.rows import (
     DecidedMethod,
     add_source_measures,
     build_cell_rows,
-    build_method_row,
     build_pair_row,
 )
 from flows.single_revision.selection import SINGLE_REVISION_VERSION
@@ -167,7 +166,8 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
     studied = Study()
     if evaluation is not None:
         context = PairContext(tools=run.tools, change=change, evaluation=evaluation)
-        studied = study_pair(context, list(_decide_methods(selected, evaluation, change)))
+        judged = list(_decide_methods(selected, evaluation, change))
+        studied = study_pair(context, judged, run.sandbox)
     decided = studied.decided
     tracked = [item for item in decided if item.decision.track is not None]
     row = build_pair_row(
@@ -182,17 +182,11 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         key=compute_segment_key(run, pair),
         pair=replace(
             row,
-            refactorings=studied.pair.refactorings,
-            suite_old=studied.pair.suite_old,
-            suite_new=studied.pair.suite_new,
+            refactorings=studied.refactoring_status,
+            suite_old=studied.suite_old,
+            suite_new=studied.suite_new,
         ),
-        methods=tuple(
-            build_method_row(
-                pair, item, evaluation, run.sandbox, studied.methods[item.selected.method_id]
-            )
-            for item in decided
-            if evaluation is not None and item.decision.reason is None
-        ),
+        methods=tuple(studied.methods.values()),
         cells=tuple(build_cell_rows(pair, selected, evaluation)) if evaluation else (),
         drops=(*drops, *_list_drops(pair, decided)),
         environments=tuple(_build_environment_rows(pair, _collect_modules(tracked), evaluation))

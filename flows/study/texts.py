@@ -9,25 +9,25 @@ from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.table import detect_file_language, get_measures, get_reading_of_file
 from coevo.measures.assertions import AssertionChange, classify_change, compare_assertions
 from coevo.measures.type_under_test import find_type_under_test
+from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
 from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Label
-from flows.findings import MethodFindings
 
 
-def add_text_findings(
-    known: MethodFindings, repository: Repository, pair: Pair, candidate: Candidate
-) -> MethodFindings:
-    """With what needs no run."""
-    known = replace(
-        known,
+def add_text_measures(
+    row: MethodRow, repository: Repository, pair: Pair, candidate: Candidate
+) -> MethodRow:
+    """Return a method's row with what needs no run."""
+    row = replace(
+        row,
         smells_old=_find_smells(repository, pair.old.rev, candidate.old),
         smells_new=_find_smells(repository, pair.new.rev, candidate.new),
     )
     change = _compare_assertions(candidate)
     if change is None:
-        return known
-    return replace(known, assertions_lost=len(change.lost), assertions_gained=len(change.gained))
+        return row
+    return replace(row, assertions_lost=len(change.lost), assertions_gained=len(change.gained))
 
 
 def find_refinement_kinds(

@@ -15,7 +15,6 @@ from coevo.model.records import Pair
 from coevo.model.words import Track
 from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import run_isolated_cells
-from flows.findings import RefactoringVerdict
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext, Study
 from miners.diffs.delta import Delta
@@ -72,28 +71,22 @@ def _check_refactorings(
     pair, repository = context.pair, context.tools.repository
     refactorings = context.tools.refactorings.find(repository, pair.old.rev, pair.new.rev)
     context.evaluation.cost.add(Step.REFACTORINGS, refactorings.cpu_seconds)
-    found.pair = replace(found.pair, refactorings=summarise_refactorings(refactorings))
+    found.refactoring_status = summarise_refactorings(refactorings)
     found.refactorings = tuple(build_refactoring_rows(pair, refactorings))
     if refactorings.status is RefactoringStatus.NOT_OFFERED:
         return  # nobody was asked, so nothing is unknown that would take a track
+    found.knows_refactorings = True
     for item in tracked:
-        method_id = item.selected.method_id
-        refactored = _check_only_refactored(context, refactorings, item, changed[method_id])
-        found.methods[method_id] = replace(found.methods[method_id], refactored=refactored)
-
-
-def _check_only_refactored(
-    context: PairContext, refactorings: Refactorings, item: DecidedMethod, delta: Delta
-) -> RefactoringVerdict:
-    candidate = item.selected.candidate
-    return RefactoringVerdict(
-        test=is_test_only_refactored(
-            context.tools.repository, context.pair, refactorings, (candidate.old, candidate.new)
-        ),
-        source=is_source_only_refactored(
-            context.tools.repository, context.pair, refactorings, delta.changes
-        ),
-    )
+        method_id, candidate = item.selected.method_id, item.selected.candidate
+        found.methods[method_id] = replace(
+            found.methods[method_id],
+            test_only_refactored=is_test_only_refactored(
+                repository, pair, refactorings, (candidate.old, candidate.new)
+            ),
+            source_only_refactored=is_source_only_refactored(
+                repository, pair, refactorings, changed[method_id].changes
+            ),
+        )
 
 
 def _check_guards(
@@ -130,7 +123,7 @@ def _check_suites(context: PairContext, found: Study) -> None:
         answer, spent = context.tools.suites.get_answer(context.built, build)
         context.evaluation.cost.add(Step.SUITE, spent)
         answers.append(answer)
-    found.pair = replace(found.pair, suite_old=answers[0], suite_new=answers[1])
+    found.suite_old, found.suite_new = answers
 
 
 # The refactorings of a pair as rows, and in one word.

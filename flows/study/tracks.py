@@ -39,9 +39,13 @@ def build_track_cases(
                 isolated=own.isolated,
                 guard=own.guard,
                 # not asked, where the profile does not want to know
-                test_only_refactored=own.refactored.test if own.refactored else False,
-                source_only_refactored=own.refactored.source if own.refactored else False,
-                suite_old=found.pair.suite_old,
-                suite_new=found.pair.suite_new,
+                test_only_refactored=own.test_only_refactored
+                if found.knows_refactorings
+                else False,
+                source_only_refactored=own.source_only_refactored
+                if found.knows_refactorings
+                else False,
+                suite_old=found.suite_old,
+                suite_new=found.suite_new,
             )
     return known
