@@ -94,15 +94,13 @@ def _build_release_tasks(
         {row.repo for kind in (rows.methods, rows.single_revision) for row in kind}
     )
     built = build_tasks(rows.methods, pairs, rows.repositories, theirs, environments, rows.starts)
-    suites = build_suite_tasks(rows.single_revision, pairs, rows.repositories, theirs, environments)
-    built = replace(built, tasks=(*built.tasks, *suites.tasks), single_revision=suites.ids)
+    suites, suite_ids = build_suite_tasks(
+        rows.single_revision, pairs, rows.repositories, theirs, environments
+    )
+    built = replace(built, tasks=(*built.tasks, *suites), single_revision=suite_ids)
     if Family.MAINTENANCE in wanted:
-        maintenance = build_maintenance_tasks(built.tasks, rows.methods, theirs, environments)
-        built = replace(
-            built,
-            tasks=(*built.tasks, *maintenance.tasks),
-            drops=(*built.drops, *maintenance.drops),
-        )
+        tasks, drops = build_maintenance_tasks(built.tasks, rows.methods, theirs, environments)
+        built = replace(built, tasks=(*built.tasks, *tasks), drops=(*built.drops, *drops))
     revs: dict[str, set[str]] = defaultdict(set)
     for task in built.tasks:
         revs[task.repo] |= {task.old_rev, task.new_rev}

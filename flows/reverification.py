@@ -78,14 +78,6 @@ class Reverification:
     unknown: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class _RunEnvironment:
-    """What the methods run side by side must have in common, of one clone."""
-
-    sandbox: str
-    runtime: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReverifyRun:
     options: ReverifyOptions
@@ -138,12 +130,13 @@ def _rerun_partition(
             run.mark_unknown(every, f'there is no clone of {partition.repo}: mine it again')
             return
         repository = stack.enter_context(closing(Repository(git_dir)))
-        places: dict[_RunEnvironment, list[DrawnSegment]] = defaultdict(list)
+        places: dict[tuple[str, str], list[DrawnSegment]] = defaultdict(list)
         for item in _list_drawn_segments(run, repository, partition, pairs):
-            places[_get_environment(item)].append(item)
+            row = item.segment.pair
+            places[row.sandbox, row.runtime or ''].append(item)
         runtimes = LANGUAGES[partition.language].make_runtimes(brings=True, say=run.listener.say)
-        for environment, items in sorted(places.items()):
-            _rerun_in_environment(run, repository, runtimes, environment, items)
+        for (sandbox, runtime), items in sorted(places.items()):
+            _rerun_on_runtime(run, repository, runtimes, sandbox, runtime, items)
 
 
 def _list_drawn_segments(
@@ -175,23 +168,19 @@ def _build_pair(repository: Repository, row: PairRow) -> Pair:
     )
 
 
-def _get_environment(item: DrawnSegment) -> _RunEnvironment:
-    row = item.segment.pair
-    return _RunEnvironment(sandbox=row.sandbox, runtime=row.runtime or '')
-
-
-def _rerun_in_environment(
+def _rerun_on_runtime(
     run: _ReverifyRun,
     repository: Repository,
     runtimes: Runtimes,
-    place: _RunEnvironment,
+    sandbox: str,
+    runtime: str,
     items: Sequence[DrawnSegment],
 ) -> None:
     """Run items in one sandbox on one runtime; each is kept as soon as it is there."""
     language = LANGUAGES[items[0].pair.language]
-    if not runtimes.can_provide(place.runtime):
+    if not runtimes.can_provide(runtime):
         every = (row.method_id for item in items for row in item.rows)
-        run.mark_unknown(every, f'there is no {language.RUNTIME} like {place.runtime} here')
+        run.mark_unknown(every, f'there is no {language.RUNTIME} like {runtime} here')
         return
 
     def rerun_segment(
@@ -204,9 +193,9 @@ def _rerun_in_environment(
 
     around = RunSettings(
         repository=repository,
-        sandbox=place.sandbox,
+        sandbox=sandbox,
         say=run.listener.say,
-        runtimes=language.make_runtimes(like=place.runtime),
+        runtimes=language.make_runtimes(like=runtime),
         own_edits=True,
     )
     with (

@@ -162,14 +162,15 @@ class _AttemptRunner:
             adequacy=False,
         )
         feedback_by_task = collect_feedback(plan.series, turns, options)
-        for task_id, feedback in feedback_by_task.items():
-            if feedback.trouble is not None:
-                self._say(f'{task_id} could not be judged: {feedback.trouble}')
-                self.troubled.append(f'{task_id}: {feedback.trouble}')
+        for task_id, (_, trouble) in feedback_by_task.items():
+            if trouble is not None:
+                self._say(f'{task_id} could not be judged: {trouble}')
+                self.troubled.append(f'{task_id}: {trouble}')
+        messages = {task_id: message for task_id, (message, _) in feedback_by_task.items()}
         return [
-            replace(turn, feedback=feedback_by_task[turn.task.task_id].message)
+            replace(turn, feedback=messages[turn.task.task_id])
             for turn in turns
-            if feedback_by_task[turn.task.task_id].message
+            if messages[turn.task.task_id]
         ]
 
     def run_turns(self, turns: Sequence[AttemptTurn]) -> None:

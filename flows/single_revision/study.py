@@ -97,11 +97,11 @@ def _study_parts(
     observed: dict[str, tuple[ObservedSuite, Steadiness]] = {}
     for done, (file, wanted) in enumerate(left.files):
         asked.listener.step(f'test files of {revision.rev[:7]}', done, len(left.files))
-        run = _observe_file(revision, file, methods[file.test_file])
-        studied = partial(_study_file, revision, wanted, run)
+        steady, suite = _observe_file(revision, file, methods[file.test_file])
+        studied = partial(_study_file, revision, wanted, steady, suite)
         yield from finished.load_or_make_rows(file.test_file, revision.evaluation.cost, studied)
-        if run.observed is not None:
-            observed[file.test_file] = run.observed, run.steady
+        if suite is not None:
+            observed[file.test_file] = suite, steady
     asked.listener.step(f'test files of {revision.rev[:7]}', len(left.files), len(left.files))
     if left.live:
         yield from study_units(revision, left.live, observed, finished)
@@ -150,31 +150,26 @@ def _build_selected_method(method_id: str, method: TestMethod) -> SelectedMethod
     return SelectedMethod(method_id=method_id, candidate=candidate)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FileRun:
-    """What the tests of a file did; `observed` is None where they do not all pass, or were not traced."""
-
-    steady: Steadiness
-    observed: ObservedSuite | None
-
-
 def _observe_file(
     revision: ObservedRevision, file: SingleRevisionFile, methods: Mapping[str, TestMethod]
-) -> _FileRun:
+) -> tuple[Steadiness, ObservedSuite | None]:
+    """What the tests of a file did; no suite where they do not all pass, or were not traced."""
     steady = measure_steadiness(revision.evaluation, methods)
     if steady.reason is not None:
-        return _FileRun(steady=steady, observed=None)
+        return steady, None
     suite = PassingSuite(
         module=file.module, methods=tuple(methods[method_id] for method_id in steady.passing)
     )
-    return _FileRun(steady=steady, observed=_trace_suite(revision, file, suite))
+    return steady, _trace_suite(revision, file, suite)
 
 
-def _study_file(revision: ObservedRevision, wanted: Wanted, file: _FileRun) -> Iterator[Found]:
+def _study_file(
+    revision: ObservedRevision, wanted: Wanted, steady: Steadiness, suite: ObservedSuite | None
+) -> Iterator[Found]:
     """What each family makes of a file."""
     for family, row in wanted.items():
-        own = add_run_results(revision, row, file.steady)
-        yield from _build_family_rows(revision, family, own, file.steady, file.observed)
+        own = add_run_results(revision, row, steady)
+        yield from _build_family_rows(revision, family, own, steady, suite)
 
 
 def _trace_suite(

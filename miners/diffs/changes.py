@@ -61,19 +61,18 @@ def diff_pair(repository: Repository, pair: Pair) -> PairChange:
         new=load_test_tree(repository, pair.new.rev, pair.language),
         files=files,
     )
-    candidates = sorted(
-        difference.list_candidates(), key=lambda item: _get_sort_key(item.candidate)
-    )
+    candidates = sorted(difference.list_candidates(), key=lambda item: _get_sort_key(item[0]))
     return PairChange(
         pair=pair,
         build_changed=any(get_reading(pair.language).is_build_file(f.path) for f in files),
         source_changed=difference.source_changed,
         tests_changed=difference.tests_changed,
-        candidates=tuple(item.candidate for item in candidates),
+        candidates=tuple(candidate for candidate, _ in candidates),
         reason=difference.reason,
         sources=difference.sources if candidates else (),
         references={
-            compute_candidate_id(pair, item.candidate): item.references for item in candidates
+            compute_candidate_id(pair, candidate): references
+            for candidate, references in candidates
         },
         files=files,
     )
@@ -90,12 +89,8 @@ def _get_sort_key(candidate: Candidate) -> tuple[object, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ReferringCandidate:
-    """A candidate with how its text refers to the changes of the sources."""
-
-    candidate: Candidate
-    references: tuple[Reference, ...]
+# A candidate, and how its text refers to the changes of the sources.
+_Referring = tuple[Candidate, tuple[Reference, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +167,7 @@ class _PairDifference:
             RevisionDependencies(self.new, self.sources, is_new=True),
         )
 
-    def list_candidates(self) -> Iterator[_ReferringCandidate]:
+    def list_candidates(self) -> Iterator[_Referring]:
         if self.reason is not None:
             return
         old = dict(pair_with_keys(self._list_tests(0)))
@@ -222,16 +217,16 @@ class _PairDifference:
                 test_files |= side.find_affected_files(set(paths), end.list_mentioned_names())
         return test_files
 
-    def _compare_tests(self, old: Test, new: Test) -> Iterator[_ReferringCandidate]:
+    def _compare_tests(self, old: Test, new: Test) -> Iterator[_Referring]:
         """A test that stands at both ends."""
         if _has_changed(old, new):
             yield self._make_candidate(MethodChange.CHANGED, old, new)
         elif self.tests_changed and self._has_context_changed(old, new):
             yield self._make_candidate(MethodChange.CONTEXT_CHANGED, old, new)
         elif self.source_changed:
-            candidate = self._make_candidate(MethodChange.UNCHANGED, old, new)
-            if candidate.references:
-                yield candidate
+            candidate, references = self._make_candidate(MethodChange.UNCHANGED, old, new)
+            if references:
+                yield candidate, references
 
     def _has_context_changed(self, old: Test, new: Test) -> bool:
         if self.old.hash_context(old) != self.new.hash_context(new):
@@ -246,7 +241,7 @@ class _PairDifference:
 
     def _make_candidate(
         self, change: MethodChange, old: Test | None, new: Test | None
-    ) -> _ReferringCandidate:
+    ) -> _Referring:
         references: list[Reference] = []
         for end, test in zip(self._ends, (old, new), strict=True):
             references += end.find_references(test) if test is not None else ()
@@ -262,7 +257,7 @@ class _PairDifference:
             focal_method=find_focal_method(candidate_dependencies),
             origin=self._find_origin(old, new),
         )
-        return _ReferringCandidate(candidate=candidate, references=best)
+        return candidate, best
 
     def _find_origin(self, old: Test | None, new: Test | None) -> FileOrigin:
         """That of the file at new, or at old where the test was deleted."""
