@@ -25,9 +25,8 @@ from benchmarks.copying import single_revision_method
 from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.judging.start_states import restore_start_file
-from coevo.git.contents import load_content
 from coevo.git.patches import make_file_patch
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.model.dependencies import Dependency
 from coevo.model.errors import Fatal
 

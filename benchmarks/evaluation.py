@@ -40,7 +40,7 @@ from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
 from coevo.measures import edited_cells as measures
 from coevo.measures.mutants import BASELINE_RUNS, draw_mutant_sets, find_mutable_lines, run_mutants
-from coevo.model.dependency_lists import select_dependencies
+from coevo.model.dependencies import select_dependencies
 from coevo.model.quality import Mutation
 from coevo.model.records import Pair
 

@@ -22,10 +22,9 @@ from benchmarks.published import Published, State, States, open_clone, published
 from benchmarks.stores import segments
 from coevo.git.repository import Repository
 from coevo.model.drops import Drop
-from coevo.model.identity import compute_candidate_id
 from coevo.model.labels import CELL_ORDER
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Candidate, Commit, Pair
+from coevo.model.records import Candidate, Commit, Pair, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import MethodChange, Walk
 from coevo.storage.store import Store

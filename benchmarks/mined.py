@@ -9,10 +9,9 @@ from pathlib import Path
 from benchmarks.oracles.cell import Place
 from coevo.engine.results import WORST_FIRST
 from coevo.git.repository import Repository
-from coevo.model.identity import compute_candidate_id
 from coevo.model.pair_rows import CellRow, PairRow
 from coevo.model.profiles import load_profile
-from coevo.model.records import Candidate, Pair, TestMethod
+from coevo.model.records import Candidate, Pair, TestMethod, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import Cell, Outcome, Walk
 from coevo.storage.clone_folders import locate_clone

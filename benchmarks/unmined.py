@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator
 
 from coevo.git.repository import Repository
 from coevo.model.drops import Drop
-from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile
-from coevo.model.records import Pair
+from coevo.model.records import Pair, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import Stage
 from coevo.storage.store import WalkRecord

@@ -28,11 +28,10 @@ from benchmarks.oracles.cell import Bench, Flags, Oracle, Place, Target
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.model.drops import Drop
 from coevo.model.errors import Transient
-from coevo.model.identity import compute_candidate_id
 from coevo.model.labels import TRACKS, decide_label, list_deciding_cells
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
-from coevo.model.records import Candidate, TestMethod
+from coevo.model.records import Candidate, TestMethod, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import Cell, Label, Outcome, Stage, Walk
 from coevo.storage.store import Partition, Store

@@ -15,9 +15,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from coevo.model.drops import Drop
-from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile
-from coevo.model.records import Candidate, Pair, TestMethod
+from coevo.model.records import Candidate, Pair, TestMethod, compute_candidate_id
 from coevo.model.words import Stage
 from filters import (
     clock,

@@ -7,11 +7,16 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Protocol
 
-from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile
 from coevo.model.quality import IsolatedCells, RepairGuard
 from coevo.model.reasons import DiffReason
-from coevo.model.records import Candidate, Pair, TestMethod, compute_short_hash
+from coevo.model.records import (
+    Candidate,
+    Pair,
+    TestMethod,
+    compute_candidate_id,
+    compute_short_hash,
+)
 from coevo.model.words import MethodChange, Track
 
 

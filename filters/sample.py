@@ -7,8 +7,7 @@ where the tests change too.
 from __future__ import annotations
 
 from coevo.model.choices import Choice
-from coevo.model.identity import compute_candidate_id
-from coevo.model.records import Candidate
+from coevo.model.records import Candidate, compute_candidate_id
 from coevo.model.words import MethodChange
 from filters.base import FilterCase
 

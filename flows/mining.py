@@ -14,12 +14,11 @@ from coevo.languages.engine import Builder
 from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.model.drops import Drop
 from coevo.model.families import Family
-from coevo.model.identity import compute_candidate_id
 from coevo.model.listener import SILENT, Listener
 from coevo.model.pair_rows import EnvironmentRow
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
-from coevo.model.records import Pair, TestMethod, compute_short_hash
+from coevo.model.records import Pair, TestMethod, compute_candidate_id, compute_short_hash
 from coevo.model.segment import Segment
 from coevo.model.words import Stage, Walk
 from filters import filter_candidates

@@ -19,11 +19,10 @@ from flows.release_clones import ReleaseClones
 from flows.repository_urls import assign_urls
 from miners.cloning.retention import keep_commits
 from packagers import code_free
-from packagers.built import BuiltTasks
 from packagers.code_free import EditionReport
 from packagers.maintenance import build_maintenance_tasks
 from packagers.months import CloneFacts, MonthCut, check_month
-from packagers.plan import ReleasePlan
+from packagers.plan import BuiltTasks, ReleasePlan
 from packagers.release import ReleaseReport, release_snapshot
 from packagers.rows import Rows
 from packagers.single_revision import build_suite_tasks

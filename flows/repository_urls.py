@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from coevo.display.credentials import hide_credentials, strip_credentials
-from coevo.git.network import PROTOCOLS
+from coevo.git.clones import PROTOCOLS
 from coevo.model.errors import Fatal
 
 _URL = re.compile(rf'(?:{"|".join(PROTOCOLS)})://[^\s/]+/\S+')

@@ -17,8 +17,7 @@ from coevo.model.pair_rows import CellRow, PairRow
 from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Cell
 from miners.diffs.changes import PairChange
-from miners.diffs.file_history import compute_file_history
-from miners.diffs.functions import measure_functions
+from miners.diffs.functions import compute_file_history, measure_functions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

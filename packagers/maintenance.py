@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coevo import prompts
 from coevo.evaluation.suites.texts import TestText, load_test_texts
-from coevo.git.contents import load_content
 from coevo.git.patches import make_file_patch
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.table import get_reading
 from coevo.model.dependencies import Dependency
 from coevo.model.drops import Drop

@@ -13,9 +13,8 @@ from datetime import UTC, datetime
 
 from coevo import prompts
 from coevo.evaluation.judging.application import undo_patch
-from coevo.git.contents import load_content
 from coevo.git.patches import make_file_patch
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.model.environments import Environment
 from coevo.model.families import SCENARIOS, Family, Focus, FocusKind, Scenario, StartBuilder
 from coevo.model.pair_rows import PairRow

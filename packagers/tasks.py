@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from coevo import prompts
-from coevo.git.contents import load_content
 from coevo.git.patches import make_tree_patch
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import StartStateInvalid
@@ -33,10 +32,10 @@ from coevo.model.task_rows import StartRow, TaskRow
 from coevo.model.words import Stage, Track, Walk
 from coevo.storage.dates import SearchBasis
 from packagers import sameness
-from packagers.built import BuiltTasks
 from packagers.dating import find_earliest
 from packagers.drafts import Draft, DraftGroup, group_by_task, make_draft
 from packagers.leaks import LeakMeter
+from packagers.plan import BuiltTasks
 from packagers.sameness import Identity
 from packagers.task_commands import Environments, find_environment
 from packagers.task_dependencies import TaskDependencies

@@ -20,8 +20,7 @@ from benchmarks.tables import Row, append, read
 from benchmarks.tam_eval.comparison import row, summary
 from benchmarks.tam_eval.samples import Sample, samples
 from benchmarks.tam_eval.suites import Covered, TestText, covered, single_revision_pair
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal, Transient

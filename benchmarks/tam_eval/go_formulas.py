@@ -21,8 +21,7 @@ from benchmarks.published import open_clone
 from benchmarks.tables import Row, append, read
 from benchmarks.tam_eval.samples import Sample, samples
 from benchmarks.tam_eval.suites import Covered, TestText, covered, single_revision_pair
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.engine import RunSettings
 from coevo.languages.table import LANGUAGES
 from coevo.model.errors import Fatal, Transient

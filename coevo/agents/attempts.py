@@ -15,11 +15,10 @@ from functools import partial
 from pathlib import Path
 
 from coevo.agents.difference import make_patch
-from coevo.agents.endings import Ending
 from coevo.agents.keeping import RunFolder
 from coevo.agents.meter import Meter
-from coevo.agents.prices import PriceTable
-from coevo.agents.records import Attempt
+from coevo.agents.prices import PriceTable, sum_by_model
+from coevo.agents.records import Attempt, Ending
 from coevo.agents.run import AgentRun, AgentSettings, run_agent
 from coevo.agents.summary import RunSummary, build_report, describe_network, format_attempt_line
 from coevo.agents.templates import PromptTemplate
@@ -32,7 +31,6 @@ from coevo.agents.turns import (
     make_attempt_start,
     rebase_on_start,
 )
-from coevo.agents.usage import sum_by_model
 from coevo.evaluation.clones import NoRepository, open_task_repository
 from coevo.evaluation.judging.start_states import (
     StartStateLost,

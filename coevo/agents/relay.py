@@ -19,8 +19,13 @@ import urllib3
 
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
-from coevo.agents.relay_limits import ANSWERS_BYTES, REQUESTS_BYTES, Allowance
-from coevo.agents.relayed_calls import IDLE_SECONDS, RelayServer
+from coevo.agents.relayed_calls import (
+    ANSWERS_BYTES,
+    IDLE_SECONDS,
+    REQUESTS_BYTES,
+    Allowance,
+    RelayServer,
+)
 from coevo.model.errors import Fatal
 
 _CONNECT_SECONDS = 30.0

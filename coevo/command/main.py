@@ -24,7 +24,6 @@ from coevo.display import terminal
 from coevo.display.credentials import hide_credentials
 from coevo.evaluation import verbs as evaluation_verbs
 from coevo.model.errors import DamagedSnapshot, Fatal, Transient
-from coevo.options.arguments import to_unicode
 from coevo.options.parser import (
     PIPELINE_VERBS,
     Parser,
@@ -33,6 +32,7 @@ from coevo.options.parser import (
     add_cutoff,
     add_snapshot,
     parse_cutoff,
+    to_unicode,
 )
 from coevo.storage import disk
 

@@ -52,9 +52,11 @@ def find_unchanged_lines(
 ) -> UnchangedLines | None:
     """The lines that `find_added_lines` does not have; None if there is no version at old, or none at new."""
     versions = _find_versions(repository, old_rev, new_rev, path)
-    if versions is None or versions[1] is None:
+    if versions is None:
         return None
     origin, before, after = versions
+    if before is None:
+        return None
     old_lines: dict[int, int] = {}
     line, shift = 1, 0
     end = (_count_lines(repository, after) + 1, 0, 0)

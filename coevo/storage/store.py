@@ -189,7 +189,7 @@ class Store:
         data = archive.encode_archive({name: archive.pack_piece(codec.encode_record(segment))})
         if (
             not self.storage.write_if_unchanged(path, data, None)
-            and name not in self._parse_whole_pieces(path).pieces
+            and name not in self._parse_whole_pieces(path)[0]
         ):
             self.storage.write_file(path, data)
         hold = self._holds.get(_name_partition_folder(partition))

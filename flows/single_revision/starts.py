@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from coevo.engine.results import Step
-from coevo.git.contents import load_content
+from coevo.git.repository import load_content
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import Member
@@ -22,8 +22,8 @@ from coevo.model.reasons import Reason
 from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Outcome
+from flows.single_revision.found import NoStart, Start
 from flows.single_revision.observed_suite import ObservedSuite
-from flows.single_revision.started import NoStart, Start
 
 # The start `injected`: a test file with one defect, of a kind that is drawn, which a run has
 # proven.

@@ -15,11 +15,10 @@ from coevo.languages.table import get_reading
 from coevo.measures.suites import PassingSuite
 from coevo.model.drops import Drop
 from coevo.model.families import UNIT_FAMILIES, Family, Focus, FocusKind
-from coevo.model.identity import compute_method_id
 from coevo.model.listener import Listener
 from coevo.model.profiles import FileRules
 from coevo.model.reasons import Reason
-from coevo.model.records import Candidate, Pair, TestMethod, compute_short_hash
+from coevo.model.records import Candidate, Pair, TestMethod, compute_method_id, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import MethodChange, Stage
 from flows.single_revision import file_selection

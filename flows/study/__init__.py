@@ -18,8 +18,7 @@ from flows.study.adequacy import measure_coverage, measure_usefulness
 from flows.study.context import PairContext, Study, Tools
 from flows.study.execution import trace_methods
 from flows.study.texts import add_text_measures
-from flows.study.track_checks import check_tracks
-from flows.study.tracks import build_track_cases, withhold_tracks
+from flows.study.track_checks import build_track_cases, check_tracks, withhold_tracks
 
 __all__ = ['PairContext', 'Study', 'Tools', 'study_pair']
 

@@ -10,7 +10,7 @@ from coevo.engine.tracing import OWN_CELL, Traces, trace_cells
 from coevo.languages.table import get_reading
 from coevo.languages.traces import Trace
 from coevo.measures.coverage import measure_coverage, measure_each
-from coevo.model.dependency_lists import choose_dependency_list, select_dependencies
+from coevo.model.dependencies import choose_dependency_list, select_dependencies
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ExecutedRow, PairEnd
 from coevo.model.records import Pair
@@ -20,8 +20,8 @@ from flows.study.context import PairContext, Study
 from flows.study.texts import find_refinement_kinds
 from miners.diffs import delta as deltas
 from miners.diffs.changes import PairChange
+from miners.diffs.coupling import find_focal_method
 from miners.diffs.delta import Delta
-from miners.diffs.focal import find_focal_method
 from miners.diffs.resources import find_resource_dependencies
 
 

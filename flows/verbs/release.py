@@ -7,8 +7,7 @@ import sys
 
 from coevo.model.errors import UnsoundSnapshot
 from coevo.model.families import RELEASED_FAMILIES
-from coevo.options.arguments import to_unicode
-from coevo.options.parser import PIPELINE_VERBS, Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser, to_unicode
 from coevo.storage.place import parse_root
 from flows.months import parse_day
 from flows.verbs.arguments import add_local, add_store

@@ -11,8 +11,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from coevo.git.holes import load_holes, save_holes
-from coevo.git.repository import ENVIRONMENT
+from coevo.git.repository import ENVIRONMENT, load_holes, save_holes
 from miners.cloning.mirror_git import find_missing, run_git
 
 _ABSENT = '?'

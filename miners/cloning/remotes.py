@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from coevo.display import credentials
-from coevo.git.network import FETCH, SILENCE_SECONDS, make_fetch_environment
+from coevo.git.clones import FETCH, SILENCE_SECONDS, make_fetch_environment
 from coevo.model.errors import Transient
 from miners.cloning import holes
 from miners.cloning.mirror_git import NO_SPACE, count_bytes, remove_stale_files, run_git

@@ -15,14 +15,12 @@ from coevo.git.repository import FileChange, Repository
 from coevo.languages.layout import Side
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
-from coevo.model.identity import compute_candidate_id
 from coevo.model.reasons import DiffReason
-from coevo.model.records import Candidate, FileOrigin, Pair
+from coevo.model.records import Candidate, FileOrigin, Pair, compute_candidate_id
 from coevo.model.words import MethodChange
 from miners.diffs.contexts import Test, TestTree, load_test_tree
-from miners.diffs.coupling import Reference, make_dependencies, rank_references
+from miners.diffs.coupling import Reference, find_focal_method, make_dependencies, rank_references
 from miners.diffs.dependencies import RevisionDependencies
-from miners.diffs.focal import find_focal_method
 from miners.diffs.matching import match_tests, pair_with_keys
 from miners.diffs.resources import is_resource
 from miners.diffs.sources import SourceChange, find_source_changes

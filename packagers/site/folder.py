@@ -20,7 +20,7 @@ from coevo.model.listener import Say
 from coevo.model.reasons import EXPLANATIONS
 from coevo.sandboxes.host_tools import run_tool
 from coevo.snapshots import models
-from coevo.snapshots.leaks import LEAST_LEAK
+from coevo.snapshots.cutoffs import LEAST_LEAK
 from coevo.snapshots.snapshot import LEAST_RUNS, LEAST_TIMEOUTS
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath

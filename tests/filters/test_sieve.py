@@ -7,10 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile, load_profile
 from coevo.model.reasons import EXPLANATIONS, OWNERS, DiffReason, Reason
-from coevo.model.records import Candidate, Commit, Pair, TestMethod
+from coevo.model.records import Candidate, Commit, Pair, TestMethod, compute_candidate_id
 from coevo.model.words import MethodChange, Stage, Walk
 from filters import (
     CHANGE_FILTERS,

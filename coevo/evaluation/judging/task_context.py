@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coevo.evaluation.assignments import Assignment
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair

@@ -12,9 +12,9 @@ import pytest
 
 from coevo.command.main import main
 from coevo.model.errors import Fatal
-from coevo.model.identity import compute_method_id
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import Reason
+from coevo.model.records import compute_method_id
 from coevo.model.segment import Segment
 from coevo.model.words import Cell, MethodChange, Outcome, Stage
 from coevo.snapshots.cutoffs import Cutoff

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.tests import is_test
 from coevo.languages.golang.reading.trees import open_tree
