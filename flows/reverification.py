@@ -22,8 +22,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coevo.engine.builders import BuilderPool
-from coevo.engine.workers import WorkFailure, run_in_parallel
+from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
 from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.runtimes import Runtimes
@@ -39,7 +38,7 @@ from coevo.storage import reverifications
 from coevo.storage.place import Root, find_local_folder
 from coevo.storage.store import Partition, Store
 from flows.bugs import PairBugs
-from flows.rerunning.rerun import DrawnSegment, RerunResult, rerun_methods
+from flows.rerunning import DrawnSegment, RerunResult, rerun_methods
 from miners.cloning.clones import pin_existing_clone
 from miners.discovery.repository_drops import Unclonable
 

@@ -21,7 +21,7 @@ from coevo.command import catalogue as catalogue_verb
 from coevo.command import hydration as hydration_verb
 from coevo.command import runtimes as runtime_verbs
 from coevo.display import terminal
-from coevo.display.credentials import hide_credentials
+from coevo.display.redaction import hide_credentials
 from coevo.evaluation import verbs as evaluation_verbs
 from coevo.model.errors import DamagedSnapshot, Fatal, Transient
 from coevo.options.parser import (

@@ -22,7 +22,7 @@ from coevo.debian.elf import relink_programs
 from coevo.debian.mirror import list_suites
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Say
-from coevo.storage.building import build_folder_once
+from coevo.storage.durable import build_folder_once
 
 OWN = 'coevo'
 _LIBRARIES = f'{OWN}/lib'

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
-from coevo.display.credentials import hide_credentials
+from coevo.display.redaction import hide_credentials
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.storage.bounded_reading import (
     ContentTooLarge,

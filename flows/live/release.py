@@ -25,8 +25,7 @@ from flows.live.overdue import cancel_overdue_runs
 from flows.live.trying import make_retried_task
 from flows.live.worker_settings import check_engine, load_worker_settings
 from flows.options import ReleaseOptions, parse_families
-from flows.publication import publish_release, write_code_free_edition
-from flows.repository_urls import parse_urls
+from flows.publication import parse_urls, publish_release, write_code_free_edition
 from packagers import cataloguing
 from packagers.code_free import EditionReport
 from packagers.news import format_news

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from coevo.git.patches import make_file_patch
-from coevo.model.families import Defect, Family, Focus, StartBuilder, SuiteAdequacy
+from coevo.model.families import Family, Focus, StartBuilder
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
 from flows.single_revision.observed_suite import ObservedRevision, ObservedSuite
 from flows.single_revision.selection import Steadiness
-from flows.single_revision.starts import BUILDERS, STARTS
+from flows.single_revision.starts import BUILDERS, STARTS, NoStart
 from miners.single_revision import SingleRevisionFile
 
 Found = SingleRevisionRow | tuple[SingleRevisionRow, Reason, str]
@@ -94,30 +94,3 @@ def build_start_rows(
             defect=start.defect,
             start_patch=make_file_patch(row.test_file, start.text, observed.text, entry.mode),
         )
-
-
-# Where a task of a suite starts, or why it starts nowhere.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
-    """The test file at the start, None where it is absent, and what it is worth there.
-
-    rev     the commit that it is of, where it is an older one
-    defect  of the file, where one was put in
-    """
-
-    text: bytes | None
-    adequacy: SuiteAdequacy | None = None
-    rev: str | None = None
-    defect: Defect | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoStart:
-    """Why there is none, and what the file would have been worth, if that was found out."""
-
-    reason: Reason
-    detail: str = ''
-    adequacy: SuiteAdequacy | None = None
-    rev: str | None = None

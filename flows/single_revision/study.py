@@ -21,7 +21,7 @@ from coevo.model.reasons import Reason
 from coevo.model.records import Candidate, Pair, TestMethod, compute_method_id, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import MethodChange, Stage
-from flows.single_revision import file_selection
+from flows.single_revision import selection
 from flows.single_revision.finished import PartCache
 from flows.single_revision.found import Found, add_run_results, begin_row, build_start_rows
 from flows.single_revision.observed_suite import ObservedRevision, ObservedSuite
@@ -220,13 +220,11 @@ def _find_focal_rejection(
 ) -> tuple[Reason | None, str]:
     (focus,) = row.focus
     tree, rules = observed.revision.tree, observed.revision.tools.profile.files
-    reason = file_selection.find_focal_file_rejection(
-        rules, focus.file, tree.read_content(focus.file)
-    )
+    reason = selection.find_focal_file_rejection(rules, focus.file, tree.read_content(focus.file))
     if reason is not None:
         return reason, ''
     lines = observed.together.lines.get(focus.file, ())
-    return file_selection.find_coverage_rejection(rules, tree.parse_file(focus.file), lines)
+    return selection.find_coverage_rejection(rules, tree.parse_file(focus.file), lines)
 
 
 # What enters at a revision before anything is run: its test files, and the units of its code.
@@ -282,7 +280,7 @@ def _determine_focus(
 
 def _widen_to_file(tree: RevisionTree, one: Focus) -> Focus:
     """The file of a class."""
-    last = max(1, file_selection.count_lines(tree.read_content(one.file)))
+    last = max(1, selection.count_lines(tree.read_content(one.file)))
     return replace(one, kind=FocusKind.FILE, start_line=1, end_line=last)
 
 
@@ -292,13 +290,13 @@ def _find_early_rejection(
     """Of several files that it may be about, the reason of all."""
     if family is not Family.FILE:
         return None if file.named else Reason.NO_TEST_CLASS
-    reason = file_selection.find_test_file_rejection(
+    reason = selection.find_test_file_rejection(
         rules, tree.read_content(file.test_file), len(file.methods)
     )
     if reason is not None:
         return reason
     reasons = [
-        file_selection.find_focal_file_rejection(rules, focus.file, tree.read_content(focus.file))
+        selection.find_focal_file_rejection(rules, focus.file, tree.read_content(focus.file))
         for focus in file.modules or file.named
     ]
     return reasons[0] if None not in reasons else None

@@ -85,8 +85,7 @@ def _release(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console, show_progress
     from flows.console import build_news_table
     from flows.options import ReleaseOptions, parse_families
-    from flows.publication import publish_release, write_code_free_edition
-    from flows.repository_urls import parse_urls
+    from flows.publication import parse_urls, publish_release, write_code_free_edition
 
     families = arguments.family.split(',') if arguments.family is not None else ()
     options = ReleaseOptions(

@@ -24,7 +24,7 @@ from coevo.snapshots.cutoffs import LEAST_LEAK
 from coevo.snapshots.snapshot import LEAST_RUNS, LEAST_TIMEOUTS
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
-from coevo.storage.building import build_folder_once
+from coevo.storage.durable import build_folder_once
 from coevo.storage.folders import find_cache_folder
 from packagers.site import months, reports
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.engine.builders import BuilderPool
+from coevo.engine.workers import BuilderPool
 from coevo.evaluation.cases import GradingCase, RepositoryContext, grade_case, prepare_case
 from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.judging.judgement import GradingResult

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from coevo.display.credentials import hide_credentials
+from coevo.display.redaction import hide_credentials
 from coevo.display.terminal import escape_controls
 from coevo.languages.python import uv
 from coevo.languages.python.interpreter_choice import RELEASED, Feature
