@@ -15,7 +15,7 @@ from coevo.model.choices import Choice
 from coevo.model.words import Stage
 from filters import FILTERS_BY_STAGE
 
-FILE = Path(reasons.__file__).with_name('filter_reasons.toml')
+FILE = Path(reasons.__file__).with_name('filter_reasons.toml')  # own name: beside our own module
 
 _HEAD = """\
 # The reasons of the filters, by stage and in the order in which they are listed.
