@@ -104,7 +104,7 @@ def _copy_checkout(folder: Path) -> Path:
         text=True,
     )
     for name in filter(None, listed.stdout.split('\0')):
-        if (ROOT / name).exists():
+        if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
     for name in ('.venv', '.tools'):
