@@ -64,6 +64,7 @@ format: setup ## lay out the code and mend what can be mended by itself
 	@$(BIN)/ruff format
 
 docs: setup ## write what is generated of docs/, and build the manual strictly into dist/manual
+	@$(BIN)/python -m filters.reasons
 	@$(BIN)/python -m packagers.dictionary
 	@$(BIN)/python -m packagers.datasheet
 	@$(BIN)/python -m flows.command_page

@@ -26,9 +26,8 @@ from typing import Any
 import duckdb
 
 import coevo
-from coevo.model.identity import compute_method_id
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import compute_short_hash
+from coevo.model.records import compute_method_id, compute_short_hash
 from coevo.model.segment import Segment
 from coevo.model.words import MethodChange, Walk
 from coevo.storage.store import Partition, Store

@@ -13,10 +13,9 @@ from benchmarks.oracles.driver import Place
 from benchmarks.oracles.java_cell import Target
 from coevo.engine.results import WORST_FIRST
 from coevo.git.repository import Repository
-from coevo.model.identity import compute_candidate_id
 from coevo.model.pair_rows import CellRow, PairRow
 from coevo.model.profiles import load_profile
-from coevo.model.records import TestMethod
+from coevo.model.records import TestMethod, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import Cell, Outcome
 from coevo.storage.clone_folders import locate_clone

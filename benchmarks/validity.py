@@ -29,11 +29,10 @@ from benchmarks.oracles.java_cell import Target
 from benchmarks.tables import Row, append_rows, print_table, read_rows
 from coevo.git.repository import Repository
 from coevo.model.errors import Transient
-from coevo.model.identity import compute_candidate_id
 from coevo.model.labels import TRACKS, decide_label, list_deciding_cells
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
-from coevo.model.records import Candidate
+from coevo.model.records import Candidate, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import Cell, Label, Outcome, Stage, Walk
 from coevo.storage.store import Store

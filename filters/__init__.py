@@ -12,12 +12,11 @@ changed dependency up to the profile's limit | the rest: `not_sampled` |
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 
 from coevo.model.drops import Drop
-from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile
-from coevo.model.reasons import Reason
-from coevo.model.records import Candidate, Pair, TestMethod
+from coevo.model.records import Candidate, Pair, TestMethod, compute_candidate_id
 from coevo.model.words import Stage
 from filters import (
     clock,
@@ -63,13 +62,21 @@ TRACK_FILTERS: Mapping[str, TrackFilter] = {
     'clock': clock,
     'suite': suite,
 }
-FILTERS: Mapping[str, PairFilter | ChangeFilter | MethodFilter | TrackFilter] = {
+_Filter = PairFilter | ChangeFilter | MethodFilter | TrackFilter
+FILTERS: Mapping[str, _Filter] = {
     **PAIR_FILTERS,
     **CHANGE_FILTERS,
     **METHOD_FILTERS,
     **TRACK_FILTERS,
 }
 """All filters, in the order in which they are asked."""
+
+FILTERS_BY_STAGE: Mapping[Stage, tuple[_Filter, ...]] = {
+    Stage.PAIR: (*PAIR_FILTERS.values(), *CHANGE_FILTERS.values()),
+    Stage.FILTER: tuple(METHOD_FILTERS.values()),
+    Stage.TRACK: tuple(TRACK_FILTERS.values()),
+}
+"""Where what a filter drops leaves the funnel."""
 
 
 def filter_pair(pair: Pair, profile: Profile) -> Drop | None:
@@ -112,14 +119,14 @@ def _filter_change(change: FilterableChange, profile: Profile) -> Drop | None:
     return None
 
 
-def _filter_candidate(case: FilterCase, candidate: Candidate) -> Reason | None:
+def _filter_candidate(case: FilterCase, candidate: Candidate) -> StrEnum | None:
     for filter_ in METHOD_FILTERS.values():
         if (reason := filter_.check(case, candidate)) is not None:
             return reason
     return None
 
 
-def find_no_track_reason(case: TrackCase) -> Reason | None:
+def find_no_track_reason(case: TrackCase) -> StrEnum | None:
     """Why a labelled method keeps its label but loses its track, or None."""
     for filter_ in TRACK_FILTERS.values():
         if (reason := filter_.check(case)) is not None:

@@ -1,16 +1,22 @@
-"""What a filter is: a module with its REASONS and check(), which gives a reason to drop or None."""
+"""What a filter is: a module with `Reason`, a closed choice, and check(), which returns one of it or None."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 from typing import Protocol
 
-from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile
 from coevo.model.quality import IsolatedCells, RepairGuard
-from coevo.model.reasons import Reason
-from coevo.model.records import Candidate, Pair, TestMethod, compute_short_hash
+from coevo.model.reasons import DiffReason
+from coevo.model.records import (
+    Candidate,
+    Pair,
+    TestMethod,
+    compute_candidate_id,
+    compute_short_hash,
+)
 from coevo.model.words import MethodChange, Track
 
 
@@ -26,7 +32,7 @@ class FilterableChange(Protocol):
     @property
     def candidates(self) -> tuple[Candidate, ...]: ...
     @property
-    def reason(self) -> Reason | None: ...
+    def reason(self) -> DiffReason | None: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,32 +79,32 @@ class TrackCase:
 
 
 class TrackFilter(Protocol):
-    # every reason `check` may return
+    # every reason `check` may return, each with its sentence
     @property
-    def REASONS(self) -> tuple[Reason, ...]: ...
+    def Reason(self) -> type[StrEnum]: ...
     # why the method keeps its label but loses its track, or None to keep it
-    def check(self, case: TrackCase) -> Reason | None: ...
+    def check(self, case: TrackCase) -> StrEnum | None: ...
 
 
 class PairFilter(Protocol):
-    # every reason `check` may return: the funnel lists them even at zero
+    # every reason `check` may return, each with its sentence: the funnel lists them even at zero
     @property
-    def REASONS(self) -> tuple[Reason, ...]: ...
+    def Reason(self) -> type[StrEnum]: ...
     # why this pair is dropped, or None to keep it
-    def check(self, pair: Pair, profile: Profile) -> Reason | None: ...
+    def check(self, pair: Pair, profile: Profile) -> StrEnum | None: ...
 
 
 class ChangeFilter(Protocol):
-    # every reason `check` may return
+    # every reason `check` may return, each with its sentence
     @property
-    def REASONS(self) -> tuple[Reason, ...]: ...
+    def Reason(self) -> type[StrEnum]: ...
     # why a pair that changes this is dropped, or None to keep it
-    def check(self, case: FilterCase) -> Reason | None: ...
+    def check(self, case: FilterCase) -> StrEnum | None: ...
 
 
 class MethodFilter(Protocol):
-    # every reason `check` may return
+    # every reason `check` may return, each with its sentence
     @property
-    def REASONS(self) -> tuple[Reason, ...]: ...
+    def Reason(self) -> type[StrEnum]: ...
     # why this candidate is dropped, or None to keep it
-    def check(self, case: FilterCase, candidate: Candidate) -> Reason | None: ...
+    def check(self, case: FilterCase, candidate: Candidate) -> StrEnum | None: ...

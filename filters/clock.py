@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from coevo.model.reasons import Reason
+from coevo.model.choices import Choice
 from coevo.model.words import Outcome, Track
 from filters.base import TrackCase
 
-REASONS = (Reason.CLOCK_UNKNOWN, Reason.CLOCK_DECIDES)
+
+class Reason(Choice):
+    CLOCK_UNKNOWN = (
+        'clock_unknown',
+        "A repair could not be run with its commits' dates as the clock's.",
+    )
+    CLOCK_DECIDES = 'clock_decides', 'On the dates of its commits the outcomes make no repair.'
 
 
 def check(case: TrackCase) -> Reason | None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from coevo.model.reasons import Reason
+from coevo.model.reasons import DiffReason
 from filters.base import FilterCase
 
-REASONS = (
-    Reason.UNREADABLE_SOURCE,
-    Reason.COMMENTS_OR_FORMATTING_ONLY,
-    Reason.NO_SOURCE_OR_TEST_CHANGE,
-)
+Reason = DiffReason
 
 
-def check(case: FilterCase) -> Reason | None:
+def check(case: FilterCase) -> DiffReason | None:
     return case.change.reason

@@ -6,10 +6,18 @@ such a test could not be scored either: gold itself would count as tampered.
 
 from __future__ import annotations
 
-from coevo.model.reasons import Reason
+from coevo.model.choices import Choice
 from filters.base import TrackCase
 
-REASONS = (Reason.PASS_NOT_CONFIRMED,)
+
+class Reason(Choice):
+    PASS_NOT_CONFIRMED = (
+        'pass_not_confirmed',
+        (
+            'Watched from outside of its process, a pass that decides the label is not what it is '
+            'told.'
+        ),
+    )
 
 
 def check(case: TrackCase) -> Reason | None:

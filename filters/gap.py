@@ -6,12 +6,16 @@ by committer time of the whole pair.
 
 from __future__ import annotations
 
+from coevo.model.choices import Choice
 from coevo.model.profiles import Profile
-from coevo.model.reasons import Reason
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 
-REASONS = (Reason.GAP_UNKNOWN, Reason.GAP_NEGATIVE, Reason.GAP_TOO_LONG)
+
+class Reason(Choice):
+    GAP_TOO_LONG = 'gap_too_long', 'The two revisions are further apart than the profile allows.'
+    GAP_NEGATIVE = 'gap_negative', 'The new revision is older than the old one by committer time.'
+    GAP_UNKNOWN = 'gap_unknown', 'A committer date is missing or cannot be read.'
 
 
 def check(pair: Pair, profile: Profile) -> Reason | None:

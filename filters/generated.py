@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from coevo.model.reasons import Reason
+from coevo.model.choices import Choice
 from coevo.model.records import Candidate, FileOrigin
 from filters.base import FilterCase
 
-REASONS = (Reason.GENERATED_CODE, Reason.VENDORED_CODE)
+
+class Reason(Choice):
+    GENERATED_CODE = (
+        'generated_code',
+        'The test file is generated, as its folder, its head or a mark in it says.',
+    )
+    VENDORED_CODE = 'vendored_code', 'The test file lies in a folder for the code of others.'
+
+
 _BY_ORIGIN = {
     FileOrigin.GENERATED: Reason.GENERATED_CODE,
     FileOrigin.VENDORED: Reason.VENDORED_CODE,

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from coevo.model.reasons import Reason
+from coevo.model.choices import Choice
 from filters.base import TrackCase
 
-REASONS = (Reason.NOT_ISOLATED,)
+
+class Reason(Choice):
+    NOT_ISOLATED = (
+        'not_isolated',
+        (
+            'With the tests of the task alone swapped, and what the pair adds for them, instead of '
+            'the whole test tree, it is otherwise.'
+        ),
+    )
 
 
 def check(case: TrackCase) -> Reason | None:

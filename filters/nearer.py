@@ -5,12 +5,14 @@ All that is no changed or inserted test belongs to neighbours.
 
 from __future__ import annotations
 
-from coevo.model.reasons import Reason
+from coevo.model.choices import Choice
 from coevo.model.records import Candidate
 from coevo.model.words import MethodChange
 from filters.base import FilterCase
 
-REASONS = (Reason.NEARER_STATE,)
+
+class Reason(Choice):
+    NEARER_STATE = 'nearer_state', 'A nearer old state of the window shows this change already.'
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:

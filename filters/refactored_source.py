@@ -5,11 +5,16 @@ A repair is the test's own: what happens to the source beside it says nothing of
 
 from __future__ import annotations
 
-from coevo.model.reasons import Reason
+from coevo.model.choices import Choice
 from coevo.model.words import Track
 from filters.base import TrackCase
 
-REASONS = (Reason.SOURCE_REFACTORED_ONLY,)
+
+class Reason(Choice):
+    SOURCE_REFACTORED_ONLY = (
+        'source_refactored_only',
+        'All changed dependencies of the test are refactored and nothing more.',
+    )
 
 
 def check(case: TrackCase) -> Reason | None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from coevo.model.reasons import Reason
+from coevo.model.choices import Choice
 from filters.base import TrackCase
 
-REASONS = (Reason.TEST_REFACTORED_ONLY,)
+
+class Reason(Choice):
+    TEST_REFACTORED_ONLY = (
+        'test_refactored_only',
+        'The change of the test is a refactoring and nothing more.',
+    )
 
 
 def check(case: TrackCase) -> Reason | None:

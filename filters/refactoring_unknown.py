@@ -1,16 +1,17 @@
 """Tests of which nobody knows whether they, or their dependencies, are only refactored.
 
-That refactorings could not be found is never taken for there being none. It comes after the filters
-that need one of both to be known.
+That refactorings could not be found is never taken for there being none.
 """
 
 from __future__ import annotations
 
-from coevo.model.reasons import Reason
+from coevo.model.choices import Choice
 from coevo.model.words import Track
 from filters.base import TrackCase
 
-REASONS = (Reason.REFACTORING_UNKNOWN,)
+
+class Reason(Choice):
+    REFACTORING_UNKNOWN = 'refactoring_unknown', 'The refactorings of the pair could not be found.'
 
 
 def check(case: TrackCase) -> Reason | None:

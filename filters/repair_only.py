@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from coevo.model.reasons import Reason
+from coevo.model.choices import Choice
 from coevo.model.records import Candidate
 from coevo.model.words import MethodChange
 from filters.base import FilterCase
 
-REASONS = (Reason.NO_SOURCE_CHANGE,)
+
+class Reason(Choice):
+    NO_SOURCE_CHANGE = (
+        'no_source_change',
+        'The pair changes tests only, and this test was not changed.',
+    )
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:

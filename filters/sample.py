@@ -6,13 +6,14 @@ where the tests change too.
 
 from __future__ import annotations
 
-from coevo.model.identity import compute_candidate_id
-from coevo.model.reasons import Reason
-from coevo.model.records import Candidate
+from coevo.model.choices import Choice
+from coevo.model.records import Candidate, compute_candidate_id
 from coevo.model.words import MethodChange
 from filters.base import FilterCase
 
-REASONS = (Reason.NOT_SAMPLED,)
+
+class Reason(Choice):
+    NOT_SAMPLED = 'not_sampled', 'An unchanged test beyond the seeded sample that is run.'
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:

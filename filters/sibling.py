@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from coevo.model.reasons import Reason
+from coevo.model.choices import Choice
 from coevo.model.words import Track
 from filters.base import TrackCase
 
-REASONS = (Reason.NO_PASSING_SIBLING,)
+
+class Reason(Choice):
+    NO_PASSING_SIBLING = 'no_passing_sibling', 'No other test near a repair passes on the old code.'
 
 
 def check(case: TrackCase) -> Reason | None:

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from coevo.engine.suites import has_passed
-from coevo.model.reasons import Reason
+from coevo.model.choices import Choice
 from filters.base import TrackCase
 
-REASONS = (Reason.SUITE_OLD_BROKEN, Reason.SUITE_NEW_BROKEN, Reason.SUITE_UNKNOWN)
+
+class Reason(Choice):
+    SUITE_OLD_BROKEN = (
+        'suite_old_broken',
+        'The profile wants all tests of both ends to pass; old ones do not.',
+    )
+    SUITE_NEW_BROKEN = (
+        'suite_new_broken',
+        'The profile wants all tests of both ends to pass; new ones do not.',
+    )
+    SUITE_UNKNOWN = (
+        'suite_unknown',
+        'The profile wants all tests of both ends to pass; they were not run.',
+    )
 
 
 def check(case: TrackCase) -> Reason | None:

@@ -12,7 +12,8 @@ from rich.table import Table
 from coevo.languages.table import LANGUAGES
 from coevo.model.reasons import explain_reason
 from coevo.model.segment import Segment
-from flows.funnel import FunnelStep, count_labels
+from flows.funnel import count_labels
+from packagers.funnel import FunnelStep
 from packagers.news import RepositoryNews
 
 if TYPE_CHECKING:

@@ -10,16 +10,14 @@ from datetime import UTC, datetime
 from coevo.model.listener import SILENT, Listener
 from coevo.storage.place import Root
 from flows.crawling import crawls
-from flows.crawling.events import list_events
 from flows.crawling.progress import CrawlProgress
-from flows.crawling.rows import CrawlEvent, CrawlQuery, RepositorySeen, copy_fields
+from flows.crawling.rows import CrawlEvent, CrawlQuery, RepositorySeen, copy_fields, list_events
 from flows.crawling.survey import CrawlHistory, Survey
 from miners.discovery.budgets import Clock
 from miners.discovery.candidate_profiles import CandidateProfile
 from miners.discovery.candidates import CandidateReason
 from miners.discovery.github import SearchHits, discover_repositories
-from miners.discovery.github_replies import RequestCounts, RetryLimits
-from miners.discovery.github_requests import PUBLIC_API, GitHubApi
+from miners.discovery.github_requests import PUBLIC_API, GitHubApi, RequestCounts, RetryLimits
 from miners.discovery.github_search import SearchOutcome
 from miners.discovery.github_tokens import GitHubToken
 

@@ -36,15 +36,6 @@ class Machines:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionWork:
-    """What was mined of one partition: `recent` pairs are those of its last three known months."""
-
-    pairs: int
-    recent: int
-    cpu_seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredRuns:
     """Means over what the store holds; bytes are None where they cannot be told."""
 
@@ -84,15 +75,15 @@ def forecast_costs(store: Store, folder: Path, machines: Machines) -> Forecast |
     partitions = store.list_partitions()
     works = [_measure_work(store, partition) for partition in partitions]
     mined = {partition.repo for partition in partitions}
-    pairs = sum(work.pairs for work in works)
+    pairs = sum(count for count, _, _ in works)
     if not pairs:
         return None
     measured = MeasuredRuns(
         repositories=len(mined),
         pairs=pairs,
-        pair_seconds=sum(work.cpu_seconds for work in works) / pairs,
+        pair_seconds=sum(seconds for _, _, seconds in works) / pairs,
         pairs_of_one=pairs / len(mined),
-        new_pairs_of_one=sum(work.recent for work in works) / _MONTHS / len(mined),
+        new_pairs_of_one=sum(recent for _, recent, _ in works) / _MONTHS / len(mined),
         clone_bytes=_compute_mean(_list_clone_sizes(folder, mined)),
     )
     wanted = find_due_repositories(store.root, Verb.MINE)
@@ -144,7 +135,8 @@ def _build_cost(
     )
 
 
-def _measure_work(store: Store, partition: Partition) -> PartitionWork:
+def _measure_work(store: Store, partition: Partition) -> tuple[int, int, float]:
+    """What was mined of a partition: pairs, those of its last three known months, and CPU seconds."""
     dates: list[datetime] = []
     pairs, seconds = 0, 0.0
     for segment in store.load_segments(partition):
@@ -156,7 +148,7 @@ def _measure_work(store: Store, partition: Partition) -> PartitionWork:
     end = (walk.reached if walk else None) or max(dates, default=None)
     since = end - timedelta(days=_MONTHS * 365.25 / 12) if end else None
     recent = sum(since is not None and date > since for date in dates)
-    return PartitionWork(pairs=pairs, recent=recent, cpu_seconds=seconds)
+    return pairs, recent, seconds
 
 
 def _list_clone_sizes(folder: Path, repos: Iterable[str]) -> Iterator[int]:

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from coevo.model.drops import Drop
 from coevo.model.labels import TRACKS
 from coevo.model.segment import Segment
 from coevo.model.words import Stage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunnelStep:
-    """One stage: entered = kept + the sum of dropped, in the stage's unit."""
-
-    stage: Stage
-    entered: int
-    kept_count: int
-    dropped: tuple[tuple[str, int], ...]  # most frequent first
+from packagers.funnel import FunnelStep
 
 
 def build_funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[FunnelStep]:

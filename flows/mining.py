@@ -14,12 +14,11 @@ from coevo.languages.engine import Builder
 from coevo.languages.table import LANGUAGES
 from coevo.model.drops import Drop
 from coevo.model.families import Family
-from coevo.model.identity import compute_candidate_id
 from coevo.model.listener import SILENT, Listener
 from coevo.model.pair_rows import EnvironmentRow
 from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
-from coevo.model.records import Pair, TestMethod, compute_short_hash
+from coevo.model.records import Pair, TestMethod, compute_candidate_id, compute_short_hash
 from coevo.model.segment import Segment
 from coevo.model.words import Stage, Walk
 from coevo.storage.bases import SegmentBasis
@@ -28,7 +27,6 @@ from flows.rows import (
     DecidedMethod,
     add_source_measures,
     build_cell_rows,
-    build_method_row,
     build_pair_row,
 )
 from flows.single_revision.study import StudyRequest, study_revision
@@ -163,7 +161,8 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
     studied = Study()
     if evaluation is not None:
         context = PairContext(tools=run.tools, change=change, evaluation=evaluation)
-        studied = study_pair(context, list(_decide_methods(selected, evaluation, change)))
+        judged = list(_decide_methods(selected, evaluation, change))
+        studied = study_pair(context, judged, run.sandbox)
     decided = studied.decided
     tracked = [item for item in decided if item.decision.track is not None]
     row = build_pair_row(
@@ -179,17 +178,11 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         key=compute_segment_key(run, pair),
         pair=replace(
             row,
-            refactorings=studied.pair.refactorings,
-            suite_old=studied.pair.suite_old,
-            suite_new=studied.pair.suite_new,
+            refactorings=studied.refactoring_status,
+            suite_old=studied.suite_old,
+            suite_new=studied.suite_new,
         ),
-        methods=tuple(
-            build_method_row(
-                pair, item, evaluation, run.sandbox, studied.methods[item.selected.method_id]
-            )
-            for item in decided
-            if evaluation is not None and item.decision.reason is None
-        ),
+        methods=tuple(studied.methods.values()),
         cells=tuple(build_cell_rows(pair, selected, evaluation)) if evaluation else (),
         drops=(*drops, *_list_drops(pair, decided)),
         environments=tuple(_build_environment_rows(pair, _collect_modules(tracked), evaluation))

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from coevo.engine.builders import BuilderPool
-from coevo.engine.workers import WorkFailure, run_in_parallel
+from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
+from coevo.display.redaction import hide_credentials, strip_credentials
+from coevo.git.clones import PROTOCOLS
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
 from coevo.model.listener import SILENT, Listener
@@ -16,14 +19,12 @@ from coevo.storage.store import Store
 from flows.dating import ReleaseDates
 from flows.options import ReleaseOptions
 from flows.release_clones import ReleaseClones
-from flows.repository_urls import assign_urls
 from miners.cloning.retention import keep_commits
 from packagers import code_free
-from packagers.built import BuiltTasks
 from packagers.code_free import EditionReport
 from packagers.maintenance import build_maintenance_tasks
 from packagers.months import CloneFacts, MonthCut, check_month
-from packagers.plan import ReleasePlan
+from packagers.plan import BuiltTasks, ReleasePlan
 from packagers.release import ReleaseReport, release_snapshot
 from packagers.rows import Rows
 from packagers.single_revision import build_suite_tasks
@@ -94,18 +95,58 @@ def _build_release_tasks(
         {row.repo for kind in (rows.methods, rows.single_revision) for row in kind}
     )
     built = build_tasks(rows.methods, pairs, rows.repositories, theirs, environments, rows.starts)
-    suites = build_suite_tasks(rows.single_revision, pairs, rows.repositories, theirs, environments)
-    built = replace(built, tasks=(*built.tasks, *suites.tasks), single_revision=suites.ids)
+    suites, suite_ids = build_suite_tasks(
+        rows.single_revision, pairs, rows.repositories, theirs, environments
+    )
+    built = replace(built, tasks=(*built.tasks, *suites), single_revision=suite_ids)
     if Family.MAINTENANCE in wanted:
-        maintenance = build_maintenance_tasks(built.tasks, rows.methods, theirs, environments)
-        built = replace(
-            built,
-            tasks=(*built.tasks, *maintenance.tasks),
-            drops=(*built.drops, *maintenance.drops),
-        )
+        tasks, drops = build_maintenance_tasks(built.tasks, rows.methods, theirs, environments)
+        built = replace(built, tasks=(*built.tasks, *tasks), drops=(*built.drops, *drops))
     revs: dict[str, set[str]] = defaultdict(set)
     for task in built.tasks:
         revs[task.repo] |= {task.old_rev, task.new_rev}
     for repo, named in sorted(revs.items()):
         keep_commits(clones.get_repository(repo).git_dir, named)
     return built
+
+
+# Addresses that a release is told of, for repositories that were mined from a folder.
+
+_URL = re.compile(rf'(?:{"|".join(PROTOCOLS)})://[^\s/]+/\S+')
+_NAMED = re.compile(r'([^=:]+)=(.*)')
+
+# The repository of an address that names none: the only one that a store holds.
+ONLY = ''
+
+
+def parse_urls(words: Sequence[str]) -> Mapping[str, str]:
+    """Addresses by repository, from `REPO=URL` or `URL`; Fatal for what is neither."""
+    urls: dict[str, str] = {}
+    for word in words:
+        named = _NAMED.fullmatch(word)
+        repo, url = named.groups() if named else (ONLY, word)
+        if not _URL.fullmatch(url):
+            raise Fatal(
+                f'--url takes an address such as https://example.org/owner/name, not {hide_credentials(url)!r}'
+            )
+        if strip_credentials(url) != url:
+            raise Fatal(
+                '--url holds a user, password or query, and a snapshot is public: leave it out'
+            )
+        if repo in urls:
+            raise Fatal(f'--url names {repo or "the repository"} twice; leave one')
+        urls[repo] = url
+    return urls
+
+
+def assign_urls(urls: Mapping[str, str], repos: Sequence[str]) -> Mapping[str, str]:
+    """The same for the repositories of a store; Fatal for one that it does not hold."""
+    if ONLY in urls and len(repos) != 1:
+        raise Fatal(
+            f'the store holds {len(repos)} repositories: write --url REPO=URL, with one of '
+            f'{", ".join(repos)}'
+        )
+    known = {repo or repos[0]: url for repo, url in urls.items()}
+    for repo in sorted(known.keys() - set(repos)):
+        raise Fatal(f'the store has no {repo!r} to give a URL; it holds {", ".join(repos)}')
+    return known

@@ -20,7 +20,7 @@ from miners.cloning.clones import pin_existing_clone
 from miners.dates.clone_search import SearchedClone
 from miners.discovery.code_size import measure_code_size
 from miners.discovery.crawls import list_refs, load_crawl_time
-from packagers.families import find_families
+from packagers.sameness import find_families
 
 
 class ReleaseClones:

@@ -15,14 +15,14 @@ the same methods, as long as the population is the same, and adds further runs o
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coevo.engine.builders import BuilderPool
-from coevo.engine.workers import WorkFailure, run_in_parallel
+from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
 from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.runtimes import Runtimes
@@ -32,12 +32,13 @@ from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import SILENT, Listener
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import Pair
+from coevo.model.words import Walk
+from coevo.snapshots import snapshot
 from coevo.storage import reverifications
 from coevo.storage.place import Root, find_local_folder
 from coevo.storage.store import Partition, Store
 from flows.bugs import PairBugs
-from flows.rerunning.rerun import DrawnSegment, RerunResult, rerun_methods
-from flows.rerunning.sampling import draw_labels
+from flows.rerunning import DrawnSegment, RerunResult, rerun_methods
 from miners.cloning.clones import pin_existing_clone
 from miners.discovery.repository_drops import Unclonable
 
@@ -76,14 +77,6 @@ class Reverification:
     cpu_seconds: float = 0.0
     lost: dict[str, str] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class _RunEnvironment:
-    """What the methods run side by side must have in common, of one clone."""
-
-    sandbox: str
-    runtime: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,12 +131,13 @@ def _rerun_partition(
             run.mark_unknown(every, f'there is no clone of {partition.repo}: mine it again')
             return
         repository = stack.enter_context(closing(Repository(git_dir)))
-        places: dict[_RunEnvironment, list[DrawnSegment]] = defaultdict(list)
+        places: dict[tuple[str, str], list[DrawnSegment]] = defaultdict(list)
         for item in _list_drawn_segments(run, repository, partition, pairs):
-            places[_get_environment(item)].append(item)
+            row = item.segment.pair
+            places[row.sandbox, row.runtime or ''].append(item)
         runtimes = LANGUAGES[partition.language].make_runtimes(brings=True, say=run.listener.say)
-        for environment, items in sorted(places.items()):
-            _rerun_in_environment(run, repository, runtimes, environment, items)
+        for (sandbox, runtime), items in sorted(places.items()):
+            _rerun_on_runtime(run, repository, runtimes, sandbox, runtime, items)
 
 
 def _list_drawn_segments(
@@ -175,23 +169,19 @@ def _build_pair(repository: Repository, row: PairRow) -> Pair:
     )
 
 
-def _get_environment(item: DrawnSegment) -> _RunEnvironment:
-    row = item.segment.pair
-    return _RunEnvironment(sandbox=row.sandbox, runtime=row.runtime or '')
-
-
-def _rerun_in_environment(
+def _rerun_on_runtime(
     run: _ReverifyRun,
     repository: Repository,
     runtimes: Runtimes,
-    place: _RunEnvironment,
+    sandbox: str,
+    runtime: str,
     items: Sequence[DrawnSegment],
 ) -> None:
     """Run items in one sandbox on one runtime; each is kept as soon as it is there."""
     language = LANGUAGES[items[0].pair.language]
-    if not runtimes.can_provide(place.runtime):
+    if not runtimes.can_provide(runtime):
         every = (row.method_id for item in items for row in item.rows)
-        run.mark_unknown(every, f'there is no {language.RUNTIME} like {place.runtime} here')
+        run.mark_unknown(every, f'there is no {language.RUNTIME} like {runtime} here')
         return
 
     def rerun_segment(
@@ -204,9 +194,9 @@ def _rerun_in_environment(
 
     around = RunSettings(
         repository=repository,
-        sandbox=place.sandbox,
+        sandbox=sandbox,
         say=run.listener.say,
-        runtimes=language.make_runtimes(like=place.runtime),
+        runtimes=language.make_runtimes(like=runtime),
         own_edits=True,
     )
     with (
@@ -244,3 +234,73 @@ def _record_result(run: _ReverifyRun, item: DrawnSegment, result: RerunResult) -
             report.lost[method.method_id] = method.lost
     report.unknown.update(result.unknown)
     report.cpu_seconds += result.cpu_seconds
+
+
+# Which labels are run again: a random sample of all that stand, those with a track first.
+
+_PREFERENCE = tuple(Walk)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnLabel:
+    """A labelled method, in the walk that is preferred of those in which it has one."""
+
+    partition: Partition
+    pair_id: str
+    method_id: str
+    tracked: bool
+
+
+def draw_labels(
+    store: Store, released: Path | str | None, seed: int, repository: str | None = None
+) -> tuple[DrawnLabel, ...]:
+    """All labels of a store that were not refuted, in the order of the sample.
+
+    The order depends on the seed and on the ids of methods alone.
+
+    released    a snapshot: only what stands in it
+    repository  only what is of that one
+    """
+
+    def rank_label(label: DrawnLabel) -> tuple[bool, str]:
+        rank = hashlib.sha256(f'{seed}\0{label.method_id}'.encode()).hexdigest()
+        return not label.tracked, rank
+
+    return tuple(sorted(_list_population(store, released, repository), key=rank_label))
+
+
+def _list_population(
+    store: Store, released: Path | str | None, repository: str | None
+) -> Iterator[DrawnLabel]:
+    """One for each method id, whatever the number of walks that meet it."""
+    selected = None if released is None else _load_released_methods(released)
+    there = (
+        store.list_partitions()
+        if repository is None
+        else store.list_repository_partitions(repository)
+    )
+    partitions = sorted(there, key=lambda one: _PREFERENCE.index(one.walk))
+    known = {id_ for partition in partitions for id_ in _list_refuted_methods(store, partition)}
+    for partition in partitions:
+        for segment in store.load_segments(partition):
+            for row in segment.methods:
+                if row.method_id not in known and (selected is None or row.method_id in selected):
+                    known.add(row.method_id)
+                    yield DrawnLabel(
+                        partition=partition,
+                        pair_id=row.pair_id,
+                        method_id=row.method_id,
+                        tracked=row.track is not None,
+                    )
+
+
+def _list_refuted_methods(store: Store, partition: Partition) -> Iterator[str]:
+    for record in reverifications.load_reverifications(store.storage, partition):
+        yield from (method.method_id for method in record.methods if method.lost is not None)
+
+
+def _load_released_methods(path: Path | str) -> frozenset[str]:
+    with snapshot.translate_read_errors((path,)):
+        connection = snapshot.open_snapshots(path)
+        rows = connection.execute('SELECT DISTINCT method_id FROM methods').fetchall()
+    return frozenset(id_ for (id_,) in rows)

@@ -17,11 +17,9 @@ from coevo.model.pair_rows import CellRow, PairRow
 from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Cell
 from coevo.storage.bases import SegmentBasis
-from flows.findings import MethodFindings, RefactoringVerdict
 from miners.diffs.change_metrics import compute_change_metrics
 from miners.diffs.changes import PairChange
-from miners.diffs.file_history import compute_file_history
-from miners.diffs.functions import measure_functions
+from miners.diffs.functions import compute_file_history, measure_functions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,40 +97,9 @@ def _list_tools(pair: Pair, build: Build) -> tuple[str, ...]:
 
 
 def build_method_row(
-    pair: Pair,
-    decided: DecidedMethod,
-    evaluation: PairEvaluation,
-    sandbox: str,
-    found: MethodFindings,
+    pair: Pair, decided: DecidedMethod, evaluation: PairEvaluation, sandbox: str
 ) -> MethodRow:
-    """The row, with what the study of the pair found."""
-    refactored = found.refactored or RefactoringVerdict(test=None, source=None)
-    return replace(
-        _build_decided_row(pair, decided, evaluation, sandbox, found),
-        dependency_list=found.dependency_list,
-        coverage=found.coverage,
-        covered_dependencies=found.covered_dependencies,
-        kinds=found.kinds,
-        smells_old=found.smells_old,
-        smells_new=found.smells_new,
-        assertions_lost=found.assertions_lost,
-        assertions_gained=found.assertions_gained,
-        isolated=found.isolated,
-        guard=found.guard,
-        repair_kind=found.repair_kind,
-        test_only_refactored=refactored.test,
-        source_only_refactored=refactored.source,
-        mutation=found.mutation,
-    )
-
-
-def _build_decided_row(
-    pair: Pair,
-    decided: DecidedMethod,
-    evaluation: PairEvaluation,
-    sandbox: str,
-    found: MethodFindings,
-) -> MethodRow:
+    """The row of a decided method before anything is studied."""
     candidate, decision = decided.selected.candidate, decided.decision
     cells = evaluation.get_all_cells(decided.selected.method_id)
     return MethodRow(
@@ -162,9 +129,9 @@ def _build_decided_row(
         cause=decision.cause,
         override='+'.join(evaluation.overrides) or None,
         sandbox=sandbox,
-        dependencies=found.dependencies,
-        dependency_source=found.dependency_source,
-        focal_method=found.focal_method,
+        dependencies=(),
+        dependency_source=None,
+        focal_method=None,
     )
 
 

@@ -41,7 +41,7 @@ def make_mining_roots(language: str) -> CodeRoots:
         names=(
             'flows.mining:mine_pair',
             'flows.pipeline:build_tools',
-            'coevo.engine.builders:BuilderPool',
+            'coevo.engine.workers:BuilderPool',
         ),
         language=modules[language],
         members=('make_refactoring_finder', 'make_runtimes'),

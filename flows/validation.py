@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from coevo.engine.builders import BuilderPool
 from coevo.engine.suites import SuiteRun
+from coevo.engine.workers import BuilderPool
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.builds import Build

@@ -48,12 +48,8 @@ class SingleRevisionFile:
         return tuple(sorted({focus.file for focus in (*self.named, *self.modules)}))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CodeTypes:
-    """The types of the code that stand in no class, by simple name: classes, and modules."""
-
-    classes: Mapping[str, list[LocatedType]]
-    modules: Mapping[str, list[LocatedType]]
+# By simple name.
+_Types = Mapping[str, list[LocatedType]]
 
 
 def list_single_revision_files(
@@ -61,7 +57,7 @@ def list_single_revision_files(
 ) -> Iterator[SingleRevisionFile]:
     """All of a revision by path; CorruptObject where one cannot be read."""
     tests = load_test_tree(repository, rev, language)
-    code = _index_code(tests.tree)
+    classes, modules = _index_code(tests.tree)
     for path in tests.tree.list_paths(Side.TEST):
         methods = tuple(test.method for test in tests.list_tests(path))
         if not methods:
@@ -73,17 +69,21 @@ def list_single_revision_files(
         elif len(methods) > MOST_TESTS:
             yield SingleRevisionFile(test_file=path, methods=methods, reason=Reason.TOO_MANY_TESTS)
         else:
-            yield _make_single_revision_file(path, methods, code, language)
+            yield _make_single_revision_file(path, methods, classes, modules, language)
 
 
 def _make_single_revision_file(
-    path: str, methods: Sequence[TestMethod], code: _CodeTypes, language: str
+    path: str,
+    methods: Sequence[TestMethod],
+    code_classes: _Types,
+    code_modules: _Types,
+    language: str,
 ) -> SingleRevisionFile:
     first, under_test = methods[0], get_reading(language).guess_class_under_test
     package = first.test_class.rpartition('.')[0]
-    classes = _prefer_package(code.classes.get(under_test(first), []), package)
+    classes = _prefer_package(code_classes.get(under_test(first), []), package)
     whole = replace(first, test_class=first.test_class.partition('$')[0])
-    modules = _prefer_file(_prefer_package(code.modules.get(under_test(whole), []), package), path)
+    modules = _prefer_file(_prefer_package(code_modules.get(under_test(whole), []), package), path)
     return SingleRevisionFile(
         test_file=path,
         methods=tuple(methods),
@@ -112,7 +112,8 @@ def _prefer_file(found: Sequence[LocatedType], test_file: str) -> Sequence[Locat
     return [located for located in beside if PurePosixPath(located.path).stem == stem] or beside
 
 
-def _index_code(tree: RevisionTree) -> _CodeTypes:
+def _index_code(tree: RevisionTree) -> tuple[_Types, _Types]:
+    """The classes of the code that stand in no class, and the modules."""
     classes: dict[str, list[LocatedType]] = defaultdict(list)
     modules: dict[str, list[LocatedType]] = defaultdict(list)
     for path in tree.list_paths(Side.SOURCE):
@@ -122,7 +123,7 @@ def _index_code(tree: RevisionTree) -> _CodeTypes:
             if type_.outer in within:
                 types_by_name = modules if type_.kind == MODULE else classes
                 types_by_name[type_.simple].append(LocatedType(path, type_))
-    return _CodeTypes(classes=classes, modules=modules)
+    return classes, modules
 
 
 def _make_focus(located: LocatedType) -> Focus:

@@ -27,11 +27,9 @@ from coevo.model.task_rows import TaskRow
 from coevo.model.words import Cell, MethodChange, Outcome, Stage, Walk
 from coevo.storage.reverifications import ReverificationRecord
 from coevo.storage.withdrawals import Withdrawal, WithdrawnKind
-from packagers.built import BuiltTasks
 from packagers.licensing import fill_licences, withhold_unpublishable_rows
-from packagers.marks import Mark, apply_marks
-from packagers.near_duplicates import mark_near_duplicates
-from packagers.plan import ReleasePlan
+from packagers.near_duplicates import Mark, apply_marks, mark_near_duplicates
+from packagers.plan import BuiltTasks, ReleasePlan
 from packagers.row_files import Sorter
 from packagers.rows import Rows, list_rows_of_repo
 from packagers.sameness import Identity, get_path_in_module, group_same_items, make_edit_key

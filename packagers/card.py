@@ -10,7 +10,7 @@ from datetime import timedelta
 from coevo.languages.table import LANGUAGES, list_not_offered
 from coevo.model.labels import CELL_ORDER, TABLE, TRACKS
 from coevo.model.pair_rows import PairRow
-from coevo.model.reasons import BY_STAGE, Reason
+from coevo.model.reasons import BY_STAGE
 from coevo.model.schema import CONTENTS, TABLES
 from coevo.model.texts import list_third_party_columns
 from coevo.model.words import MethodChange, Stage, Track
@@ -295,9 +295,12 @@ def _report_news(news: Sequence[RepositoryNews]) -> Iterator[str]:
     )
 
 
+_NOT_SAMPLED = 'not_sampled'  # of filters/sample.py, which a packager does not know
+
+
 def _describe_sample(rows: Rows) -> str:
     """One more item, where there are unchanged tests: they are a sample, and of how many."""
-    left = [drop for drop in rows.drops if drop.reason == Reason.NOT_SAMPLED]
+    left = [drop for drop in rows.drops if drop.reason == _NOT_SAMPLED]
     later = (Stage.LABEL, Stage.PUBLISH)
     drawn = sum(row.change is MethodChange.UNCHANGED for row in rows.methods)
     drawn += sum(

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from coevo.evaluation.judging.sibling_files import restore_sibling_files
-from coevo.git.contents import find_old_path, load_content
 from coevo.git.patches import make_file_patch
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, find_old_path, load_content
 from coevo.languages.declarations import MODULE, Member
 from coevo.languages.surgery import OriginalTest, StartStateInvalid, StartTarget
 from coevo.languages.table import get_reading, get_surgery

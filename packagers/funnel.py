@@ -12,8 +12,8 @@ from packagers.rows import Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleasedStep:
-    """entered = kept + the sum of dropped, in the stage's unit."""
+class FunnelStep:
+    """One stage: entered = kept + the sum of dropped, in the stage's unit."""
 
     stage: Stage
     entered: int
@@ -21,7 +21,7 @@ class ReleasedStep:
     dropped: tuple[tuple[str, int], ...]  # most frequent first
 
 
-def compute_funnel(rows: Rows) -> Iterator[ReleasedStep]:
+def compute_funnel(rows: Rows) -> Iterator[FunnelStep]:
     """The stages in order. From pairs to methods to tasks the unit changes."""
     dropped_pairs: set[tuple[str, Walk]] = set()
     reasons: dict[Stage, Counter[str]] = {stage: Counter() for stage in Stage}
@@ -47,7 +47,7 @@ def compute_funnel(rows: Rows) -> Iterator[ReleasedStep]:
         if stage is Stage.SINGLE_REVISION and not rows.single_revision and not drops[stage]:
             continue  # nobody has asked for test files
         ordered = sorted(reasons[stage].items(), key=lambda item: (-item[1], item[0]))
-        yield ReleasedStep(
+        yield FunnelStep(
             stage=stage,
             entered=kept_counts[stage] + drops[stage],
             kept_count=kept_counts[stage],

@@ -32,18 +32,9 @@ Texts = Mapping[str, bytes | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Likeness:
-    """Shares from 0 to 1, and which method they are of; 0 where nothing is alike."""
-
-    share: float = 0.0
-    method: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ShownMethod:
     """A method of the test tree: `equal` is what two versions of one have in common."""
 
-    name: str
     grams: Grams
     equal: Grams
 
@@ -57,11 +48,11 @@ class LeakMeter:
         self._of_blob = cache(self._list_methods_of_blob)
         self._old = cache(self._list_methods_at)
 
-    def measure_leak(self, rows: Sequence[MethodRow], start: Texts) -> Likeness:
+    def measure_leak(self, rows: Sequence[MethodRow], start: Texts) -> float:
         """How near gold comes to what the pair added; `start`: files that are not as at new."""
         return _find_nearest(rows, list(self._list_added_methods(rows[0], start)))
 
-    def measure_nearest(self, rows: Sequence[MethodRow]) -> Likeness:
+    def measure_nearest(self, rows: Sequence[MethodRow]) -> float:
         """How near it comes to what stood at old, an update's own old text included."""
         return _find_nearest(rows, self._old(rows[0].old_rev))
 
@@ -105,22 +96,20 @@ def _parse_methods(reading: LanguageReading, source: bytes) -> Iterator[ShownMet
         for member in type_.members:
             if member.kind in ('method', 'constructor') and member.body_hash is not None:
                 yield ShownMethod(
-                    name=f'{type_.name}#{member.name}',
                     grams=compute_body_grams(member.source, member.name, type_.name),
                     equal=compute_token_grams(list(tokenise(member.source, member.name))),
                 )
 
 
-def _find_nearest(rows: Sequence[MethodRow], shown: Iterable[ShownMethod]) -> Likeness:
+def _find_nearest(rows: Sequence[MethodRow], shown: Iterable[ShownMethod]) -> float:
+    """The share of a gold test that is in what is shown, of the nearest of both; 0 where nothing is alike."""
     there = list(shown)
-    likenesses = [Likeness()]
+    nearest = 0.0
     for row in rows:
         gold = compute_body_grams(row.new_source or '', row.test_method, row.test_class)
         for method in there:
-            share = len(gold & method.grams) / len(gold)
-            if share > 0:
-                likenesses.append(Likeness(share=share, method=method.name))
-    return max(likenesses, key=lambda likeness: (likeness.share, likeness.method or ''))
+            nearest = max(nearest, len(gold & method.grams) / len(gold))
+    return nearest
 
 
 def compute_body_grams(source: str, name: str, class_name: str) -> Grams:

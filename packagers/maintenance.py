@@ -10,13 +10,11 @@ import dataclasses
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from coevo import prompts
 from coevo.evaluation.suites.texts import TestText, load_test_texts
-from coevo.git.contents import load_content
 from coevo.git.patches import make_file_patch
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.table import get_reading
 from coevo.model.dependencies import Dependency
 from coevo.model.drops import Drop
@@ -39,21 +37,13 @@ Place = tuple[str, Walk, str]
 """Pair, walk and test file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MaintenanceTasks:
-    """Tasks, and a drop for each file of which none came."""
-
-    tasks: tuple[TaskRow, ...]
-    drops: tuple[Drop, ...]
-
-
 def build_maintenance_tasks(
     updates: Iterable[TaskRow],
     methods: Iterable[MethodRow],
     clones: Mapping[str, Repository],
     environments: Environments,
-) -> MaintenanceTasks:
-    """One for each task that asks for the updates of a file of which a test has to stay.
+) -> tuple[list[TaskRow], list[Drop]]:
+    """One for each task that asks for the updates of a file of which a test has to stay, else a drop.
 
     updates  tasks of co-evolution; those of other tracks are passed over
     methods  rows with their contamination dates, those without a track, too
@@ -75,7 +65,7 @@ def build_maintenance_tasks(
         else:
             drops.append(task_or_drop)
     tasks.sort(key=lambda task: task.task_id)
-    return MaintenanceTasks(tasks=tuple(tasks), drops=tuple(drops))
+    return tasks, drops
 
 
 def _get_file_key(task: TaskRow) -> Place:
@@ -140,8 +130,8 @@ def _build_task(
             clone, rows, update.module, listing.listed_dependencies, environment
         ),
         prompt_version=prompts.VERSION,
-        leak=leaks.measure_leak(answers, {path: old}).share,
-        nearest=leaks.measure_nearest(answers).share,
+        leak=leaks.measure_leak(answers, {path: old}),
+        nearest=leaks.measure_nearest(answers),
         siblings=(),
         sibling_patch='',
         focal_method=None,

@@ -16,7 +16,7 @@ from coevo.model.quality import WITHOUT_SIBLINGS, SiblingState
 from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.schema import SCHEMA_MINOR, SCHEMA_VERSION, TABLES
-from coevo.snapshots.leaks import LEAST_LEAK
+from coevo.snapshots.cutoffs import LEAST_LEAK
 from coevo.storage.store import Partition
 from packagers.news import RepositoryNews, format_news
 from packagers.rows import Rows

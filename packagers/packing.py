@@ -14,7 +14,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
-from coevo.model.hints import split_optional
+from coevo.model.column import split_optional
 
 Row = TypeVar('Row')
 Convert = Callable[[Any], Any]

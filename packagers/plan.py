@@ -5,14 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
+from coevo.model.quality import Coverage
 from coevo.model.single_revision_rows import SingleRevisionRow
+from coevo.model.task_rows import TaskRow
+from coevo.model.words import Walk
 from coevo.storage.dates import RowDates
 from coevo.storage.place import Root
-from packagers.built import BuiltTasks
 from packagers.licensing import Licence
 from packagers.months import MonthCut
 from packagers.rows import Rows
+
+# What comes of method rows when tasks are made of them.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltTasks:
+    """Tasks, and columns of their methods.
+
+    ids       the task of each method row that has one, by method id and walk
+    single_revision  the task of each row of `single_revision` that has one, by its id and walk
+    drops     one for each task that none came of
+    coverage  what methods cover of the dependencies of their task, by the same; where it stands
+    """
+
+    tasks: Sequence[TaskRow]
+    ids: Mapping[tuple[str, Walk], str]
+    single_revision: Mapping[tuple[str, Walk], str] = field(default_factory=dict)
+    drops: Sequence[Drop] = ()
+    coverage: Mapping[tuple[str, Walk], Coverage] = field(default_factory=dict)
+
 
 # Methods with their contamination columns filled, in any order.
 Date = Callable[[Rows], Iterable[MethodRow]]

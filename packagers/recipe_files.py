@@ -46,11 +46,8 @@ class TextCounts:
     words: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevisionPair:
-    repo: str
-    old_rev: str
-    new_rev: str
+# A repository, and the old and new revision of a pair of it.
+_Revisions = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +102,7 @@ class RecipeWriter:
         return counts, tuple(paths)
 
     def _sort_texts(
-        self, names: Iterable[str], pairs: Mapping[str, RevisionPair]
+        self, names: Iterable[str], pairs: Mapping[str, _Revisions]
     ) -> Iterator[tuple[str, Iterator[TextRow]]]:
         """All texts by their pairs, those of a repository one after another."""
         sorter: Sorter[_KeyedText] = Sorter(_KeyedText, self._made.parent)
@@ -113,15 +110,15 @@ class RecipeWriter:
             table = Path(name).parts[1]
             columns = sorted(find_third_party_paths(TABLES[table])) if table in TABLES else ()
             for number, row in enumerate(_load_file_rows(self._full / name)) if columns else ():
-                repo = pairs[row['pair_id']].repo
+                repo, _, _ = pairs[row['pair_id']]
                 for text in _list_texts(name, number, row, columns):
                     key = (repo, row['pair_id'], name, number, text.column, text.element)
                     sorter.add(key, _KeyedText(pair_id=row['pair_id'], text=text))
         for pair_id, group in groupby(sorter.finish(), key=lambda one: one.pair_id):
             yield pair_id, (keyed_text.text for keyed_text in group)
 
-    def _cut_texts(self, pair: RevisionPair, rows: Sequence[TextRow]) -> None:
-        files = dict(enumerate(_list_sources(self._clone(pair.repo), pair, rows)))
+    def _cut_texts(self, pair: _Revisions, rows: Sequence[TextRow]) -> None:
+        files = dict(enumerate(_list_sources(self._clone(pair[0]), pair, rows)))
         shelf = SliceIndex([(number, text) for number, (_, text) in files.items()])
         known: dict[tuple[str, bool], int] = {}
         for row in rows:
@@ -150,12 +147,13 @@ class RecipeWriter:
 
 
 def _list_sources(
-    repository: Repository, pair: RevisionPair, rows: Sequence[TextRow]
+    repository: Repository, pair: _Revisions, rows: Sequence[TextRow]
 ) -> Iterator[tuple[TextSource, str]]:
     """What texts of a pair may be cut of: the files that rows name, then those that it changed."""
+    repo, old_rev, new_rev = pair
     named = sorted({path for row in rows for path in row.paths})
-    changed = [change.path for change in repository.list_changes(pair.old_rev, pair.new_rev)]
-    both = (pair.new_rev, pair.old_rev)
+    changed = [change.path for change in repository.list_changes(old_rev, new_rev)]
+    both = (new_rev, old_rev)
     older = sorted({(row.rev, path) for row in rows if row.rev for path in row.paths})
     ends = [*((rev, path) for path in named for rev in both), *older]
     seen: set[str] = set()
@@ -167,7 +165,7 @@ def _list_sources(
         content = repository.blob(entry.oid)
         for form in _list_forms(content):
             yield (
-                TextSource(repo=pair.repo, rev=rev, path=path, blob=entry.oid, form=form),
+                TextSource(repo=repo, rev=rev, path=path, blob=entry.oid, form=form),
                 decode_blob(content, form),
             )
 
@@ -218,8 +216,8 @@ def _escape_path(path: str) -> str:
     return path.encode('utf-8', 'backslashreplace').decode()
 
 
-def _make_pair(row: Mapping[str, Any]) -> RevisionPair:
-    return RevisionPair(repo=row['repo'], old_rev=row['old_rev'], new_rev=row['new_rev'])
+def _make_pair(row: Mapping[str, Any]) -> _Revisions:
+    return row['repo'], row['old_rev'], row['new_rev']
 
 
 def _load_rows(folder: Path, table: str) -> Iterator[Mapping[str, Any]]:

@@ -9,14 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from coevo import prompts
 from coevo.evaluation.judging.application import undo_patch
-from coevo.git.contents import load_content
 from coevo.git.patches import make_file_patch
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.model.environments import Environment
 from coevo.model.families import SCENARIOS, Family, Focus, FocusKind, Scenario, StartBuilder
 from coevo.model.pair_rows import PairRow
@@ -39,22 +37,17 @@ _LATEST = datetime.max.replace(tzinfo=UTC)
 Key = tuple[str, Walk]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteTasks:
-    """Tasks, and which of them each row is the gold of, by its id and walk."""
-
-    tasks: tuple[TaskRow, ...]
-    ids: Mapping[Key, str]
-
-
 def build_suite_tasks(
     rows: Iterable[SingleRevisionRow],
     pairs: Mapping[Key, PairRow],
     repositories: Iterable[RepositoryRow],
     clones: Mapping[str, Repository],
     environments: Environments,
-) -> SuiteTasks:
-    """The tasks of all families of suites; arguments as those of `packagers.tasks.build_tasks`."""
+) -> tuple[list[TaskRow], dict[Key, str]]:
+    """The tasks of all families of suites, and of which each row is the gold, by its id and walk.
+
+    Arguments as those of `packagers.tasks.build_tasks`.
+    """
     known = {row.repo: row for row in reversed(list(repositories))}
     same: dict[tuple[str, ...], list[SingleRevisionRow]] = defaultdict(list)
     for row in rows:
@@ -78,7 +71,7 @@ def build_suite_tasks(
         )
         tasks.append(task)
         ids |= {(row.suite_id, row.walk): task.task_id for row in same_rows}
-    return SuiteTasks(tasks=tuple(sorted(tasks, key=lambda task: task.task_id)), ids=ids)
+    return sorted(tasks, key=lambda task: task.task_id), ids
 
 
 def _compute_identity(

@@ -6,8 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from coevo.model.dependencies import CoupledBy, Dependency, DependencyList
-from coevo.model.dependency_lists import choose_dependency_list, select_dependencies
+from coevo.model.dependencies import (
+    CoupledBy,
+    Dependency,
+    DependencyList,
+    choose_dependency_list,
+    select_dependencies,
+)
 from coevo.model.method_rows import MethodRow
 
 _STRONGEST_FIRST = tuple(CoupledBy)

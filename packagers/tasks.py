@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from coevo import prompts
-from coevo.git.contents import load_content
 from coevo.git.patches import make_tree_patch
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import StartStateInvalid
@@ -33,10 +32,10 @@ from coevo.model.task_rows import StartRow, TaskRow
 from coevo.model.words import Stage, Track, Walk
 from coevo.storage.dates import SearchBasis
 from packagers import sameness
-from packagers.built import BuiltTasks
 from packagers.dating import find_earliest
 from packagers.drafts import Draft, DraftGroup, group_by_task, make_draft
 from packagers.leaks import LeakMeter
+from packagers.plan import BuiltTasks
 from packagers.sameness import Identity
 from packagers.task_commands import Environments, find_environment
 from packagers.task_dependencies import TaskDependencies
@@ -213,8 +212,8 @@ class _TaskMaker:
             code_coverage_gold_success=adequacy.code_coverage_success,
             mutation_score_gold=adequacy.mutation_score,
             mutation_score_gold_success=adequacy.mutation_score_success,
-            leak=leaks.measure_leak(rows, first.start_files).share,
-            nearest=leaks.measure_nearest(rows).share,
+            leak=leaks.measure_leak(rows, first.start_files),
+            nearest=leaks.measure_nearest(rows),
             siblings=first.around.siblings if first.around else (),
             reads_sources=first.around.reads_sources if first.around else None,
             sibling_patch=first.around.sibling_patch if first.around else '',

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from coevo.engine.builders import BuilderPool
+from coevo.engine.workers import BuilderPool
 from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.engine import Builder, BuiltPair

@@ -14,9 +14,8 @@ from coevo.model.task_rows import TaskRow
 from coevo.storage.place import Root
 from coevo.storage.store import Store
 from packagers.assembly import assemble_release_rows
-from packagers.built import BuiltTasks
 from packagers.manifests import SnapshotDetails
-from packagers.plan import ReleasePlan
+from packagers.plan import BuiltTasks, ReleasePlan
 from packagers.release import ReleaseReport, release_snapshot, write_snapshot as write_folder
 from packagers.rows import Rows, gather_rows
 from packagers.tasks import compute_gold_measures

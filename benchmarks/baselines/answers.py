@@ -9,9 +9,8 @@ from benchmarks.baselines.calls import CALLS
 from benchmarks.baselines.copying import copy_sibling, find_nearest_model, list_models, put_test
 from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.start_states import restore_start_file
-from coevo.git.contents import load_content
 from coevo.git.patches import make_file_patch
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.surgery import StartStateInvalid, StartTarget
 from coevo.languages.table import get_reading, get_surgery
 from coevo.model.records import TestMethod

@@ -15,11 +15,10 @@ from functools import partial
 from pathlib import Path
 
 from coevo.agents.difference import make_patch
-from coevo.agents.endings import Ending
 from coevo.agents.keeping import RunFolder
 from coevo.agents.meter import Meter
-from coevo.agents.prices import PriceTable
-from coevo.agents.records import Attempt
+from coevo.agents.prices import PriceTable, sum_by_model
+from coevo.agents.records import Attempt, Ending
 from coevo.agents.run import AgentRun, AgentSettings, run_agent
 from coevo.agents.summary import RunSummary, build_report, describe_network, format_attempt_line
 from coevo.agents.templates import PromptTemplate
@@ -32,7 +31,6 @@ from coevo.agents.turns import (
     make_attempt_start,
     rebase_on_start,
 )
-from coevo.agents.usage import sum_by_model
 from coevo.evaluation.clones import NoRepository, open_task_repository
 from coevo.evaluation.judging.start_states import (
     StartStateLost,
@@ -162,14 +160,15 @@ class _AttemptRunner:
             adequacy=False,
         )
         feedback_by_task = collect_feedback(plan.series, turns, options)
-        for task_id, feedback in feedback_by_task.items():
-            if feedback.trouble is not None:
-                self._say(f'{task_id} could not be judged: {feedback.trouble}')
-                self.troubled.append(f'{task_id}: {feedback.trouble}')
+        for task_id, (_, trouble) in feedback_by_task.items():
+            if trouble is not None:
+                self._say(f'{task_id} could not be judged: {trouble}')
+                self.troubled.append(f'{task_id}: {trouble}')
+        messages = {task_id: message for task_id, (message, _) in feedback_by_task.items()}
         return [
-            replace(turn, feedback=feedback_by_task[turn.task.task_id].message)
+            replace(turn, feedback=messages[turn.task.task_id])
             for turn in turns
-            if feedback_by_task[turn.task.task_id].message
+            if messages[turn.task.task_id]
         ]
 
     def run_turns(self, turns: Sequence[AttemptTurn]) -> None:

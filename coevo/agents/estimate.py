@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.agents import one_shot
-from coevo.agents.prices import PriceTable
+from coevo.agents.prices import PriceTable, Usage
 from coevo.agents.templates import PromptTemplate
-from coevo.agents.usage import Usage
 from coevo.evaluation.clones import NoRepository, open_task_repository
 from coevo.evaluation.judging.start_states import StartStateLost, restore_start_file
 from coevo.evaluation.reporting.cells import pluralise
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.model.errors import Fatal
 from coevo.model.task_rows import TaskRow
 

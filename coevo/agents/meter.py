@@ -12,8 +12,7 @@ import os
 import threading
 from pathlib import Path
 
-from coevo.agents.prices import PriceTable
-from coevo.agents.usage import Usage
+from coevo.agents.prices import PriceTable, Usage
 
 
 class Meter:

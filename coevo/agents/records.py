@@ -6,10 +6,10 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
-from coevo.agents.endings import Ending
-from coevo.agents.usage import Usage
+from coevo.agents.prices import Usage
 from coevo.evaluation.outcomes import AttemptProtocol
 
 # Of US dollars: prices are of a million tokens.
@@ -96,3 +96,18 @@ def _make_series_fields(found: Attempt) -> Mapping[str, object]:
     if (found.attempt, found.seed, found.protocol) == (1, None, AttemptProtocol.ONCE):
         return {}
     return {'attempt': found.attempt, 'seed': found.seed, 'protocol': str(found.protocol)}
+
+
+# How an attempt ended; the values stand in predictions as `exit_status`.
+
+
+class Ending(StrEnum):
+    """Whatever it is, what the agent left until then is its answer, where there is any."""
+
+    COMPLETED = 'completed'  # the agent's command ended with status 0
+    FAILED = 'failed'  # it ended with another one
+    TIME_CAP = 'time_cap'
+    COST_CAP = 'cost_cap'
+    MEMORY = 'memory'  # all its processes were killed, and its files with them
+    LOST = 'lost'  # it ended the sandbox itself, so that nothing could be taken over
+    TOO_LARGE = 'too_large'  # it wrote more into files of the project than a patch may have

@@ -14,8 +14,14 @@ from email.message import Message
 
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
-from coevo.agents.relay_limits import ANSWER_SECONDS, ANSWERS_BYTES, REQUESTS_BYTES, Allowance
-from coevo.agents.relayed_calls import IDLE_SECONDS, RelayServer
+from coevo.agents.relayed_calls import (
+    ANSWER_SECONDS,
+    ANSWERS_BYTES,
+    IDLE_SECONDS,
+    REQUESTS_BYTES,
+    Allowance,
+    RelayServer,
+)
 from coevo.storage.bounded_http import HttpAnswer, HttpClient, find_environment_proxy
 
 _CONNECT_SECONDS = 30.0

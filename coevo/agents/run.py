@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from coevo.agents.difference import Ends, GitFile
-from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
+from coevo.agents.records import Ending
 from coevo.agents.relay import Relay
 from coevo.git.objects import LINK
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Job, Limits, Mount, Process, Sandbox
-from coevo.sandboxes.tar_stream import END, extract_content, iterate_members
+from coevo.sandboxes.unpacking import END, extract_content, iterate_members
 
 # Where an agent finds things.
 PROJECT, INPUT, SOFTWARE = '/w/project', '/in', '/agent'

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from coevo.agents.one_shot import MOST_SHOWN
 from coevo.evaluation.judging.start_states import restore_start_file
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.table import LANGUAGES
 from coevo.model.task_rows import TaskRow
 

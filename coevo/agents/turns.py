@@ -99,8 +99,8 @@ def list_waiting_turns(
 
 def collect_feedback(
     series: AttemptSeries, turns: Sequence[AttemptTurn], options: EvaluationOptions
-) -> Mapping[str, AttemptFeedback]:
-    """What became of the attempts before, by task."""
+) -> Mapping[str, tuple[str, str | None]]:
+    """What became of the attempts before, by task; see `make_feedback`."""
     last = [turn.earlier[-1] for turn in turns]
     answers = [
         Prediction(task_id=attempt.task_id, patch=_encode_patch(attempt.patch)) for attempt in last
@@ -179,30 +179,24 @@ def _format_files(files: Sequence[bytes | None]) -> str:
 MOST_TESTS, MOST_OF_ONE, MOST = 10, 300, 2400
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttemptFeedback:
-    """What became of an attempt; `told` is empty where it solved its task.
+def make_feedback(
+    rows: Sequence[MethodResult], suites: Sequence[SuiteResult]
+) -> tuple[str, str | None]:
+    """Say what became of an attempt, by the rows of its targets or suite; empty if it solved its task.
 
-    trouble  of ours, for which nothing is known of it; None where there was none
+    The second is a trouble of ours, for which nothing is known of it, or None.
     """
-
-    message: str
-    trouble: str | None = None
-
-
-def make_feedback(rows: Sequence[MethodResult], suites: Sequence[SuiteResult]) -> AttemptFeedback:
-    """Of the rows of one attempt: of its targets, or of its suite."""
     for row in rows:
         if row.outcome is TaskOutcome.INFRA:
-            return AttemptFeedback(message='', trouble=row.said or str(row.detail))
+            return '', row.said or str(row.detail)
     for suite in suites:
         if suite.outcome is SuiteOutcome.INFRA:
-            return AttemptFeedback(message='', trouble=suite.said or str(suite.detail))
+            return '', suite.said or str(suite.detail)
     lines = [
         *_describe_methods(rows),
         *(line for suite in suites for line in _describe_suite(suite)),
     ]
-    return AttemptFeedback(message=_shorten('\n'.join(lines), MOST))
+    return _shorten('\n'.join(lines), MOST), None
 
 
 def _describe_methods(rows: Sequence[MethodResult]) -> Iterator[str]:

@@ -13,8 +13,7 @@ from coevo.evaluation.verbs import (
     require_extra,
 )
 from coevo.model.errors import Fatal, Transient
-from coevo.options.arguments import add_sandbox, parse_positive
-from coevo.options.parser import Parser, add_cutoff, add_snapshot
+from coevo.options.parser import Parser, add_cutoff, add_sandbox, add_snapshot, parse_positive
 from coevo.sandboxes.names import CONFINING
 
 _DESCRIPTION = """\

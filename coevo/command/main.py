@@ -23,10 +23,9 @@ from coevo.command import (
     runtimes as runtime_verbs,
 )
 from coevo.display import terminal
-from coevo.display.credentials import hide_credentials
+from coevo.display.redaction import hide_credentials
 from coevo.evaluation import verbs as evaluation_verbs
 from coevo.model.errors import DamagedSnapshot, Fatal, Transient
-from coevo.options.arguments import to_unicode
 from coevo.options.parser import (
     PIPELINE_VERBS,
     Parser,
@@ -35,6 +34,7 @@ from coevo.options.parser import (
     add_cutoff,
     add_snapshot,
     parse_cutoff,
+    to_unicode,
 )
 from coevo.storage import disk
 

@@ -22,7 +22,7 @@ from coevo.debian.elf import relink_programs
 from coevo.debian.mirror import list_suites
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Say
-from coevo.storage.building import build_folder_once
+from coevo.storage.durable import build_folder_once
 
 OWN = 'coevo'
 _LIBRARIES = f'{OWN}/lib'
@@ -48,14 +48,6 @@ class BundleRecipe:
     finish: Callable[[Path, Path], None] = lambda home, root: None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleRecord:
-    """What a bundle was made of."""
-
-    suite: str
-    packages: tuple[DebianPackage, ...]
-
-
 def install_bundle(recipe: BundleRecipe, folder: Path, say: Say) -> Path:
     """The folder of a runtime, made if it is not there.
 
@@ -75,16 +67,14 @@ def install_bundle(recipe: BundleRecipe, folder: Path, say: Say) -> Path:
     return folder
 
 
-def load_record(folder: Path) -> BundleRecord | None:
-    """What a folder was made of; None where it is no bundle."""
+def load_record(folder: Path) -> tuple[str, tuple[DebianPackage, ...]] | None:
+    """The suite and the packages that a folder was made of; None where it is no bundle."""
     try:
         content = json.loads((folder / _RECORD).read_bytes())
     except FileNotFoundError:
         return None
-    return BundleRecord(
-        suite=content['suite'],
-        packages=tuple(DebianPackage(**package) for package in content['packages']),
-    )
+    packages = tuple(DebianPackage(**package) for package in content['packages'])
+    return content['suite'], packages
 
 
 def _build_bundle(recipe: BundleRecipe, new: Path, final: Path, say: Say) -> None:

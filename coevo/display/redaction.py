@@ -6,9 +6,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 
-from coevo.display import credentials
-from coevo.display.credentials import HIDDEN
-
 _SECRET_NAMES = re.compile(r'TOKEN|SECRET|PASSWORD|PASSWD|API_KEY|AUTH_STRING|CREDENTIAL')
 # GitHub's prefixes: https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/
 _TOKENS = re.compile(r'\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,})')
@@ -22,7 +19,7 @@ def redact(text: str) -> str:
     for secret in sorted(_list_secrets(os.environ), key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     text = _TOKENS.sub(HIDDEN, text)
-    text = credentials.hide_credentials(text)
+    text = hide_credentials(text)
     return _HEADERS.sub(rf'\g<1>{HIDDEN}', text)
 
 
@@ -42,3 +39,45 @@ def _list_secrets(environment: Mapping[str, str]) -> Iterator[str]:
             yield from (
                 part for part in (value, *re.split(r'[\s,]+', value)) if len(part) >= _LEAST
             )
+
+
+# What logs in to a URL: a user and password before its host, a token in its query.
+#
+# None of it is printed, kept, or part of a name.
+
+HIDDEN = '***'
+
+# A URL in a text, without the punctuation behind it.
+_URL = re.compile(r"""\b([A-Za-z][A-Za-z0-9+.-]*://)([^\s'"<>]+?)(?=[.,:;)\]}]*(?:[\s'"<>]|$))""")
+# A password may hold an @, and one that nobody has quoted a slash: what stands where a port would then
+# is no number.
+_LOGIN = re.compile(r'\A(?:[^/?#]*@|[^/?#@:]*:(?!\d*(?:[/?#]|\Z))\S*@)')
+_VALUE = re.compile(r'(^|&)([^=&]*=)?[^&]*')
+
+
+def strip_credentials(url: str) -> str:
+    """A URL as it may be kept: without a user, password, query or fragment."""
+    head, separator, rest = url.partition('://')
+    if not separator:
+        return url
+    return head + separator + re.split('[?#]', _LOGIN.sub('', rest, count=1), maxsplit=1)[0]
+
+
+def hide_credentials(text: str) -> str:
+    """A text as it may be printed: what logs in to its URLs is `***`."""
+    return _URL.sub(lambda found: found[1] + _hide_in_rest(found[2]), text)
+
+
+def _hide_in_rest(rest: str) -> str:
+    login = _LOGIN.match(rest)
+    address = f'{HIDDEN}@{rest[login.end() :]}' if login else rest
+    parts = re.split('([?#])', address)
+    masked_parts = [
+        _VALUE.sub(_mask_value, part) if at and at % 2 == 0 else part
+        for at, part in enumerate(parts)
+    ]
+    return ''.join(masked_parts)
+
+
+def _mask_value(found: re.Match[str]) -> str:
+    return f'{found[1]}{found[2] or ""}{HIDDEN}' if found[0].lstrip('&') else found[0]

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from coevo.display import credentials
+from coevo.display import redaction
 
 # All but tab and line feed; marks, embeddings, overrides and isolates of bidirectional text; line ends
 # that are none to a program.
@@ -113,7 +113,7 @@ def guard_output() -> Iterator[None]:
 
 
 def _escape_and_hide(text: str) -> str:
-    return escape_controls(credentials.hide_credentials(text))
+    return escape_controls(redaction.hide_credentials(text))
 
 
 def _open_null() -> TextIO:

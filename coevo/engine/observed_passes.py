@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from coevo.engine.groups import BuiltRevisions, get_method_in_cell
 from coevo.engine.results import PairEvaluation, SelectedMethod, Step
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.capabilities import Capability
 from coevo.languages.conditions import RunConditions
 from coevo.languages.table import detect_file_language, get_reading_of_file, offers_capability

@@ -6,7 +6,6 @@ A test is traced in cells that it passes: what a failing test executes ends wher
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from coevo.engine.groups import BuiltRevisions, get_method_in_cell
 from coevo.engine.results import PairEvaluation, SelectedMethod, Step
@@ -20,14 +19,6 @@ OWN_CELL = {PairEnd.OLD: Cell.T_OLD_C_OLD, PairEnd.NEW: Cell.T_NEW_C_NEW}
 
 Traces = Mapping[tuple[str, Cell], Trace]
 """By method id and cell; what is not known is not there."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TraceGroup:
-    cell: Cell
-    module: str
-    shared: bool
-    methods: Mapping[str, TestMethod]
 
 
 def trace_cells(
@@ -45,16 +36,16 @@ def trace_cells(
     built = evaluation.built
     ends = BuiltRevisions(old=evaluation.old, new=evaluation.new)
     conditions = RunConditions(override=evaluation.override)
-    for group in _form_groups(evaluation, selected, alone):
-        tests, code = ends.get_tests_build(group.cell), ends.get_code_build(group.cell)
-        methods = tuple(group.methods.values())
-        compiled = built.compile(tests.rev, code.rev, group.module, methods=methods)
-        end = PairEnd.NEW if group.cell.code_is_new else PairEnd.OLD
-        traced = built.trace(compiled, methods, files[end], conditions, shared=group.shared)
+    for cell, module, shared, methods_by_id in _form_groups(evaluation, selected, alone):
+        tests, code = ends.get_tests_build(cell), ends.get_code_build(cell)
+        methods = tuple(methods_by_id.values())
+        compiled = built.compile(tests.rev, code.rev, module, methods=methods)
+        end = PairEnd.NEW if cell.code_is_new else PairEnd.OLD
+        traced = built.trace(compiled, methods, files[end], conditions, shared=shared)
         evaluation.cost.add(Step.TRACE, traced.cpu_seconds)
-        for method_id, trace in zip(group.methods, traced.traces, strict=True):
+        for method_id, trace in zip(methods_by_id, traced.traces, strict=True):
             if trace is not None:
-                traces[method_id, group.cell] = trace
+                traces[method_id, cell] = trace
     return traces
 
 
@@ -62,8 +53,8 @@ def _form_groups(
     evaluation: PairEvaluation,
     selected: Mapping[Cell, Sequence[SelectedMethod]],
     alone: Collection[str],
-) -> Iterator[_TraceGroup]:
-    """The methods that pass, by cell and module, those for themselves first, in their order."""
+) -> Iterator[tuple[Cell, str, bool, Mapping[str, TestMethod]]]:
+    """The methods that pass, by cell and module and whether they share a process; those that do not come first."""
     for cell, items in selected.items():
         members: dict[tuple[str, bool], dict[str, TestMethod]] = {}
         for item in items:
@@ -73,5 +64,4 @@ def _form_groups(
                 key = method.module, item.method_id not in alone
                 members.setdefault(key, {})[item.method_id] = method
         for module, shared in sorted(members):
-            methods = members[module, shared]
-            yield _TraceGroup(cell=cell, module=module, shared=shared, methods=methods)
+            yield cell, module, shared, members[module, shared]

@@ -21,8 +21,7 @@ from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from coevo.snapshots import snapshot
-from coevo.snapshots.cutoffs import Cutoff
-from coevo.snapshots.leaks import build_no_leak_condition
+from coevo.snapshots.cutoffs import Cutoff, build_no_leak_condition
 from coevo.snapshots.query import build_view_conditions
 from coevo.snapshots.snapshot import OpenedSnapshots
 

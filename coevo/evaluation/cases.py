@@ -33,8 +33,7 @@ from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite
 from coevo.evaluation.suites.maintenance import grade_maintenance
 from coevo.evaluation.suites.outcomes import SuiteRunResult
-from coevo.git.contents import load_content
-from coevo.git.repository import CorruptObject
+from coevo.git.repository import CorruptObject, load_content
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import Builder
 from coevo.model.records import Pair

@@ -12,8 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
-from coevo.engine.builders import BuilderPool
-from coevo.engine.workers import WorkFailure, run_in_parallel
+from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
 from coevo.evaluation.assignments import AttemptKey, TaskAttempt
 from coevo.evaluation.cases import (
     RepositoryContext,

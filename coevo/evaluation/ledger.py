@@ -19,7 +19,7 @@ from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult
 from coevo.evaluation.suites.results import SUITES_VERSION
 from coevo.languages.table import get_engine_version
 from coevo.model import codec
-from coevo.storage import checksummed
+from coevo.storage import durable
 
 # Raised when verdicts or measures of an evaluation may change, and the engine does not.
 JUDGING_VERSION = 12
@@ -65,10 +65,10 @@ class Ledger:
 
     def read(self, assignment: Assignment, *what: str) -> bytes | None:
         """What was found out about a task."""
-        return checksummed.load_checksummed(self._locate_entry(assignment, what))
+        return durable.load_checksummed(self._locate_entry(assignment, what))
 
     def write_entry(self, data: bytes, assignment: Assignment, *what: str) -> None:
-        checksummed.write_checksummed(self._locate_entry(assignment, what), data)
+        durable.write_checksummed(self._locate_entry(assignment, what), data)
 
     def _locate_entry(self, assignment: Assignment, what: Sequence[str]) -> Path:
         task, single_revision = assignment.task, assignment.single_revision

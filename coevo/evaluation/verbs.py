@@ -13,8 +13,16 @@ from coevo.evaluation.contamination import verb as contamination_verb
 from coevo.evaluation.submission import verb as submission_verb
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
-from coevo.options.arguments import add_jobs, add_sandbox, to_unicode
-from coevo.options.parser import Parser, Verb, add_cutoff, add_snapshot, parse_cutoff
+from coevo.options.parser import (
+    Parser,
+    Verb,
+    add_cutoff,
+    add_jobs,
+    add_sandbox,
+    add_snapshot,
+    parse_cutoff,
+    to_unicode,
+)
 
 if TYPE_CHECKING:
     from coevo.evaluation.options import EvaluationOptions

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
-from coevo.git.holes import load_holes
 from coevo.git.objects import FOLDER, LINK, SUBMODULE, CommitHeader, parse_commit, parse_tree
 from coevo.git.process import ENVIRONMENT, CorruptObject, ObjectReader, ask_git, run_git
 from coevo.model.errors import Fatal
 from coevo.model.records import Commit
+from coevo.storage import durable
 from coevo.storage.beneath import SafePath, join_beneath
 
 __all__ = ['ENVIRONMENT', 'CorruptObject', 'FileChange', 'Repository', 'TreeEntry']
@@ -307,3 +307,41 @@ def _can_be_target(text: str) -> bool:
 def _stays_inside(link: Path, root: Path) -> bool:
     # Not `Path.resolve`, which raises for links in a circle.
     return Path(os.path.realpath(link)).is_relative_to(root)
+
+
+# What a clone is known to lack since its source lacks it, too: ids of objects, a line each.
+
+_FILE = 'coevo-missing'
+
+
+def load_holes(git_dir: Path) -> frozenset[str]:
+    file = git_dir / _FILE
+    return frozenset(file.read_text(encoding='ascii').split()) if file.exists() else frozenset()
+
+
+def save_holes(git_dir: Path, absent: AbstractSet[str]) -> None:
+    durable.write_durably(git_dir / _FILE, [f'{oid}\n'.encode() for oid in sorted(absent)])
+
+
+# What is in a file of a revision, and where it stood before it moved.
+
+
+def load_content(repository: Repository, rev: str, path: str) -> bytes | None:
+    entry = repository.tree(rev).get(path)
+    return repository.blob(entry.oid) if entry else None
+
+
+def find_old_path(repository: Repository, old_rev: str, new_rev: str, path: str) -> str | None:
+    """Where a file of the new revision stands at old, also where it has moved since.
+
+    A file has moved where exactly one of its name is gone at new.
+    """
+    old = repository.tree(old_rev)
+    if path in old:
+        return path
+    name = path.rpartition('/')[2]
+    there = repository.tree(new_rev)
+    moved_paths = [
+        other for other in old if other.rpartition('/')[2] == name and other not in there
+    ]
+    return moved_paths[0] if len(moved_paths) == 1 else None

@@ -101,7 +101,7 @@ def get_engine_version(language: str) -> str:
     """Return the digest of the code that builds and runs revisions of a language."""
     modules = {name: module.__name__ for name, module in LANGUAGES.items()}
     roots = CodeRoots(
-        names=('coevo.engine.builders:BuilderPool', 'coevo.engine.execution:evaluate_pair'),
+        names=('coevo.engine.workers:BuilderPool', 'coevo.engine.execution:evaluate_pair'),
         language=modules[language],
         members=('make_runtimes',),
         left_out=select_packages(modules.values(), modules[language]),

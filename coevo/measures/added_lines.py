@@ -15,6 +15,10 @@ _HUNK = re.compile(rb'^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@', re.MULTILINE)
 _PLAIN = ('--no-color', '--no-ext-diff', '--no-textconv', '--diff-algorithm=myers')
 
 
+# A file's path at old, and its blobs at both ends.
+_Versions = tuple[str, str | None, str]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnchangedLines:
     """The lines of a file at new that stood in a file at old: their numbers there, both 1-based."""
@@ -33,12 +37,13 @@ def find_added_lines(
     versions = _find_versions(repository, old_rev, new_rev, path)
     if versions is None:
         return frozenset()
-    if versions.before is None:
-        return frozenset(range(1, _count_lines(repository, versions) + 1))
+    _, before, after = versions
+    if before is None:
+        return frozenset(range(1, _count_lines(repository, after) + 1))
     return frozenset(
         line
-        for hunk in _list_hunks(repository, versions)
-        for line in range(hunk.new, hunk.new + hunk.added)
+        for new, _, added in _list_hunks(repository, before, after)
+        for line in range(new, new + added)
     )
 
 
@@ -47,59 +52,45 @@ def find_unchanged_lines(
 ) -> UnchangedLines | None:
     """The lines that `find_added_lines` does not have; None if there is no version at old, or none at new."""
     versions = _find_versions(repository, old_rev, new_rev, path)
-    if versions is None or versions.before is None:
+    if versions is None:
+        return None
+    origin, before, after = versions
+    if before is None:
         return None
     old_lines: dict[int, int] = {}
     line, shift = 1, 0
-    end = _Hunk(new=_count_lines(repository, versions) + 1, removed=0, added=0)
-    for hunk in (*_list_hunks(repository, versions), end):
-        old_lines |= {number: number + shift for number in range(line, hunk.new)}
-        line, shift = hunk.new + hunk.added, shift + hunk.removed - hunk.added
-    return UnchangedLines(old_path=versions.origin, old_lines=old_lines)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FileVersions:
-    """A file's blobs at both ends; `origin` is its path at old."""
-
-    origin: str
-    before: str | None
-    after: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Hunk:
-    """`new` is the first line behind what was removed, where `added` lines may stand."""
-
-    new: int
-    removed: int
-    added: int
+    end = (_count_lines(repository, after) + 1, 0, 0)
+    for new, removed, added in (*_list_hunks(repository, before, after), end):
+        old_lines |= {number: number + shift for number in range(line, new)}
+        line, shift = new + added, shift + removed - added
+    return UnchangedLines(old_path=origin, old_lines=old_lines)
 
 
 def _find_versions(
     repository: Repository, old_rev: str, new_rev: str, path: str
-) -> _FileVersions | None:
+) -> _Versions | None:
     entry = repository.tree(new_rev).get(path)
     if entry is None:
         return None
     suffix = PurePosixPath(path).suffix
     origin = _list_renamed(repository, old_rev, new_rev, suffix).get(path, path)
     before = repository.tree(old_rev).get(origin)
-    return _FileVersions(origin=origin, before=before.oid if before else None, after=entry.oid)
+    return origin, before.oid if before else None, entry.oid
 
 
-def _count_lines(repository: Repository, versions: _FileVersions) -> int:
-    return repository.blob(versions.after).count(b'\n') + 1
+def _count_lines(repository: Repository, oid: str) -> int:
+    return repository.blob(oid).count(b'\n') + 1
 
 
-def _list_hunks(repository: Repository, versions: _FileVersions) -> Iterator[_Hunk]:
-    if versions.before is None or versions.before == versions.after:
+def _list_hunks(repository: Repository, before: str, after: str) -> Iterator[tuple[int, int, int]]:
+    """The first line behind what was removed, how many were removed, and how many added there."""
+    if before == after:
         return
     options = (*_PLAIN, '--unified=0', '--text')
-    diff = repository.run_command('diff', *options, versions.before, versions.after)
+    diff = repository.run_command('diff', *options, before, after)
     for removed, start, added in _HUNK.findall(diff):
         count = int(added or 1)
-        yield _Hunk(new=int(start) + (not count), removed=int(removed or 1), added=count)
+        yield int(start) + (not count), int(removed or 1), count
 
 
 @lru_cache(maxsize=64)

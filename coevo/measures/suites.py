@@ -51,9 +51,9 @@ def add_coverage(
     """The adequacy with what a suite's trace covers of its focus."""
     lines = [line for target in focus for line in _list_lines(target, trace)]
     members = [
-        member
+        (target.file, type_, member)
         for target in focus
-        for member in _list_members(repository, rev, target, lines, language)
+        for type_, member in _list_members(repository, rev, target, lines, language)
     ]
     read = get_reading(language)
     return replace(
@@ -63,7 +63,7 @@ def add_coverage(
         branches=sum(line.missed_branches + line.covered_branches for line in lines),
         covered_branches=sum(line.covered_branches for line in lines),
         methods=len(members),
-        covered_methods=sum(_is_executed(read, target, trace) for target in members),
+        covered_methods=sum(_is_executed(read, *member, trace) for member in members),
     )
 
 
@@ -99,17 +99,10 @@ def _list_lines(focus: Focus, trace: Trace) -> Iterator[CoveredLine]:
             yield line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FocusMember:
-    file: str
-    type: DeclaredType
-    member: Member
-
-
 def _list_members(
     repository: Repository, rev: str, focus: Focus, lines: Iterable[CoveredLine], language: str
-) -> Iterator[_FocusMember]:
-    """The methods and constructors of a focus in which there is code."""
+) -> Iterator[tuple[DeclaredType, Member]]:
+    """The methods and constructors of a focus in which there is code, each after its type."""
     entry = repository.tree(rev)[focus.file]
     with_code = {line.line for line in lines}
     for type_ in get_reading(language).parse(repository.blob(entry.oid), focus.file).types:
@@ -117,13 +110,14 @@ def _list_members(
             own = range(member.start_line, member.end_line + 1)
             inside = focus.includes_lines(member.start_line, member.end_line)
             if inside and member.kind in ('method', 'constructor') and with_code & set(own):
-                yield _FocusMember(file=focus.file, type=type_, member=member)
+                yield type_, member
 
 
-def _is_executed(read: LanguageReading, one: _FocusMember, trace: Trace) -> bool:
+def _is_executed(
+    read: LanguageReading, file: str, type_: DeclaredType, member: Member, trace: Trace
+) -> bool:
     return any(
-        method.file == one.file and read.is_part_of(method, one.member, one.type)
-        for method in trace.executed
+        method.file == file and read.is_part_of(method, member, type_) for method in trace.executed
     )
 
 

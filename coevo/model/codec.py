@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
-from coevo.model.hints import split_optional
+from coevo.model.column import split_optional
 
 Record = TypeVar('Record')
 Convert = Callable[[Any], Any]

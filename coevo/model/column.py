@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import types
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any, Union, get_args, get_origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +105,14 @@ NewAuthorDate = Annotated[
 NewCommitterDate = Annotated[
     datetime | None, Column('Committer date of the new commit. Null if it cannot be read.')
 ]
+
+
+# What a type hint of a record says.
+
+
+def split_optional(hint: Any) -> tuple[Any, bool]:
+    """The type of a hint without None, and whether None was one of its choices."""
+    if get_origin(hint) not in (Union, types.UnionType):
+        return hint, False
+    (inner,) = (choice for choice in get_args(hint) if choice is not type(None))
+    return inner, True

@@ -1,17 +1,30 @@
-"""Why things leave the funnel: every reason belongs to one stage and is explained once, here.
+"""Why things leave the funnel: every reason belongs to one stage and is explained once.
 
-The values are what `drops.reason` holds; one is never renamed.
+The values are what `drops.reason` holds; one is never renamed. A filter states its reasons itself,
+above `coevo` and outside of the wheel: `filter_reasons.toml` has them for all that reads a snapshot.
 """
 
 from __future__ import annotations
 
+import tomllib
 from enum import StrEnum
+from importlib.resources import files
 
 from coevo.model.labels import list_contradictions, list_former_contradictions
 from coevo.model.words import Cell, Outcome, Stage
 
 
+class DiffReason(StrEnum):
+    """Why there is nothing to run in what a pair changes."""
+
+    UNREADABLE_SOURCE = 'unreadable_source'
+    COMMENTS_OR_FORMATTING_ONLY = 'comments_or_formatting_only'
+    NO_SOURCE_OR_TEST_CHANGE = 'no_source_or_test_change'
+
+
 class Reason(StrEnum):
+    """Why something left the funnel elsewhere than in a filter."""
+
     ROOT_COMMIT = 'root_commit'
     NO_CODE_CHANGE = 'no_code_change'
     MERGE_WITHOUT_CHANGE = 'merge_without_change'
@@ -20,21 +33,9 @@ class Reason(StrEnum):
     EMPTY_WINDOW = 'empty_window'
     UNREADABLE_COMMIT = 'unreadable_commit'
 
-    GAP_TOO_LONG = 'gap_too_long'
-    GAP_NEGATIVE = 'gap_negative'
-    GAP_UNKNOWN = 'gap_unknown'
-    COMMENTS_OR_FORMATTING_ONLY = 'comments_or_formatting_only'
-    NO_SOURCE_OR_TEST_CHANGE = 'no_source_or_test_change'
     UNREADABLE_OBJECT = 'unreadable_object'
     OBJECT_MISSING = 'object_missing'
     RUNTIME_MISSING = 'runtime_missing'
-    UNREADABLE_SOURCE = 'unreadable_source'
-
-    NOT_SAMPLED = 'not_sampled'
-    NO_SOURCE_CHANGE = 'no_source_change'
-    NEARER_STATE = 'nearer_state'
-    GENERATED_CODE = 'generated_code'
-    VENDORED_CODE = 'vendored_code'
 
     UNPINNED_DEPENDENCY = 'unpinned_dependency'
     SNAPSHOT_DEPENDENCY = 'snapshot_dependency'
@@ -54,23 +55,13 @@ class Reason(StrEnum):
     CAUSE_ENVIRONMENT = 'cause_environment'
     TIMEOUT_ALONE = 'timeout_alone'
     BUILD_CHANGED = 'build_changed'
-    PASS_NOT_CONFIRMED = 'pass_not_confirmed'
-    NOT_ISOLATED = 'not_isolated'
-    TEST_REFACTORED_ONLY = 'test_refactored_only'
-    SOURCE_REFACTORED_ONLY = 'source_refactored_only'
-    REFACTORING_UNKNOWN = 'refactoring_unknown'
-    NO_PASSING_SIBLING = 'no_passing_sibling'
-    CLOCK_UNKNOWN = 'clock_unknown'
-    CLOCK_DECIDES = 'clock_decides'
-    SUITE_OLD_BROKEN = 'suite_old_broken'
-    SUITE_NEW_BROKEN = 'suite_new_broken'
-    SUITE_UNKNOWN = 'suite_unknown'
 
     TOO_MANY_TESTS = 'too_many_tests'
     NO_TEST_CLASS = 'no_test_class'
     UNSTABLE = 'unstable'
     NOT_PASSING = 'not_passing'
     NOT_TRACED = 'not_traced'
+    PASS_NOT_CONFIRMED = 'pass_not_confirmed'
     NO_EVIDENCE = 'no_evidence'
     AMBIGUOUS_CLASS = 'ambiguous_class'
     NO_DOMINANT_CLASS = 'no_dominant_class'
@@ -128,26 +119,16 @@ _WALK = {
     Reason.OBJECT_MISSING: 'The source of the clone, a partial one, lacks a tree of the commit.',
 }
 _PAIR = {
-    Reason.GAP_TOO_LONG: 'The two revisions are further apart than the profile allows.',
-    Reason.GAP_NEGATIVE: 'The new revision is older than the old one by committer time.',
-    Reason.GAP_UNKNOWN: 'A committer date is missing or cannot be read.',
-    Reason.COMMENTS_OR_FORMATTING_ONLY: 'Only comments or white space differ.',
-    Reason.NO_SOURCE_OR_TEST_CHANGE: 'The files that differ are neither source nor tests.',
+    DiffReason.COMMENTS_OR_FORMATTING_ONLY: 'Only comments or white space differ.',
+    DiffReason.NO_SOURCE_OR_TEST_CHANGE: 'The files that differ are neither source nor tests.',
     Reason.UNREADABLE_OBJECT: 'A file of the pair is missing or corrupt in the clone.',
     Reason.OBJECT_MISSING: 'The source of the clone, a partial one, lacks a file of the pair.',
     Reason.RUNTIME_MISSING: (
         'Nothing is built at one end, and a runtime (JDK, interpreter) to try could not be had here.'
     ),
-    Reason.UNREADABLE_SOURCE: (
+    DiffReason.UNREADABLE_SOURCE: (
         'A file that differs is larger, or more deeply nested, than any that people write.'
     ),
-}
-_FILTER = {
-    Reason.NOT_SAMPLED: 'An unchanged test beyond the seeded sample that is run.',
-    Reason.NEARER_STATE: 'A nearer old state of the window shows this change already.',
-    Reason.NO_SOURCE_CHANGE: 'The pair changes tests only, and this test was not changed.',
-    Reason.GENERATED_CODE: 'The test file is generated, as its folder, its head or a mark in it says.',
-    Reason.VENDORED_CODE: 'The test file lies in a folder for the code of others.',
 }
 _LABEL = {
     Reason.UNPINNED_DEPENDENCY: (
@@ -185,24 +166,6 @@ _TRACK = {
     Reason.CAUSE_ENVIRONMENT: 'The test is broken by what the sandbox or the runtime withholds.',
     Reason.TIMEOUT_ALONE: 'The label rests on a time-out alone.',
     Reason.BUILD_CHANGED: 'A repair beside a changed build file may be cured by that.',
-    Reason.PASS_NOT_CONFIRMED: (
-        'Watched from outside of its process, a pass that decides the label is not what it is told.'
-    ),
-    Reason.NOT_ISOLATED: (
-        'With the tests of the task alone swapped, and what the pair adds for them, instead of the whole '
-        'test tree, it is otherwise.'
-    ),
-    Reason.TEST_REFACTORED_ONLY: 'The change of the test is a refactoring and nothing more.',
-    Reason.SOURCE_REFACTORED_ONLY: (
-        'All changed dependencies of the test are refactored and nothing more.'
-    ),
-    Reason.REFACTORING_UNKNOWN: 'The refactorings of the pair could not be found.',
-    Reason.NO_PASSING_SIBLING: 'No other test near a repair passes on the old code.',
-    Reason.CLOCK_UNKNOWN: "A repair could not be run with its commits' dates as the clock's.",
-    Reason.CLOCK_DECIDES: 'On the dates of its commits the outcomes make no repair.',
-    Reason.SUITE_OLD_BROKEN: 'The profile wants all tests of both ends to pass; old ones do not.',
-    Reason.SUITE_NEW_BROKEN: 'The profile wants all tests of both ends to pass; new ones do not.',
-    Reason.SUITE_UNKNOWN: 'The profile wants all tests of both ends to pass; they were not run.',
 }
 _SINGLE_REVISION = {
     Reason.THIRD_PARTY_FILE: 'The test file is generated, or lies in a folder for the code of others.',
@@ -261,10 +224,21 @@ def _explain_contradiction(reason: str) -> str:
     return f'With {cell.clause}: {happened}. No label of the change allows that.'
 
 
+def _load_filter_reasons() -> dict[Stage, dict[str, str]]:
+    text = files('coevo.model').joinpath('filter_reasons.toml').read_text(encoding='utf-8')
+    return {Stage(stage): reasons for stage, reasons in tomllib.loads(text).items()}
+
+
+FILTER_REASONS = _load_filter_reasons()
+"""The sentences of the filters by stage; `python -m filters.reasons`, a part of `make docs`, writes the file."""
+
 BY_STAGE: dict[Stage, dict[str, str]] = {
     Stage.WALK: {str(reason): text for reason, text in _WALK.items()},
-    Stage.PAIR: {str(reason): text for reason, text in _PAIR.items()},
-    Stage.FILTER: {str(reason): text for reason, text in _FILTER.items()},
+    Stage.PAIR: {
+        **FILTER_REASONS[Stage.PAIR],
+        **{str(reason): text for reason, text in _PAIR.items()},
+    },
+    Stage.FILTER: FILTER_REASONS[Stage.FILTER],
     Stage.LABEL: {
         **{str(reason): text for reason, text in _LABEL.items()},
         **{reason: _explain_contradiction(reason) for reason in list_contradictions()},
@@ -274,7 +248,10 @@ BY_STAGE: dict[Stage, dict[str, str]] = {
         },
     },
     Stage.PUBLISH: {str(reason): text for reason, text in _PUBLISH.items()},
-    Stage.TRACK: {str(reason): text for reason, text in _TRACK.items()},
+    Stage.TRACK: {
+        **{str(reason): text for reason, text in _TRACK.items()},
+        **FILTER_REASONS[Stage.TRACK],
+    },
     Stage.SINGLE_REVISION: {str(reason): text for reason, text in _SINGLE_REVISION.items()},
     Stage.TASK: {str(reason): text for reason, text in _TASK.items()},
 }

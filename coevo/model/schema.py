@@ -12,10 +12,9 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 import pyarrow as pa
 
 from coevo.model import schema_2
-from coevo.model.column import Column
+from coevo.model.column import Column, split_optional
 from coevo.model.dictionary import split_annotation
 from coevo.model.drops import Drop
-from coevo.model.hints import split_optional
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow, PairRow, TimingRow
 from coevo.model.quality import ExecutedRow, MutantRow, RefactoringRow, ReversalRow

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from coevo.model.errors import Fatal
-from coevo.options.arguments import to_unicode
 
 if TYPE_CHECKING:
     from coevo.snapshots.cutoffs import Cutoff
+import os
+from collections.abc import Sequence
+
+from coevo.sandboxes.names import BUBBLEWRAP, NAMES
 
 # Not in the wheel, which tells of them all the same.
 PIPELINE_VERBS = {
@@ -167,3 +170,36 @@ def parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
         margin=arguments.margin,
         models=arguments.models,
     )
+
+
+# Options that verbs of scoring and verbs of the pipeline have.
+
+
+def add_jobs(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        '--jobs',
+        type=parse_positive,
+        default=os.cpu_count() or 1,
+        metavar='N',
+        help='how many at once (default: one for each processor)',
+    )
+
+
+def add_sandbox(verb: argparse.ArgumentParser, names: Sequence[str] = NAMES) -> None:
+    verb.add_argument(
+        '--sandbox', choices=names, default=BUBBLEWRAP, help='what confines the code that is run'
+    )
+
+
+def to_unicode(word: str) -> str:
+    """A word as UTF-8, whatever the locale took it for."""
+    try:
+        return os.fsencode(word).decode()
+    except UnicodeError:
+        raise Fatal(f'{word!r} is not UTF-8; write it so') from None
+
+
+def parse_positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'{text!r} is not a number from 1 on')
+    return int(text)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.declarations import DeclaredType, Member
 from coevo.languages.table import get_reading_of_file
 from coevo.model.dependencies import Dependency, Revised

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-
-from coevo.sandboxes.socket_addresses import shorten_address
 
 _BLOCK = 1 << 16
 _BACKLOG = 64
@@ -54,3 +53,19 @@ def _copy_stream(source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             end.shutdown(socket.SHUT_RDWR)
         end.close()
+
+
+# Addresses of Unix sockets whose paths may be of any length: an address holds 107 bytes
+# (unix(7)).
+#
+# Linux shows an open folder as /proc/self/fd/N, and what lies in it is named from there.
+
+
+@contextmanager
+def shorten_address(path: Path) -> Iterator[str]:
+    """An address by which this process binds or connects the socket at `path`, within the block."""
+    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f'/proc/self/fd/{folder}/{path.name}'
+    finally:
+        os.close(folder)

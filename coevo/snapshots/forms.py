@@ -16,7 +16,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
-from coevo.model.hints import split_optional
+from coevo.model.column import split_optional
 from coevo.model.schema import TABLES, SchemaVersion, find_missing_columns
 from coevo.snapshots.columns import TableFile
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
-from coevo.display.credentials import hide_credentials
+from coevo.display.redaction import hide_credentials
 from coevo.model.errors import DamagedSnapshot, Fatal
-from coevo.snapshots.footers import read_footer
 from coevo.storage.bounded_reading import (
     ContentTooLarge,
     UnreadableContent,
@@ -29,6 +28,12 @@ from coevo.storage.bounded_reading import (
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
 
 MANIFEST = 'manifest.json'
 
@@ -292,3 +297,42 @@ def _locate_in_bucket(url: str) -> RemoteLocation:
 def _make_unreadable_error(url: str, error: OSError) -> Fatal:
     line = str(error).splitlines()[0]
     return Fatal(f'{url} cannot be read: {line}; check the URL and AWS_* variables')
+
+
+# The footers of Parquet files, read before DuckDB reads them.
+#
+# A footer begins with how many columns it tells of, and DuckDB makes room for as many as are
+# said: twenty bytes may ask for gigabytes. Arrow has bounds, so what it reads is within them.
+
+# Of the largest table a footer has some MiB: some hundred bytes of each column in each row group.
+_MOST_BYTES = 64 << 20
+# Columns, or row groups, or pairs of a name and a text.
+_MOST_ITEMS = 100_000
+_MOST_OF_A_TEXT = 16 << 20
+
+# What a file has before and behind its footer: a mark, a length, a mark.
+_MARK, _LENGTH = 4, 4
+
+
+def read_footer(file: pa.NativeFile) -> pq.FileMetaData:
+    """Return what the footer of a Parquet file says.
+
+    Raises: Unreadable for what is no Parquet, or has a footer that is damaged or too large.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    size = file.size()
+    if size < 2 * _MARK + _LENGTH:
+        raise UnreadableContent('is no Parquet')
+    length = int.from_bytes(file.read_at(_LENGTH, size - _MARK - _LENGTH), 'little')
+    if length > min(_MOST_BYTES, size):
+        raise ContentTooLarge(f'has a footer of {format_size(length)}')
+    try:
+        return pq.ParquetFile(
+            file,
+            thrift_string_size_limit=_MOST_OF_A_TEXT,
+            thrift_container_size_limit=_MOST_ITEMS,
+        ).metadata
+    except (pa.ArrowException, UnicodeDecodeError, OSError):
+        raise UnreadableContent('has a damaged footer') from None

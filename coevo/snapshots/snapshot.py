@@ -24,7 +24,7 @@ from coevo.model.words import Cell
 from coevo.snapshots import columns, comments, cutoffs, forms
 from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.columns import TableFile
-from coevo.snapshots.leaks import build_no_leak_condition
+from coevo.snapshots.cutoffs import build_no_leak_condition
 from coevo.snapshots.locations import MANIFEST, build_parquet_source, list_data_files, quote_sql
 from coevo.snapshots.manifests import is_code_free, load_manifest_at
 

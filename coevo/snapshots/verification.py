@@ -32,17 +32,13 @@ from coevo.model.texts import find_third_party_paths
 from coevo.snapshots import (
     forms,
     labelling,
-    maintenance_rules,
-    measured_rules,
     rules,
-    sibling_rules,
-    single_revision_rules,
     snapshot,
+    task_rules,
 )
 from coevo.snapshots.code_free.recipes import FULL
-from coevo.snapshots.footers import read_footer
 from coevo.snapshots.local_copy import open_local_copy
-from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.locations import MANIFEST, read_footer
 from coevo.snapshots.manifests import is_code_free
 from coevo.snapshots.rules import SnapshotRule
 from coevo.snapshots.snapshot import OpenedSnapshots, parse_schema_version
@@ -54,10 +50,7 @@ if TYPE_CHECKING:
 
 LAWS = (
     *rules.RULES,
-    *measured_rules.RULES,
-    *sibling_rules.RULES,
-    *single_revision_rules.RULES,
-    *maintenance_rules.RULES,
+    *task_rules.RULES,
 )
 
 # What both the manifest and the table say of a walk.

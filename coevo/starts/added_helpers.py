@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from coevo.git.contents import load_content
 from coevo.git.objects import LINK
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.declarations import MODULE
 from coevo.languages.layout import Side
 from coevo.languages.surgery import StartStateInvalid

@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from coevo.git.contents import find_old_path, load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, find_old_path, load_content
 from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.engine import BuiltPair

@@ -10,8 +10,8 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence, 
 from dataclasses import dataclass
 from functools import cache
 
-from coevo.git.contents import find_old_path, load_content
 from coevo.git.patches import make_file_patch
+from coevo.git.repository import find_old_path, load_content
 from coevo.languages.cells import CompiledTests
 from coevo.languages.surgery import StartStateInvalid, StartTarget
 from coevo.languages.table import get_reading, get_surgery

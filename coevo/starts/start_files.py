@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from coevo.git.contents import find_old_path, load_content
+from coevo.git.repository import find_old_path, load_content
 from coevo.languages.surgery import OriginalTest, StartTarget
 from coevo.languages.table import get_surgery
 from coevo.model.records import TestMethod

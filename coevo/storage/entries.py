@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.storage import checksummed
+from coevo.storage import durable
 
 BOUND_BYTES = 256 << 20
 
@@ -24,14 +24,14 @@ class FileCache:
         if self._folder is None:
             return None
         file = _locate_file(self._folder, key)
-        data = checksummed.load_checksummed(file)
+        data = durable.load_checksummed(file)
         if data is not None:
             file.touch()  # for `_make_room`
         return data
 
     def write_entry(self, key: str, data: bytes) -> None:
         if self._folder is not None:
-            checksummed.write_checksummed(_locate_file(self._folder, key), data)
+            durable.write_checksummed(_locate_file(self._folder, key), data)
 
 
 def _locate_file(folder: Path, key: str) -> Path:

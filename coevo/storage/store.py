@@ -79,12 +79,8 @@ class Partition:
         )  # own name: one of the walks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _WholePieces:
-    """The undamaged pieces of a file, and its version; None if there is no file."""
-
-    pieces: Mapping[str, ArchivePiece]
-    version: str | None
+# The undamaged pieces of a file, and its version; None if there is no file.
+_WholePieces = tuple[Mapping[str, ArchivePiece], str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +189,7 @@ class Store:
         data = archive.encode_archive({name: archive.pack_piece(codec.encode_record(segment))})
         if (
             not self.storage.write_if_unchanged(path, data, None)
-            and name not in self._parse_whole_pieces(path).pieces
+            and name not in self._parse_whole_pieces(path)[0]
         ):
             self.storage.write_file(path, data)
         hold = self._holds.get(_name_partition_folder(partition))
@@ -314,9 +310,9 @@ class Store:
             hold.confirm_held()
 
     def _load_versioned_walk(self, partition: Partition) -> tuple[WalkRecord | None, str | None]:
-        walk_file = self._parse_whole_pieces(f'{_name_partition_folder(partition)}/{_WALK}')
-        piece = walk_file.pieces.get('walk')
-        return codec.decode_record(WalkRecord, piece.unpack()) if piece else None, walk_file.version
+        pieces, version = self._parse_whole_pieces(f'{_name_partition_folder(partition)}/{_WALK}')
+        piece = pieces.get('walk')
+        return codec.decode_record(WalkRecord, piece.unpack()) if piece else None, version
 
     def _select_current_pieces(
         self, partition: Partition, walk: WalkRecord | None
@@ -342,21 +338,19 @@ class Store:
         named: dict[str, ArchivePiece] = {}
         contents = self.storage.load_files([entry.name for entry in loose])
         for entry, file in zip(loose, contents, strict=True):
-            named |= self._decode_whole_pieces(entry.name, file).pieces
-        merged = self._parse_whole_pieces(f'{folder}/{_MERGED}')
-        named |= merged.pieces
+            named |= self._decode_whole_pieces(entry.name, file)[0]
+        merged_pieces, merged = self._parse_whole_pieces(f'{folder}/{_MERGED}')
+        named |= merged_pieces
         pieces = {(name.partition('.')[0], name.partition('.')[2]): p for name, p in named.items()}
-        return _PartitionContents(
-            pieces=dict(sorted(pieces.items())), loose=loose, merged=merged.version
-        )
+        return _PartitionContents(pieces=dict(sorted(pieces.items())), loose=loose, merged=merged)
 
     def _parse_whole_pieces(self, name: str) -> _WholePieces:
         return self._decode_whole_pieces(name, self.storage.read(name))
 
     def _decode_whole_pieces(self, name: str, found: StoredFile | None) -> _WholePieces:
-        """What of a file is whole. A damaged one is set aside if it is ours to change."""
+        """What of a file is whole, and its version; None if there is none. A damaged one is set aside if it is ours to change."""
         if found is None:
-            return _WholePieces(pieces={}, version=None)
+            return {}, None
         try:
             decoded = archive.decode_archive(found.data)
         except archive.DamagedArchive as damage:
@@ -367,7 +361,7 @@ class Store:
             self._warn(f'{shown} is damaged ({", ".join(decoded.damaged)}): that is not mined yet')
             if name.rpartition('/')[0] in self._holds:
                 version = _set_damaged_aside(self.storage, name, found, decoded.pieces)
-        return _WholePieces(pieces=decoded.pieces, version=version)
+        return decoded.pieces, version
 
     def _warn(self, sentence: str) -> None:
         if sentence not in self.warnings:

@@ -30,10 +30,11 @@ from flows.batches.jobs import (
     ValidatedRepository,
     Verb,
 )
-from flows.funnel import FunnelStep, build_funnel
+from flows.funnel import build_funnel
 from flows.options import MineOptions, choose_walk
 from flows.pipeline import mine
 from flows.validation import ValidateOptions, validate_repository
+from packagers.funnel import FunnelStep
 
 
 def main() -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from coevo.display import credentials
+from coevo.display import redaction
 from coevo.model.families import Family
 from coevo.model.words import Walk
 
@@ -60,7 +60,7 @@ class BatchJob:
     @property
     def name(self) -> str:
         """What the repository is called before anything is known of it."""
-        return self.repo or credentials.strip_credentials(self.source)
+        return self.repo or redaction.strip_credentials(self.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coevo.git.repository import Repository
 from coevo.model.drops import Drop
-from coevo.model.identity import compute_candidate_id
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Pair
+from coevo.model.records import Pair, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import Stage
 from flows.demo.stories import ExpectedMethod, Loss

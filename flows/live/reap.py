@@ -19,8 +19,8 @@ from prefect.states import Crashed
 from coevo.model.listener import Say
 from coevo.storage.place import Root
 from flows.batches import claims
+from flows.live.heartbeat import start_run_again
 from flows.live.overdue import cancel_overdue_runs
-from flows.live.starting_again import start_run_again
 from flows.live.worker_settings import load_worker_settings
 
 TAG = 'coevo'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -12,21 +14,24 @@ from prefect.states import Completed
 
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.families import RELEASED_FAMILIES
+from coevo.model.listener import Say
+from coevo.snapshots.catalogue import load_catalogue
+from coevo.snapshots.local_copy import open_local_copy
 from coevo.storage.place import Root, parse_root
 from flows import months
-from flows.announcing import Announcement, announce_snapshots
 from flows.live import clock
 from flows.live.heartbeat import hold_run_lease
 from flows.live.overdue import cancel_overdue_runs
 from flows.live.trying import make_retried_task
 from flows.live.worker_settings import check_engine, load_worker_settings
 from flows.options import ReleaseOptions, parse_families
-from flows.publication import publish_release, write_code_free_edition
-from flows.repository_urls import parse_urls
+from flows.publication import parse_urls, publish_release, write_code_free_edition
+from packagers import cataloguing
 from packagers.code_free import EditionReport
 from packagers.news import format_news
 from packagers.publishing import list_snapshots, locate_snapshot
 from packagers.release import ReleaseReport
+from packagers.site.folder import write_site
 
 
 @flow(name='release', persist_result=False)
@@ -111,3 +116,29 @@ def _find_previous_snapshot(snapshots: Root, name: str) -> str | None:
         (snapshot_name for snapshot_name in list_snapshots(snapshots) if snapshot_name < name),
         default=None,
     )
+
+
+# What readers find of a release beside the snapshot itself: the catalogue, and the page over all
+# months.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announcement:
+    """Where the catalogue lies, and the page; None where none was asked for."""
+
+    catalogue: str
+    site: Path | None
+
+
+def announce_snapshots(snapshots: Root, site: Path | None, say: Say) -> Announcement:
+    """Make both anew of all snapshots that are there; of several of one month the last by name counts."""
+    catalogue_location = cataloguing.rebuild_catalogue(snapshots)
+    if site is not None:
+        names = {snapshot.month: snapshot.name for snapshot in load_catalogue(str(snapshots))}
+        with ExitStack() as stack:
+            folders = [
+                stack.enter_context(open_local_copy(str(locate_snapshot(snapshots, name))))
+                for _, name in sorted(names.items())
+            ]
+            write_site(folders, site, say)
+    return Announcement(catalogue=catalogue_location, site=site)

@@ -12,8 +12,7 @@ from coevo.model.records import Pair, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
 from flows.single_revision.observed_suite import ObservedRevision, ObservedSuite
 from flows.single_revision.selection import Steadiness
-from flows.single_revision.started import NoStart
-from flows.single_revision.starts import BUILDERS, STARTS
+from flows.single_revision.starts import BUILDERS, STARTS, NoStart
 from miners.single_revision import SingleRevisionFile
 
 Found = SingleRevisionRow | tuple[SingleRevisionRow, Reason, str]

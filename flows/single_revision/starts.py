@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from coevo.engine.results import Step
-from coevo.git.contents import load_content
+from coevo.git.repository import load_content
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.cells import CompiledTests
 from coevo.languages.declarations import Member
@@ -23,7 +23,31 @@ from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Outcome
 from flows.single_revision.observed_suite import ObservedSuite
-from flows.single_revision.started import NoStart, Start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """The test file at the start, None where it is absent, and what it is worth there.
+
+    rev     the commit that it is of, where it is an older one
+    defect  of the file, where one was put in
+    """
+
+    text: bytes | None
+    adequacy: SuiteAdequacy | None = None
+    rev: str | None = None
+    defect: Defect | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoStart:
+    """Why there is none, and what the file would have been worth, if that was found out."""
+
+    reason: Reason
+    detail: str = ''
+    adequacy: SuiteAdequacy | None = None
+    rev: str | None = None
+
 
 # The start `injected`: a test file with one defect, of a kind that is drawn, which a run has
 # proven.

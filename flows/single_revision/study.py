@@ -15,14 +15,13 @@ from coevo.languages.table import get_reading
 from coevo.measures.suites import PassingSuite
 from coevo.model.drops import Drop
 from coevo.model.families import UNIT_FAMILIES, Family, Focus, FocusKind
-from coevo.model.identity import compute_method_id
 from coevo.model.listener import Listener
 from coevo.model.profiles import FileRules
 from coevo.model.reasons import Reason
-from coevo.model.records import Candidate, Pair, TestMethod, compute_short_hash
+from coevo.model.records import Candidate, Pair, TestMethod, compute_method_id, compute_short_hash
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import MethodChange, Stage
-from flows.single_revision import file_selection
+from flows.single_revision import selection
 from flows.single_revision.finished import PartCache
 from flows.single_revision.found import Found, add_run_results, begin_row, build_start_rows
 from flows.single_revision.observed_suite import ObservedRevision, ObservedSuite
@@ -97,11 +96,11 @@ def _study_parts(
     observed: dict[str, tuple[ObservedSuite, Steadiness]] = {}
     for done, (file, wanted) in enumerate(left.files):
         asked.listener.step(f'test files of {revision.rev[:7]}', done, len(left.files))
-        run = _observe_file(revision, file, methods[file.test_file])
-        studied = partial(_study_file, revision, wanted, run)
+        steady, suite = _observe_file(revision, file, methods[file.test_file])
+        studied = partial(_study_file, revision, wanted, steady, suite)
         yield from finished.load_or_make_rows(file.test_file, revision.evaluation.cost, studied)
-        if run.observed is not None:
-            observed[file.test_file] = run.observed, run.steady
+        if suite is not None:
+            observed[file.test_file] = suite, steady
     asked.listener.step(f'test files of {revision.rev[:7]}', len(left.files), len(left.files))
     if left.live:
         yield from study_units(revision, left.live, observed, finished)
@@ -150,31 +149,26 @@ def _build_selected_method(method_id: str, method: TestMethod) -> SelectedMethod
     return SelectedMethod(method_id=method_id, candidate=candidate)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FileRun:
-    """What the tests of a file did; `observed` is None where they do not all pass, or were not traced."""
-
-    steady: Steadiness
-    observed: ObservedSuite | None
-
-
 def _observe_file(
     revision: ObservedRevision, file: SingleRevisionFile, methods: Mapping[str, TestMethod]
-) -> _FileRun:
+) -> tuple[Steadiness, ObservedSuite | None]:
+    """What the tests of a file did; no suite where they do not all pass, or were not traced."""
     steady = measure_steadiness(revision.evaluation, methods)
     if steady.reason is not None:
-        return _FileRun(steady=steady, observed=None)
+        return steady, None
     suite = PassingSuite(
         module=file.module, methods=tuple(methods[method_id] for method_id in steady.passing)
     )
-    return _FileRun(steady=steady, observed=_trace_suite(revision, file, suite))
+    return steady, _trace_suite(revision, file, suite)
 
 
-def _study_file(revision: ObservedRevision, wanted: Wanted, file: _FileRun) -> Iterator[Found]:
+def _study_file(
+    revision: ObservedRevision, wanted: Wanted, steady: Steadiness, suite: ObservedSuite | None
+) -> Iterator[Found]:
     """What each family makes of a file."""
     for family, row in wanted.items():
-        own = add_run_results(revision, row, file.steady)
-        yield from _build_family_rows(revision, family, own, file.steady, file.observed)
+        own = add_run_results(revision, row, steady)
+        yield from _build_family_rows(revision, family, own, steady, suite)
 
 
 def _trace_suite(
@@ -226,13 +220,11 @@ def _find_focal_rejection(
 ) -> tuple[Reason | None, str]:
     (focus,) = row.focus
     tree, rules = observed.revision.tree, observed.revision.tools.profile.files
-    reason = file_selection.find_focal_file_rejection(
-        rules, focus.file, tree.read_content(focus.file)
-    )
+    reason = selection.find_focal_file_rejection(rules, focus.file, tree.read_content(focus.file))
     if reason is not None:
         return reason, ''
     lines = observed.together.lines.get(focus.file, ())
-    return file_selection.find_coverage_rejection(rules, tree.parse_file(focus.file), lines)
+    return selection.find_coverage_rejection(rules, tree.parse_file(focus.file), lines)
 
 
 # What enters at a revision before anything is run: its test files, and the units of its code.
@@ -288,7 +280,7 @@ def _determine_focus(
 
 def _widen_to_file(tree: RevisionTree, one: Focus) -> Focus:
     """The file of a class."""
-    last = max(1, file_selection.count_lines(tree.read_content(one.file)))
+    last = max(1, selection.count_lines(tree.read_content(one.file)))
     return replace(one, kind=FocusKind.FILE, start_line=1, end_line=last)
 
 
@@ -298,13 +290,13 @@ def _find_early_rejection(
     """Of several files that it may be about, the reason of all."""
     if family is not Family.FILE:
         return None if file.named else Reason.NO_TEST_CLASS
-    reason = file_selection.find_test_file_rejection(
+    reason = selection.find_test_file_rejection(
         rules, tree.read_content(file.test_file), len(file.methods)
     )
     if reason is not None:
         return reason
     reasons = [
-        file_selection.find_focal_file_rejection(rules, focus.file, tree.read_content(focus.file))
+        selection.find_focal_file_rejection(rules, focus.file, tree.read_content(focus.file))
         for focus in file.modules or file.named
     ]
     return reasons[0] if None not in reasons else None

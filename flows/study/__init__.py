@@ -11,33 +11,38 @@ adequacy      for those that keep theirs, where their siblings are gone: what th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from flows.findings import MethodFindings
-from flows.rows import DecidedMethod
+from flows.rows import DecidedMethod, build_method_row
 from flows.study.adequacy import measure_coverage, measure_usefulness
 from flows.study.context import PairContext, Study, Tools
 from flows.study.execution import trace_methods
-from flows.study.texts import add_text_findings
-from flows.study.track_checks import check_tracks
-from flows.study.tracks import build_track_cases, withhold_tracks
+from flows.study.texts import add_text_measures
+from flows.study.track_checks import build_track_cases, check_tracks, withhold_tracks
 
 __all__ = ['PairContext', 'Study', 'Tools', 'study_pair']
 
 
-def study_pair(context: PairContext, decided: Sequence[DecidedMethod]) -> Study:
+def study_pair(context: PairContext, decided: Sequence[DecidedMethod], sandbox: str) -> Study:
     """Study the judged methods of a pair; those that lose their track say why."""
     labelled = [item for item in decided if item.decision.reason is None]
-    pair_study = Study(methods={item.selected.method_id: MethodFindings() for item in labelled})
+    rows = (build_method_row(context.pair, item, context.evaluation, sandbox) for item in labelled)
+    pair_study = Study(methods={row.method_id: row for row in rows})
     changed = trace_methods(context, labelled, pair_study)
     for item in labelled:
         method_id, candidate = item.selected.method_id, item.selected.candidate
-        pair_study.methods[method_id] = add_text_findings(
+        pair_study.methods[method_id] = add_text_measures(
             pair_study.methods[method_id], context.tools.repository, context.pair, candidate
         )
     check_tracks(context, decided, changed, pair_study)
     pair_study.decided = tuple(
         withhold_tracks(decided, build_track_cases(context, labelled, pair_study))
     )
+    for item in pair_study.decided:
+        method_id = item.selected.method_id
+        if method_id in pair_study.methods:
+            row = pair_study.methods[method_id]
+            pair_study.methods[method_id] = replace(row, track=item.decision.track)
     measure_coverage(context, changed, pair_study)
     measure_usefulness(context, changed, pair_study)
     return pair_study

@@ -11,7 +11,7 @@ from coevo.languages.conditions import RunConditions
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.measures.mutants import measure_mutants
 from coevo.measures.reversals import measure_reversals
-from coevo.model.dependency_lists import select_dependencies
+from coevo.model.dependencies import select_dependencies
 from flows.study.context import PairContext, Study
 from flows.study.execution import add_coverage, list_new_files
 from miners.diffs.delta import Delta

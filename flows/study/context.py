@@ -12,12 +12,12 @@ from coevo.languages.capabilities import Capability
 from coevo.languages.engine import BuiltPair
 from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.table import offers_capability
+from coevo.model.method_rows import MethodRow
 from coevo.model.profiles import Profile
 from coevo.model.quality import ExecutedRow, MutantRow, RefactoringRow, ReversalRow
 from coevo.model.records import Pair
 from coevo.model.task_rows import StartRow
 from coevo.starts.isolated_cells import Files
-from flows.findings import MethodFindings, PairFindings
 from flows.rows import DecidedMethod
 from miners.diffs.changes import PairChange
 
@@ -58,12 +58,18 @@ class PairContext:
 class Study:
     """What was found of methods, by method id, and of the pair, and rows of other tables.
 
-    doubts  by method id, why a deciding pass is not believed
+    methods             the rows, which each step fills further with `dataclasses.replace`
+    doubts              by method id, why a deciding pass is not believed
+    refactoring_status  the pair's `refactorings`, and `suite_old` and `suite_new`; None if not asked
+    knows_refactorings  whether rows say if their methods are refactored alone
     """
 
     decided: tuple[DecidedMethod, ...] = ()
-    methods: dict[str, MethodFindings] = field(default_factory=dict)
-    pair: PairFindings = field(default_factory=PairFindings)
+    methods: dict[str, MethodRow] = field(default_factory=dict)
+    refactoring_status: str | None = None
+    knows_refactorings: bool = False
+    suite_old: str | None = None
+    suite_new: str | None = None
     doubts: dict[str, str] = field(default_factory=dict)
     executed: tuple[ExecutedRow, ...] = ()
     refactorings: tuple[RefactoringRow, ...] = ()

@@ -10,18 +10,18 @@ from coevo.engine.tracing import OWN_CELL, Traces, trace_cells
 from coevo.languages.table import get_reading
 from coevo.languages.traces import Trace
 from coevo.measures.coverage import measure_coverage, measure_each
-from coevo.model.dependency_lists import choose_dependency_list, select_dependencies
+from coevo.model.dependencies import choose_dependency_list, select_dependencies
+from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ExecutedRow, PairEnd
 from coevo.model.records import Pair
 from coevo.model.words import Cell, Label
-from flows.findings import MethodFindings
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext, Study
 from flows.study.texts import find_refinement_kinds
 from miners.diffs import delta as deltas
 from miners.diffs.changes import PairChange
+from miners.diffs.coupling import find_focal_method
 from miners.diffs.delta import Delta
-from miners.diffs.focal import find_focal_method
 from miners.diffs.resources import find_resource_dependencies
 
 
@@ -94,8 +94,8 @@ def _compute_delta(context: PairContext, item: SelectedMethod, traces: Traces) -
 
 
 def _add_coverage_and_kinds(
-    known: MethodFindings, item: DecidedMethod, delta: Delta, traces: Traces
-) -> MethodFindings:
+    known: MethodRow, item: DecidedMethod, delta: Delta, traces: Traces
+) -> MethodRow:
     """Of the list that is chosen; kinds of refinements go by all that is executed."""
     new, old = (
         traces.get((item.selected.method_id, cell)) for cell in (Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW)
@@ -108,7 +108,7 @@ def _add_coverage_and_kinds(
     return known if new is None else add_coverage(known, delta, new)
 
 
-def add_coverage(known: MethodFindings, delta: Delta, trace: Trace) -> MethodFindings:
+def add_coverage(known: MethodRow, delta: Delta, trace: Trace) -> MethodRow:
     """With what a new test covers, of the list that is chosen and of each dependency."""
     return replace(
         known,

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from coevo.git.repository import Repository
+from coevo.languages.assertions import Assertions
 from coevo.languages.capabilities import NOT_OFFERED
 from coevo.languages.table import detect_file_language, get_measures, get_reading_of_file
-from coevo.measures.assertions import AssertionChange, classify_change, compare_assertions
 from coevo.measures.type_under_test import find_type_under_test
+from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
 from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Label
-from flows.findings import MethodFindings
 
 
-def add_text_findings(
-    known: MethodFindings, repository: Repository, pair: Pair, candidate: Candidate
-) -> MethodFindings:
-    """With what needs no run."""
-    known = replace(
-        known,
+def add_text_measures(
+    row: MethodRow, repository: Repository, pair: Pair, candidate: Candidate
+) -> MethodRow:
+    """Return a method's row with what needs no run."""
+    row = replace(
+        row,
         smells_old=_find_smells(repository, pair.old.rev, candidate.old),
         smells_new=_find_smells(repository, pair.new.rev, candidate.new),
     )
     change = _compare_assertions(candidate)
     if change is None:
-        return known
-    return replace(known, assertions_lost=len(change.lost), assertions_gained=len(change.gained))
+        return row
+    return replace(row, assertions_lost=len(change.lost), assertions_gained=len(change.gained))
 
 
 def find_refinement_kinds(
@@ -77,3 +79,74 @@ def _find_smells(repository: Repository, rev: str, method: TestMethod | None) ->
     source = reading.open_tree(repository, rev).read_content(method.test_file)
     production = find_type_under_test(reading, repository, rev, method)
     return tuple(map(str, smells.find_smells(source, method, production)))
+
+
+# The assertions of a test method as texts, and what kind of refinement a change of them is.
+#
+# TAM-Eval (III-B) sorts broken tests by their defects: syntax; execution (fails to compile or to
+# run); coverage (runs but adds little or nothing to coverage or mutation score); efficiency
+# (lacks assertions or checks). The latter two pass, so undoing them is a refinement: `Kind` says
+# which of the two a change of a test was, in either direction.
+
+COVERAGE_STEP = 0.05
+"""Least change of coverage, as a share of lines, that counts: TAM-Eval III-C takes 5 %."""
+
+
+class AssertionKind(StrEnum):
+    """What happened to a test that passes at both ends; `changed` is the same assertion on other values."""
+
+    ASSERTIONS_CHANGED = 'assertions_changed'
+    ASSERTIONS_GAINED = 'assertions_gained'
+    ASSERTIONS_LOST = 'assertions_lost'
+    COVERAGE_GAINED = 'coverage_gained'
+    COVERAGE_LOST = 'coverage_lost'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssertionChange:
+    """Texts of assertions: gone for good, new, and those of one name that are there with others."""
+
+    lost: tuple[str, ...]
+    gained: tuple[str, ...]
+    changed: tuple[tuple[str, str], ...]
+
+
+def compare_assertions(assertions: Assertions, old_source: str, new_source: str) -> AssertionChange:
+    """The assertions that two versions of a test method do not share; each is the method alone."""
+    old, new = (Counter(assertions.list_assertions(text)) for text in (old_source, new_source))
+    lost, come = list((old - new).elements()), list((new - old).elements())
+    changed = []
+    for text in list(lost):
+        kind = assertions.classify_assertion(text)
+        other = next(
+            (candidate for candidate in come if assertions.classify_assertion(candidate) == kind),
+            None,
+        )
+        if other is not None:
+            changed.append((text, other))
+            lost.remove(text)
+            come.remove(other)
+    return AssertionChange(lost=tuple(lost), gained=tuple(come), changed=tuple(changed))
+
+
+def classify_change(
+    change: AssertionChange | None, coverage_old: float | None, coverage_new: float | None
+) -> tuple[AssertionKind, ...]:
+    """What the change of a passing test did, sorted.
+
+    change                      None where the language offers no assertions
+    coverage_old, coverage_new  shares of the lines of the focal code, 0 to 1; None where not measured
+    """
+    kinds: dict[AssertionKind, bool] = {}
+    if change is not None:
+        kinds[AssertionKind.ASSERTIONS_CHANGED] = bool(change.changed)
+        kinds[AssertionKind.ASSERTIONS_GAINED] = bool(change.gained)
+        kinds[AssertionKind.ASSERTIONS_LOST] = bool(change.lost)
+    if coverage_old is not None and coverage_new is not None:
+        kinds[AssertionKind.COVERAGE_GAINED] = _is_coverage_step(coverage_old, coverage_new)
+        kinds[AssertionKind.COVERAGE_LOST] = _is_coverage_step(coverage_new, coverage_old)
+    return tuple(sorted(kind for kind, holds in kinds.items() if holds))
+
+
+def _is_coverage_step(low: float, high: float) -> bool:
+    return round(high - low, 9) >= COVERAGE_STEP

@@ -15,7 +15,8 @@ from coevo.model.records import Pair
 from coevo.model.words import Track
 from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import run_isolated_cells
-from flows.findings import RefactoringVerdict
+from filters import find_no_track_reason
+from filters.base import TrackCase
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext, Study
 from miners.diffs.delta import Delta
@@ -72,28 +73,22 @@ def _check_refactorings(
     pair, repository = context.pair, context.tools.repository
     refactorings = context.tools.refactorings.find(repository, pair.old.rev, pair.new.rev)
     context.evaluation.cost.add(Step.REFACTORINGS, refactorings.cpu_seconds)
-    found.pair = replace(found.pair, refactorings=summarise_refactorings(refactorings))
+    found.refactoring_status = summarise_refactorings(refactorings)
     found.refactorings = tuple(build_refactoring_rows(pair, refactorings))
     if refactorings.status is RefactoringStatus.NOT_OFFERED:
         return  # nobody was asked, so nothing is unknown that would take a track
+    found.knows_refactorings = True
     for item in tracked:
-        method_id = item.selected.method_id
-        refactored = _check_only_refactored(context, refactorings, item, changed[method_id])
-        found.methods[method_id] = replace(found.methods[method_id], refactored=refactored)
-
-
-def _check_only_refactored(
-    context: PairContext, refactorings: Refactorings, item: DecidedMethod, delta: Delta
-) -> RefactoringVerdict:
-    candidate = item.selected.candidate
-    return RefactoringVerdict(
-        test=is_test_only_refactored(
-            context.tools.repository, context.pair, refactorings, (candidate.old, candidate.new)
-        ),
-        source=is_source_only_refactored(
-            context.tools.repository, context.pair, refactorings, delta.changes
-        ),
-    )
+        method_id, candidate = item.selected.method_id, item.selected.candidate
+        found.methods[method_id] = replace(
+            found.methods[method_id],
+            test_only_refactored=is_test_only_refactored(
+                repository, pair, refactorings, (candidate.old, candidate.new)
+            ),
+            source_only_refactored=is_source_only_refactored(
+                repository, pair, refactorings, changed[method_id].changes
+            ),
+        )
 
 
 def _check_guards(
@@ -130,7 +125,7 @@ def _check_suites(context: PairContext, found: Study) -> None:
         answer, spent = context.tools.suites.get_answer(context.built, build)
         context.evaluation.cost.add(Step.SUITE, spent)
         answers.append(answer)
-    found.pair = replace(found.pair, suite_old=answers[0], suite_new=answers[1])
+    found.suite_old, found.suite_new = answers
 
 
 # The refactorings of a pair as rows, and in one word.
@@ -162,3 +157,46 @@ def build_refactoring_rows(pair: Pair, refactorings: Refactorings) -> Iterator[R
             right_start=right.start_line if right else None,
             right_end=right.end_line if right else None,
         )
+
+
+# Which labelled methods keep their track, after all that was found out about them.
+
+
+def withhold_tracks(
+    decided: Sequence[DecidedMethod], cases: Mapping[str, TrackCase]
+) -> Iterator[DecidedMethod]:
+    """The judged, those without their track that a filter takes it from; `build_track_cases` by method id."""
+    for item in decided:
+        case = cases.get(item.selected.method_id)
+        reason = find_no_track_reason(case) if case is not None else None
+        if reason is None:
+            yield item
+        else:
+            yield replace(item, decision=replace(item.decision, track=None, no_track=str(reason)))
+
+
+def build_track_cases(
+    context: PairContext, labelled: Sequence[DecidedMethod], found: Study
+) -> dict[str, TrackCase]:
+    """What the filters of tracks judge by, for each method that would have one."""
+    known = {}
+    for item in labelled:
+        if item.decision.track is not None:
+            own = found.methods[item.selected.method_id]
+            known[item.selected.method_id] = TrackCase(
+                profile=context.tools.profile,
+                track=item.decision.track,
+                doubt=found.doubts.get(item.selected.method_id),
+                isolated=own.isolated,
+                guard=own.guard,
+                # not asked, where the profile does not want to know
+                test_only_refactored=own.test_only_refactored
+                if found.knows_refactorings
+                else False,
+                source_only_refactored=own.source_only_refactored
+                if found.knows_refactorings
+                else False,
+                suite_old=found.suite_old,
+                suite_new=found.suite_new,
+            )
+    return known

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from coevo.model.errors import Fatal
-from coevo.options.arguments import parse_positive
-from coevo.options.parser import PIPELINE_VERBS, Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser, parse_positive
 from coevo.storage.place import find_local_folder
 from flows.verbs.arguments import add_local, add_store
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from coevo.model.errors import Fatal
 from coevo.model.families import SINGLE_REVISION_FAMILIES
 from coevo.model.words import Walk
-from coevo.options.arguments import add_jobs, add_sandbox
-from coevo.options.parser import PIPELINE_VERBS, Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser, add_jobs, add_sandbox
 from coevo.storage.place import find_local_folder
 from flows.months import parse_day
 from flows.verbs.arguments import add_local, add_store, parse_runs

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from coevo.display.credentials import hide_credentials
+from coevo.display.redaction import hide_credentials
 from coevo.model.errors import DamagedSnapshot
 from coevo.options.parser import PIPELINE_VERBS, Parser, add_snapshot
 from coevo.storage.place import parse_root

@@ -7,8 +7,7 @@ import sys
 
 from coevo.model.errors import UnsoundSnapshot
 from coevo.model.families import RELEASED_FAMILIES
-from coevo.options.arguments import to_unicode
-from coevo.options.parser import PIPELINE_VERBS, Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser, to_unicode
 from coevo.storage.place import parse_root
 from flows.months import parse_day
 from flows.verbs.arguments import add_local, add_store
@@ -86,8 +85,7 @@ def _release(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console, show_progress
     from flows.console import build_news_table
     from flows.options import ReleaseOptions, parse_families
-    from flows.publication import publish_release, write_code_free_edition
-    from flows.repository_urls import parse_urls
+    from flows.publication import parse_urls, publish_release, write_code_free_edition
 
     families = arguments.family.split(',') if arguments.family is not None else ()
     options = ReleaseOptions(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from coevo.options.arguments import add_jobs, parse_positive
-from coevo.options.parser import PIPELINE_VERBS, Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser, add_jobs, parse_positive
 from flows.verbs.arguments import add_store
 
 

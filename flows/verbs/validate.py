@@ -6,8 +6,7 @@ import argparse
 import sys
 
 from coevo.model.errors import Fatal, Transient
-from coevo.options.arguments import add_sandbox
-from coevo.options.parser import PIPELINE_VERBS, Parser
+from coevo.options.parser import PIPELINE_VERBS, Parser, add_sandbox
 from flows.verbs.arguments import add_store
 
 VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3

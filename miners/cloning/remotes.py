@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from coevo.display import credentials
-from coevo.git.network import FETCH, SILENCE_SECONDS, make_fetch_environment
+from coevo.display import redaction
+from coevo.git.clones import FETCH, SILENCE_SECONDS, make_fetch_environment
+from coevo.git.repository import ENVIRONMENT, load_holes, save_holes
 from coevo.model.errors import Transient
-from miners.cloning import holes
-from miners.cloning.mirror_git import NO_SPACE, count_bytes, remove_stale_files, run_git
+from miners.cloning.mirror_git import (
+    NO_SPACE,
+    count_bytes,
+    find_missing,
+    remove_stale_files,
+    run_git,
+)
 from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 OURS = 'refs/coevo/'
@@ -75,7 +82,7 @@ class Address:
     @property
     def redacted_location(self) -> str:
         """Without what logs in: a user, a password, a token."""
-        return self.location if self.local else credentials.strip_credentials(self.location)
+        return self.location if self.local else redaction.strip_credentials(self.location)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +171,7 @@ class Remote:
 
     def fill_holes(self, git_dir: Path, refs: Mapping[str, str]) -> None:
         """Bring what a mirror lacks since its local source lacked it once, if that has it by now."""
-        if self.address.objects is not None and holes.can_fill_holes(self.address.objects, git_dir):
+        if self.address.objects is not None and can_fill_holes(self.address.objects, git_dir):
             self._copy_objects(git_dir, sorted(refs.items()), self._count_bytes_left(git_dir))
 
     def _fetch_or_copy(self, git_dir: Path, refspecs: str, left: int | None) -> None:
@@ -183,8 +190,8 @@ class Remote:
         """From a local source that lacks objects, all that it has."""
         assert self.address.objects is not None, 'only what lies on this machine is copied'
         try:
-            holes.copy_objects(self.address.objects, git_dir, refs, lock=self.lock, file_bytes=left)
-        except holes.CopyError as error:
+            copy_objects(self.address.objects, git_dir, refs, lock=self.lock, file_bytes=left)
+        except CopyError as error:
             raise self._make_error(str(error)) from error
 
     def _run_git(
@@ -234,7 +241,7 @@ class Remote:
 
     def _make_error(self, complaint: str) -> RuntimeError:
         shown = self.address.redacted_location
-        complaint = credentials.hide_credentials(complaint.replace(self.address.location, shown))
+        complaint = redaction.hide_credentials(complaint.replace(self.address.location, shown))
         lines = [line for line in complaint.splitlines() if line.startswith('fatal: ')]
         reason = (lines or complaint.splitlines() or ['no reason given'])[0].removeprefix('fatal: ')
         if NO_SPACE.search(complaint):
@@ -285,3 +292,73 @@ def _split_tags(refs: Sequence[str]) -> Iterator[Sequence[str]]:
     size = -(-len(tags) // _SLICES)
     for start in range(0, len(tags), size or 1):
         yield tags[start : start + size]
+
+
+# Local clones that lack objects: partial ones, copies without their largest files.
+#
+# A fetch refuses such a source whole. Then the objects that it has are packed here, by a Git that
+# reads them beside its own and never learns the source's configuration; what its history names
+# and nobody has is noted. Commits have to be there, all of them.
+
+_ABSENT = '?'
+
+
+class CopyError(Exception):
+    """Git's complaint about a source whose objects were to be packed."""
+
+
+def copy_objects(
+    objects: Path,
+    git_dir: Path,
+    refs: Sequence[tuple[str, str]],
+    *,
+    lock: int | None,
+    file_bytes: int | None,
+) -> None:
+    """Bring all that some refs (name and id) reach into a mirror; CannotCopy where Git cannot.
+
+    objects  the source's folder of objects
+    """
+
+    def run_checked(*arguments: str, stdin: str) -> str:
+        done = run_git(
+            git_dir,
+            *arguments,
+            environment=_make_environment(objects),
+            stdin=stdin,
+            lock=lock,
+            file_bytes=file_bytes,
+        )
+        if done.returncode:
+            raise CopyError(done.stderr or 'no reason given')
+        return done.stdout
+
+    tips = ''.join(f'{oid}\n' for _, oid in refs)
+    listing = run_checked('rev-list', '--objects', '--missing=print', '--stdin', stdin=tips)
+    lines = listing.split('\n')[:-1]
+    there = [line for line in lines if not line.startswith(_ABSENT)]
+    pack = str(git_dir / 'objects' / 'pack' / 'pack')
+    packing = ('pack-objects', '--quiet', '--delta-base-offset', pack)
+    run_checked(*packing, stdin=''.join(f'{line}\n' for line in there))
+    absent = {line.removeprefix(_ABSENT) for line in lines if line.startswith(_ABSENT)}
+    filled = {line.partition(' ')[0] for line in there}
+    save_holes(git_dir, absent | (load_holes(git_dir) - filled))
+    updates = ''.join(f'update {ref} {oid}\n' for ref, oid in refs)
+    run_checked('update-ref', '--no-deref', '--stdin', stdin=updates)
+
+
+def can_fill_holes(objects: Path, git_dir: Path) -> bool:
+    """Whether a source has by now something that it lacked."""
+    lacked = load_holes(git_dir)
+    return bool(lacked) and find_missing(git_dir, lacked, _make_environment(objects)) < lacked
+
+
+def _make_environment(objects: Path) -> dict[str, str]:
+    """An environment in which Git reads these objects, too."""
+    return {**ENVIRONMENT, 'GIT_ALTERNATE_OBJECT_DIRECTORIES': _quote_path(objects)}
+
+
+def _quote_path(path: Path) -> str:
+    """As Git reads a list of folders, which colons part."""
+    escaped = os.fspath(path).replace('\\', '\\\\').replace('"', '\\"')
+    return f'"{escaped}"'

@@ -12,7 +12,6 @@ import json
 import shutil
 import tempfile
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.git.repository import ENVIRONMENT
@@ -23,12 +22,6 @@ from miners.cloning.remotes import KEPT, AdvertisedRefs, Remote
 from miners.discovery.crawls import CRAWL
 
 _SOURCE, _PACK = 'source.json', 'kept.pack'
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Tombstone:
-    location: str
-    kept_oids: tuple[str, ...]
 
 
 def write_tombstone(git_dir: Path, advertised: AdvertisedRefs) -> None:
@@ -57,15 +50,16 @@ def write_tombstone(git_dir: Path, advertised: AdvertisedRefs) -> None:
 
 def restore_objects(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, ...]:
     """Put what stayed of an evicted clone into its new one; sentences about what misses its past."""
-    source = _load_tombstone(git_dir)
-    if source is None:
+    tombstone = _load_tombstone(git_dir)
+    if tombstone is None:
         return ()
+    _, kept_oids = tombstone
     if (_get_folder(git_dir) / CRAWL).exists():
         shutil.copyfile(_get_folder(git_dir) / CRAWL, scratch / CRAWL)
-    if source.kept_oids:
+    if kept_oids:
         with (_get_folder(git_dir) / _PACK).open('rb') as pack:
             stream_git(scratch, 'index-pack', '--stdin', stdin=pack)
-    lost = [oid for oid in source.kept_oids if not _restore_commit(remote, scratch, oid)]
+    lost = [oid for oid in kept_oids if not _restore_commit(remote, scratch, oid)]
     git(scratch, 'pack-refs', '--all')
     return tuple(
         f'{remote.address.redacted_location} has lost what {oid} rests on, which an evicted clone had kept'
@@ -75,8 +69,8 @@ def restore_objects(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, 
 
 def load_location(git_dir: Path) -> str | None:
     """Where an evicted clone can be had again; None if none was evicted."""
-    source = _load_tombstone(git_dir)
-    return source.location if source else None
+    tombstone = _load_tombstone(git_dir)
+    return tombstone[0] if tombstone else None
 
 
 def discard_tombstone(git_dir: Path) -> None:
@@ -109,12 +103,13 @@ def _pack_commits(git_dir: Path, path: Path, revs: Collection[str]) -> None:
     durable.sync_to_disk(path)
 
 
-def _load_tombstone(git_dir: Path) -> _Tombstone | None:
+def _load_tombstone(git_dir: Path) -> tuple[str, tuple[str, ...]] | None:
+    """The location of an evicted clone, and the commits that were kept of it."""
     file = _get_folder(git_dir) / _SOURCE
     if not file.exists():
         return None
     content = json.loads(file.read_bytes())
-    return _Tombstone(location=content['location'], kept_oids=tuple(content['kept']))
+    return content['location'], tuple(content['kept'])
 
 
 def _get_folder(git_dir: Path) -> Path:

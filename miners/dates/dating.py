@@ -18,8 +18,8 @@ from coevo.model.words import MethodChange
 from coevo.storage import dates
 from coevo.storage.dates import RowBodies, SeenBodies, WantedBodies, WantedBody, compute_row_key
 from coevo.storage.store import Store
-from miners.dates.bodies import find_tests
 from miners.dates.clone_search import SearchedClone, SearchListener, search_clone
+from miners.dates.scanning import find_tests
 
 
 def date_repository(

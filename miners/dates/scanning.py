@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set as AbstractSet
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass
 from functools import lru_cache
 
 from coevo.git.objects import FOLDER, SUBMODULE
 from coevo.git.process import stream_objects
 from coevo.git.repository import Repository
+from coevo.languages.declarations import Member, SourceFile
 from coevo.languages.prints import BodyPrint, split_words
 from coevo.languages.reading import LanguageReading
-from miners.dates.bodies import FileBodies, parse_bodies
 
 _NOTHING = frozenset[str]()
 # Lines whose words are kept: some 100 MiB. Neighbouring revisions of a file share nearly all of theirs.
@@ -171,3 +172,30 @@ class TreeBlobs:
         blobs = frozenset(child for _, name, child in files if name.endswith(self._suffixes))
         folders = (child for mode, _, child in entries if mode == FOLDER)
         return blobs, tuple(child for child in folders if child not in self._repository.holes)
+
+
+# Method bodies of single files: which stand in them, and which of them are tests.
+
+
+@dataclass(frozen=True, slots=True)
+class FileBodies:
+    """The hashes of a file (`Member.bare_hash`, `Member.body_hash`), and its test methods in order."""
+
+    all: frozenset[str]
+    tests: tuple[Member, ...]
+
+
+def parse_bodies(reading: LanguageReading, source: bytes) -> FileBodies:
+    file = reading.parse_uncached(source)
+    return FileBodies(all=frozenset(list_hashes(file)), tests=tuple(find_tests(reading, file)))
+
+
+def find_tests(reading: LanguageReading, file: SourceFile) -> Sequence[Member]:
+    """The test methods of a file, as it alone tells."""
+    return [member for _, member in reading.find_tests(file, lambda name: ())]
+
+
+def list_hashes(file: SourceFile) -> list[str]:
+    members = [member for type_ in file.types for member in type_.members]
+    bare_hashes = [member.bare_hash for member in members]
+    return bare_hashes + [member.body_hash for member in members if member.body_hash is not None]

@@ -15,14 +15,12 @@ from coevo.git.repository import FileChange, Repository
 from coevo.languages.layout import Side
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
-from coevo.model.identity import compute_candidate_id
-from coevo.model.reasons import Reason
-from coevo.model.records import Candidate, FileOrigin, Pair
+from coevo.model.reasons import DiffReason
+from coevo.model.records import Candidate, FileOrigin, Pair, compute_candidate_id
 from coevo.model.words import MethodChange
 from miners.diffs.contexts import Test, TestTree, load_test_tree
-from miners.diffs.coupling import Reference, make_dependencies, rank_references
+from miners.diffs.coupling import Reference, find_focal_method, make_dependencies, rank_references
 from miners.diffs.dependencies import RevisionDependencies
-from miners.diffs.focal import find_focal_method
 from miners.diffs.matching import match_tests, pair_with_keys
 from miners.diffs.resources import is_resource
 from miners.diffs.sources import SourceChange, find_source_changes
@@ -47,7 +45,7 @@ class PairChange:
     source_changed: bool
     tests_changed: bool
     candidates: tuple[Candidate, ...]
-    reason: Reason | None
+    reason: DiffReason | None
     sources: tuple[SourceChange, ...] = ()
     references: Mapping[str, tuple[Reference, ...]] = field(default_factory=dict)
     files: tuple[FileChange, ...] = ()
@@ -61,19 +59,18 @@ def diff_pair(repository: Repository, pair: Pair) -> PairChange:
         new=load_test_tree(repository, pair.new.rev, pair.language),
         files=files,
     )
-    candidates = sorted(
-        difference.list_candidates(), key=lambda item: _get_sort_key(item.candidate)
-    )
+    candidates = sorted(difference.list_candidates(), key=lambda item: _get_sort_key(item[0]))
     return PairChange(
         pair=pair,
         build_changed=any(get_reading(pair.language).is_build_file(f.path) for f in files),
         source_changed=difference.source_changed,
         tests_changed=difference.tests_changed,
-        candidates=tuple(item.candidate for item in candidates),
+        candidates=tuple(candidate for candidate, _ in candidates),
         reason=difference.reason,
         sources=difference.sources if candidates else (),
         references={
-            compute_candidate_id(pair, item.candidate): item.references for item in candidates
+            compute_candidate_id(pair, candidate): references
+            for candidate, references in candidates
         },
         files=files,
     )
@@ -90,12 +87,8 @@ def _get_sort_key(candidate: Candidate) -> tuple[object, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ReferringCandidate:
-    """A candidate with how its text refers to the changes of the sources."""
-
-    candidate: Candidate
-    references: tuple[Reference, ...]
+# A candidate, and how its text refers to the changes of the sources.
+_Referring = tuple[Candidate, tuple[Reference, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,14 +143,14 @@ class _PairDifference:
             yield from (side.tree.parse_file(path).unreadable for path in own)
 
     @property
-    def reason(self) -> Reason | None:
+    def reason(self) -> DiffReason | None:
         if self._is_unreadable:
-            return Reason.UNREADABLE_SOURCE
+            return DiffReason.UNREADABLE_SOURCE
         if self.source_changed or self.tests_changed:
             return None
         if any((*self._test_paths, *self._source_paths)):
-            return Reason.COMMENTS_OR_FORMATTING_ONLY
-        return Reason.NO_SOURCE_OR_TEST_CHANGE
+            return DiffReason.COMMENTS_OR_FORMATTING_ONLY
+        return DiffReason.NO_SOURCE_OR_TEST_CHANGE
 
     @cached_property
     def sources(self) -> tuple[SourceChange, ...]:
@@ -172,7 +165,7 @@ class _PairDifference:
             RevisionDependencies(self.new, self.sources, is_new=True),
         )
 
-    def list_candidates(self) -> Iterator[_ReferringCandidate]:
+    def list_candidates(self) -> Iterator[_Referring]:
         if self.reason is not None:
             return
         old = dict(pair_with_keys(self._list_tests(0)))
@@ -222,16 +215,16 @@ class _PairDifference:
                 test_files |= side.find_affected_files(set(paths), end.list_mentioned_names())
         return test_files
 
-    def _compare_tests(self, old: Test, new: Test) -> Iterator[_ReferringCandidate]:
+    def _compare_tests(self, old: Test, new: Test) -> Iterator[_Referring]:
         """A test that stands at both ends."""
         if _has_changed(old, new):
             yield self._make_candidate(MethodChange.CHANGED, old, new)
         elif self.tests_changed and self._has_context_changed(old, new):
             yield self._make_candidate(MethodChange.CONTEXT_CHANGED, old, new)
         elif self.source_changed:
-            candidate = self._make_candidate(MethodChange.UNCHANGED, old, new)
-            if candidate.references:
-                yield candidate
+            candidate, references = self._make_candidate(MethodChange.UNCHANGED, old, new)
+            if references:
+                yield candidate, references
 
     def _has_context_changed(self, old: Test, new: Test) -> bool:
         if self.old.hash_context(old) != self.new.hash_context(new):
@@ -246,7 +239,7 @@ class _PairDifference:
 
     def _make_candidate(
         self, change: MethodChange, old: Test | None, new: Test | None
-    ) -> _ReferringCandidate:
+    ) -> _Referring:
         references: list[Reference] = []
         for end, test in zip(self._ends, (old, new), strict=True):
             references += end.find_references(test) if test is not None else ()
@@ -262,7 +255,7 @@ class _PairDifference:
             focal_method=find_focal_method(candidate_dependencies),
             origin=self._find_origin(old, new),
         )
-        return _ReferringCandidate(candidate=candidate, references=best)
+        return candidate, best
 
     def _find_origin(self, old: Test | None, new: Test | None) -> FileOrigin:
         """That of the file at new, or at old where the test was deleted."""

@@ -123,3 +123,17 @@ def make_dependencies(
         )
         for rank, (reference, run) in enumerate(zip(references, runs, strict=True), start=1)
     )
+
+
+# The focal method of a test.
+
+
+def find_focal_method(dependencies: Sequence[Dependency]) -> str | None:
+    """`pkg.Type#method(Parameter,Types)` of the best-ranked dependency, None if there is none.
+
+    A method or constructor goes before the rest of a type, which is named by the type alone; a
+    resource is none.
+    """
+    named = [dependency for dependency in dependencies if not dependency.is_resource]
+    methods = [dependency.name for dependency in named if dependency.is_method]
+    return next(iter([*methods, *(dependency.name for dependency in named)]), None)

@@ -14,8 +14,7 @@ from coevo.model.errors import Transient
 from miners.discovery.budgets import Resource
 from miners.discovery.candidate_profiles import CandidateProfile
 from miners.discovery.candidates import Presence, RepositoryFacts, RootContent
-from miners.discovery.github_replies import Reply
-from miners.discovery.github_requests import GitHubApi
+from miners.discovery.github_requests import GitHubApi, Reply
 from miners.discovery.github_search import SearchPartResult, SearchResult, search_repositories
 from miners.discovery.repository_metadata import RepositoryMetadata, parse_metadata
 

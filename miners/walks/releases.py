@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from coevo.git.repository import Repository
@@ -25,15 +24,6 @@ _LAG = timedelta(days=31)
 _NO_VERSION = 1900
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class _Release:
-    """In the order of versions; dates and names decide between equals."""
-
-    numbers: tuple[int, ...]
-    date: datetime
-    ref: str
-
-
 def find_latest_release(repository: Repository, until: datetime | None = None) -> str | None:
     """The tag of the highest version that is no pre-release, released a month after `until` at most.
 
@@ -42,20 +32,21 @@ def find_latest_release(repository: Repository, until: datetime | None = None) -
     releases = [
         release
         for release in _list_releases(repository)
-        if until is None or release.date - _LAG <= until
+        if until is None or release[1] - _LAG <= until
     ]
-    versions = [release for release in releases if release.numbers[0] < _NO_VERSION]
-    return max(versions or releases).ref if releases else None
+    versions = [release for release in releases if release[0][0] < _NO_VERSION]
+    return max(versions or releases)[2] if releases else None
 
 
-def _list_releases(repository: Repository) -> Iterator[_Release]:
+def _list_releases(repository: Repository) -> Iterator[tuple[tuple[int, ...], datetime, str]]:
+    """Version, date and ref of each, which order releases: dates and names decide between equals."""
     listing = repository.run_command('for-each-ref', '--format=%(refname)', _TAGS)
     for ref in listing.decode('utf-8', 'surrogateescape').splitlines():
         match = _VERSION.search(ref.removeprefix(_TAGS))
         date = _load_date(repository, ref) if match else None
         if match and date is not None:
             numbers = tuple(int(part) for part in re.split('[._]', match['numbers']))
-            yield _Release(numbers=numbers, date=date, ref=ref)
+            yield numbers, date, ref
 
 
 def _load_date(repository: Repository, ref: str) -> datetime | None:

@@ -14,8 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from coevo.git.repository import Repository
-from coevo.model.identity import compute_candidate_id
-from coevo.model.records import Pair, TestMethod
+from coevo.model.records import Pair, TestMethod, compute_candidate_id
 from coevo.model.words import MethodChange
 from miners.diffs.changes import PairChange, diff_pair
 from miners.diffs.coupling import Reference

@@ -20,11 +20,11 @@ from coevo.model.listener import Say
 from coevo.model.reasons import EXPLANATIONS
 from coevo.sandboxes.host_tools import run_tool
 from coevo.snapshots import models
-from coevo.snapshots.leaks import LEAST_LEAK
+from coevo.snapshots.cutoffs import LEAST_LEAK
 from coevo.snapshots.snapshot import LEAST_RUNS, LEAST_TIMEOUTS
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
-from coevo.storage.building import build_folder_once
+from coevo.storage.durable import build_folder_once
 from coevo.storage.folders import find_cache_folder
 from packagers.site import months, reports
 

@@ -17,12 +17,11 @@ import pytest
 
 from coevo.agents import attempts
 from coevo.agents.attempts import AttemptPlan, RunSummary, attempt_all
-from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
-from coevo.agents.prices import load_prices
+from coevo.agents.prices import Usage, load_prices
+from coevo.agents.records import Ending
 from coevo.agents.run import AgentSettings, Caps
 from coevo.agents.summary import format_closing_lines
-from coevo.agents.usage import Usage
 from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.predictions import load_predictions

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.agents.relay_limits import CONNECTIONS, REQUEST_BYTES, REQUESTS_BYTES, Allowance
+from coevo.agents.relayed_calls import CONNECTIONS, REQUEST_BYTES, REQUESTS_BYTES, Allowance
 from tests.agents import model_server
 from tests.agents.model_server import ModelServer, Turn
 from tests.agents.test_relay import ASK, post, relaying

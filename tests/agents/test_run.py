@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from coevo.agents.difference import make_patch
-from coevo.agents.endings import Ending
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
 from coevo.agents.prices import ModelPrice, PriceTable
+from coevo.agents.records import Ending
 from coevo.agents.run import MOST_BYTES, SOFTWARE, AgentRun, AgentSettings, Caps, run_agent
 from coevo.model.errors import Fatal
 from coevo.sandboxes.sandbox import Mount, Sandbox

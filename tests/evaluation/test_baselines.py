@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.engine.builders import BuilderPool
+from coevo.engine.workers import BuilderPool
 from coevo.evaluation.assignments import TaskAttempt
 from coevo.evaluation.cases import RepositoryContext, grade_case, prepare_case
 from coevo.evaluation.clones import open_task_repository

@@ -13,7 +13,7 @@ from coevo.evaluation.results import write_results
 from coevo.model.errors import Fatal
 from coevo.model.words import Track
 from flows.batches.contained import BatchLimits
-from flows.batches.evaluation_parts import EvaluationJob, grade_part, list_ungraded_parts
+from flows.live.evaluate import EvaluationJob, grade_part, list_ungraded_parts
 from tests.evaluation.rows import row
 from tests.evaluation.shop import Shop
 

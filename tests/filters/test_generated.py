@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from coevo.model.profiles import load_profile
-from coevo.model.reasons import Reason
 from coevo.model.records import FileOrigin
 from coevo.model.words import MethodChange
-from filters import filter_candidates
+from filters import filter_candidates, generated
 from tests.filters.test_sieve import Difference, candidates, pair
 
 
@@ -16,12 +15,12 @@ from tests.filters.test_sieve import Difference, candidates, pair
     ('origin', 'reasons'),
     [
         (FileOrigin.WRITTEN, []),
-        (FileOrigin.GENERATED, [Reason.GENERATED_CODE]),
-        (FileOrigin.VENDORED, [Reason.VENDORED_CODE]),
+        (FileOrigin.GENERATED, [generated.Reason.GENERATED_CODE]),
+        (FileOrigin.VENDORED, [generated.Reason.VENDORED_CODE]),
     ],
 )
 def test_tests_in_generated_or_vendored_files_are_dropped(
-    origin: FileOrigin, reasons: list[Reason]
+    origin: FileOrigin, reasons: list[str]
 ) -> None:
     (candidate,) = candidates(MethodChange.CHANGED, 1)
     change = Difference(pair=pair(), candidates=(replace(candidate, origin=origin),))
@@ -37,5 +36,5 @@ def test_generated_tests_are_dropped_before_sampling() -> None:
     )
     change = Difference(pair=pair(), tests_changed=False, candidates=some)
     assert {drop.reason for drop in filter_candidates(change, load_profile('default'))[1]} == {
-        Reason.GENERATED_CODE
+        generated.Reason.GENERATED_CODE
     }

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import Profile, load_profile
-from coevo.model.reasons import EXPLANATIONS, OWNERS, Reason
-from coevo.model.records import Candidate, Commit, Pair, TestMethod
+from coevo.model.reasons import EXPLANATIONS, OWNERS, DiffReason, Reason
+from coevo.model.records import Candidate, Commit, Pair, TestMethod, compute_candidate_id
 from coevo.model.words import MethodChange, Stage, Walk
 from filters import (
     CHANGE_FILTERS,
@@ -18,7 +18,11 @@ from filters import (
     PAIR_FILTERS,
     filter_candidates,
     filter_pair,
+    gap,
+    repair_only,
+    sample,
 )
+from filters.reasons import FILE, render_file
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 PROFILE = replace(load_profile('default'), unchanged_sample=10, unchanged_limit=20)
@@ -30,7 +34,7 @@ class Difference:
     source_changed: bool = True
     tests_changed: bool = True
     candidates: tuple[Candidate, ...] = ()
-    reason: Reason | None = None
+    reason: DiffReason | None = None
 
 
 def pair(hours: float | None = 1, walk: Walk = Walk.PARENTS, new: str = 'b') -> Pair:
@@ -84,7 +88,7 @@ def test_pair_with_source_and_test_changes_keeps_a_limited_unchanged_sample() ->
     expected = Counter({**dict.fromkeys(MethodChange, 30), MethodChange.UNCHANGED: 20})
     assert kept(change) == expected
     drops = filter_candidates(change, PROFILE)[1]
-    assert {drop.reason for drop in drops} == {Reason.NOT_SAMPLED}
+    assert {drop.reason for drop in drops} == {sample.Reason.NOT_SAMPLED}
 
 
 def test_pair_with_source_and_test_changes_keeps_all_without_a_limit() -> None:
@@ -104,7 +108,7 @@ def test_pair_with_test_changes_only_keeps_changed_tests() -> None:
     change = Difference(pair=pair(), source_changed=False, candidates=some)
     assert kept(change) == {MethodChange.CHANGED: 30}
     assert {drop.reason for drop in filter_candidates(change, PROFILE)[1]} == {
-        Reason.NO_SOURCE_CHANGE
+        repair_only.Reason.NO_SOURCE_CHANGE
     }
 
 
@@ -113,7 +117,7 @@ def test_pair_without_code_changes_is_dropped() -> None:
         pair=pair(),
         source_changed=False,
         tests_changed=False,
-        reason=Reason.COMMENTS_OR_FORMATTING_ONLY,
+        reason=DiffReason.COMMENTS_OR_FORMATTING_ONLY,
     )
     left, (drop,) = filter_candidates(change, PROFILE)
     assert left == ()
@@ -135,14 +139,14 @@ def test_unchanged_sample_depends_on_the_pair_and_not_on_order() -> None:
     ('hours', 'reason'),
     [
         (12, None),
-        (12.01, Reason.GAP_TOO_LONG),
+        (12.01, gap.Reason.GAP_TOO_LONG),
         (0, None),
-        (-0.5, Reason.GAP_NEGATIVE),
-        (None, Reason.GAP_UNKNOWN),
+        (-0.5, gap.Reason.GAP_NEGATIVE),
+        (None, gap.Reason.GAP_UNKNOWN),
     ],
 )
 def test_commit_gap_is_limited_for_the_states_walk_only(
-    hours: float | None, reason: Reason | None
+    hours: float | None, reason: str | None
 ) -> None:
     profile = load_profile('testevo')
     drop = filter_pair(pair(hours, Walk.STATES), profile)
@@ -167,12 +171,29 @@ def test_every_reason_of_the_sieve_belongs_to_one_filter() -> None:
     read = [Reason.UNREADABLE_OBJECT, Reason.OBJECT_MISSING, Reason.RUNTIME_MISSING]
     elsewhere = {Stage.PAIR: read, Stage.FILTER: []}
     for stage, names in stages.items():
-        reasons = [reason for name in names for reason in FILTERS[name].REASONS]
+        reasons = [reason for name in names for reason in FILTERS[name].Reason]
         assert sorted([*reasons, *elsewhere[stage]]) == sorted(
             r for r, owner in OWNERS.items() if owner is stage
         )
 
 
 def test_every_drop_reason_has_an_explanation() -> None:
-    reasons = [reason for filter_ in FILTERS.values() for reason in filter_.REASONS]
+    reasons = [reason for filter_ in FILTERS.values() for reason in filter_.Reason]
     assert all(EXPLANATIONS[reason] for reason in reasons)
+
+
+def test_coevo_knows_the_reasons_that_the_filters_state() -> None:
+    """If not: make docs."""
+    assert render_file() == FILE.read_text(encoding='utf-8')
+
+
+def test_a_reason_keeps_its_place_and_outlives_its_filter() -> None:
+    known = {Stage.FILTER: {'of_a_former_filter': 'It was so.', 'not_sampled': 'An old sentence.'}}
+    stages = tomllib.loads(render_file(known))
+    assert list(stages) == ['pair', 'filter', 'track']
+    (former, sampled, *others) = stages['filter'].items()
+    assert former == ('of_a_former_filter', 'It was so.')
+    assert sampled == ('not_sampled', sample.Reason.NOT_SAMPLED.clause)
+    assert {name for name, _ in others} == {
+        reason for filter_ in METHOD_FILTERS.values() for reason in filter_.Reason
+    } - {'not_sampled'}

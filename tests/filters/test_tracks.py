@@ -8,7 +8,7 @@ import pytest
 
 from coevo.model.profiles import load_profile
 from coevo.model.quality import RepairGuard
-from coevo.model.reasons import Reason
+from coevo.model.reasons import EXPLANATIONS
 from coevo.model.words import Outcome, Track
 from filters import clock, doubt, find_no_track_reason, sibling, suite
 from filters.base import TrackCase
@@ -36,7 +36,7 @@ def test_repair_with_a_sibling_and_a_clock_guard_keeps_its_track() -> None:
 
 @pytest.mark.parametrize('guard', [None, replace(GUARD, sibling=None)])
 def test_a_repair_needs_a_passing_sibling(guard: RepairGuard | None) -> None:
-    assert sibling.check(replace(CASE, guard=guard)) is Reason.NO_PASSING_SIBLING
+    assert sibling.check(replace(CASE, guard=guard)) is sibling.Reason.NO_PASSING_SIBLING
 
 
 @pytest.mark.parametrize(
@@ -44,16 +44,16 @@ def test_a_repair_needs_a_passing_sibling(guard: RepairGuard | None) -> None:
     [
         (Outcome.COMPILE_ERROR, Outcome.PASS, None),
         (Outcome.ERROR, Outcome.PASS, None),
-        (Outcome.PASS, Outcome.PASS, Reason.CLOCK_DECIDES),
-        (Outcome.MISSING, Outcome.PASS, Reason.CLOCK_DECIDES),
-        (Outcome.FAIL, Outcome.FAIL, Reason.CLOCK_DECIDES),
-        (Outcome.FAIL, Outcome.SKIPPED, Reason.CLOCK_DECIDES),
-        (None, Outcome.PASS, Reason.CLOCK_UNKNOWN),
-        (Outcome.COMPILE_ERROR, None, Reason.CLOCK_UNKNOWN),
+        (Outcome.PASS, Outcome.PASS, clock.Reason.CLOCK_DECIDES),
+        (Outcome.MISSING, Outcome.PASS, clock.Reason.CLOCK_DECIDES),
+        (Outcome.FAIL, Outcome.FAIL, clock.Reason.CLOCK_DECIDES),
+        (Outcome.FAIL, Outcome.SKIPPED, clock.Reason.CLOCK_DECIDES),
+        (None, Outcome.PASS, clock.Reason.CLOCK_UNKNOWN),
+        (Outcome.COMPILE_ERROR, None, clock.Reason.CLOCK_UNKNOWN),
     ],
 )
 def test_repair_decided_by_the_clock_loses_its_track(
-    old: Outcome | None, new: Outcome | None, reason: Reason | None
+    old: Outcome | None, new: Outcome | None, reason: str | None
 ) -> None:
     guard = replace(GUARD, clock_t_old_c_old=old, clock_t_new_c_new=new)
     assert clock.check(replace(CASE, guard=guard)) is reason
@@ -63,11 +63,11 @@ def test_unconfirmed_pass_loses_any_track() -> None:
     assert doubt.check(CASE) is None
     for track in Track:
         case = replace(CASE, track=track, doubt='not_entered')
-        assert find_no_track_reason(case) is Reason.PASS_NOT_CONFIRMED
+        assert find_no_track_reason(case) is doubt.Reason.PASS_NOT_CONFIRMED
 
 
 def test_repair_without_a_guard_has_an_unknown_clock() -> None:
-    assert clock.check(replace(CASE, guard=None)) is Reason.CLOCK_UNKNOWN
+    assert clock.check(replace(CASE, guard=None)) is clock.Reason.CLOCK_UNKNOWN
 
 
 @pytest.mark.parametrize('track', [Track.UPDATE, Track.GENERATION])
@@ -81,17 +81,17 @@ def test_update_and_generation_need_no_repair_guard(track: Track) -> None:
     [
         ('pass', 'pass', None),
         ('pass but for environment 2 of 120', 'pass', None),
-        ('broken 3 of 120', 'not_run: budget', Reason.SUITE_OLD_BROKEN),
-        ('timeout 1 of 120', 'pass', Reason.SUITE_UNKNOWN),
-        ('pass', 'unbuildable: a: no', Reason.SUITE_NEW_BROKEN),
-        ('not_run: budget', 'uncompilable: a', Reason.SUITE_NEW_BROKEN),
-        ('pass', 'none passes of 4', Reason.SUITE_NEW_BROKEN),
-        ('not_run: budget', 'pass', Reason.SUITE_UNKNOWN),
-        ('pass', None, Reason.SUITE_UNKNOWN),
+        ('broken 3 of 120', 'not_run: budget', suite.Reason.SUITE_OLD_BROKEN),
+        ('timeout 1 of 120', 'pass', suite.Reason.SUITE_UNKNOWN),
+        ('pass', 'unbuildable: a: no', suite.Reason.SUITE_NEW_BROKEN),
+        ('not_run: budget', 'uncompilable: a', suite.Reason.SUITE_NEW_BROKEN),
+        ('pass', 'none passes of 4', suite.Reason.SUITE_NEW_BROKEN),
+        ('not_run: budget', 'pass', suite.Reason.SUITE_UNKNOWN),
+        ('pass', None, suite.Reason.SUITE_UNKNOWN),
     ],
 )
 def test_profile_may_require_both_whole_suites_to_pass(
-    old: str | None, new: str | None, reason: Reason | None
+    old: str | None, new: str | None, reason: str | None
 ) -> None:
     case = replace(CASE, suite_old=old, suite_new=new)
     assert suite.check(case) is None
@@ -99,6 +99,6 @@ def test_profile_may_require_both_whole_suites_to_pass(
 
 
 def test_every_reason_of_the_track_filters_is_tested() -> None:
-    assert set(sibling.REASONS) == {Reason.NO_PASSING_SIBLING}
-    assert set(clock.REASONS) == {Reason.CLOCK_DECIDES, Reason.CLOCK_UNKNOWN}
-    assert {r for r in Reason if r.startswith('suite_')} == set(suite.REASONS)
+    assert set(sibling.Reason) == {'no_passing_sibling'}
+    assert set(clock.Reason) == {'clock_decides', 'clock_unknown'}
+    assert {r for r in EXPLANATIONS if r.startswith('suite_')} == set(suite.Reason)

@@ -14,7 +14,7 @@ from flows.crawling.crawls import load_repositories
 from flows.crawling.rows import RepositorySeen
 from flows.discovery import CrawlOptions, CrawlReport, crawl
 from miners.discovery.candidate_profiles import load_profile
-from miners.discovery.github_replies import RetryLimits
+from miners.discovery.github_requests import RetryLimits
 from miners.discovery.github_tokens import GitHubToken
 from tests.github_server import Budgets, Hosted, Server, World, serving
 

@@ -10,7 +10,7 @@ import pytest
 from coevo.snapshots.catalogue import find_latest
 from coevo.storage.place import Root, Url
 from coevo.storage.store import Store
-from flows.announcing import announce_snapshots
+from flows.live.release import announce_snapshots
 from packagers.publishing import locate_snapshot
 from tests import segments, snapshots
 

@@ -14,7 +14,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.model.errors import Fatal, Transient
-from miners.discovery.github_replies import RetryLimits
+from miners.discovery.github_requests import RetryLimits
 from tests.flows.crawling import QUICK, SECRET, crawled, github, many, options, tokens
 from tests.github_server import Budgets, Fault, Server
 

@@ -10,8 +10,9 @@ from rich.console import Console
 
 from coevo.model.words import Stage
 from flows.console import build_funnel_table, describe_drop_reasons, print_report
-from flows.funnel import FunnelStep, build_funnel, count_labels
+from flows.funnel import build_funnel, count_labels
 from flows.missing_pairs import MineReport
+from packagers.funnel import FunnelStep
 from tests import segments
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.git.contents import load_content
-from coevo.git.repository import CorruptObject, Repository
+from coevo.git.repository import CorruptObject, Repository, load_content
 from coevo.languages.java.surgery import make_start_file, transplant_tests
 from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, StartTarget
 from coevo.model.errors import Fatal

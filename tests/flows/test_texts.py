@@ -9,8 +9,8 @@ from coevo.languages.capabilities import NOT_OFFERED
 from coevo.model.quality import Coverage
 from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Label, MethodChange, Walk
-from flows.findings import MethodFindings
-from flows.study.texts import add_text_findings, find_refinement_kinds
+from flows.study.texts import add_text_measures, find_refinement_kinds
+from tests import segments
 from tests.languages.table import known_toy
 from tests.repos import commit, init
 
@@ -38,7 +38,7 @@ def test_smells_of_a_language_without_detection_are_not_offered_rather_than_empt
     )
 
     with known_toy():
-        found = add_text_findings(MethodFindings(), repository, pair, inserted)
+        found = add_text_measures(segments.segment(1).methods[0], repository, pair, inserted)
 
     assert (found.smells_old, found.smells_new) == ((), (NOT_OFFERED,))
     assert (found.assertions_lost, found.assertions_gained) == (None, None)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from coevo.model.reasons import Reason
 from coevo.model.words import Label, Walk
 from coevo.snapshots.verification import verify_snapshot
+from filters import nearer, repair_only, sibling
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.languages import toys
@@ -80,10 +80,10 @@ def test_a_method_that_a_nearer_state_already_shows_is_dropped(window: Mined) ->
     ends = hours(window)
     found = [(ends[drop.pair_id or ''], drop.reason) for drop in window.drops]
     assert sorted(found) == [
-        ((1, 2), Reason.NO_PASSING_SIBLING),
-        ((1, 3), Reason.NEARER_STATE),
-        ((1, 3), Reason.NEARER_STATE),
-        ((2, 3), Reason.NO_SOURCE_CHANGE),
+        ((1, 2), sibling.Reason.NO_PASSING_SIBLING),
+        ((1, 3), nearer.Reason.NEARER_STATE),
+        ((1, 3), nearer.Reason.NEARER_STATE),
+        ((2, 3), repair_only.Reason.NO_SOURCE_CHANGE),
     ]
 
 
@@ -99,5 +99,5 @@ def test_a_state_that_does_not_compile_does_not_count_as_a_nearer_state(broken: 
     found = [(ends[row.pair_id], row.label_by_module) for row in broken.methods]
     assert ((0, 2), Label.UPDATE) in found
     assert all(
-        drop.reason != Reason.NEARER_STATE for drop in broken.drops if drop.stage == 'filter'
+        drop.reason != nearer.Reason.NEARER_STATE for drop in broken.drops if drop.stage == 'filter'
     )

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.engine.builders import BuilderPool
-from coevo.engine.workers import run_in_parallel
+from coevo.engine.workers import BuilderPool, run_in_parallel
 from coevo.git.repository import Repository
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.table import LANGUAGES

@@ -14,7 +14,7 @@ from coevo.model.pair_rows import TimingRow
 from coevo.model.profiles import FunctionRules
 from coevo.model.segment import Segment
 from coevo.model.words import Walk
-from coevo.storage import checksummed
+from coevo.storage import durable
 from coevo.storage.store import Store
 from flows.options import MineOptions
 from flows.pipeline import mine
@@ -68,12 +68,12 @@ def make_dear(folder: Path) -> int:
     """Let what is kept of each file say that its mutants took a thousand seconds; their number."""
     dear = 0
     for file in folder.glob('??/*'):
-        kept = json.loads(checksummed.load_checksummed(file) or b'')
+        kept = json.loads(durable.load_checksummed(file) or b'')
         for one in kept.get('spent', ()):
             if one['step'] == 'mutants':
                 one['cpu_seconds'] = 1000.0
                 dear += 1
-        checksummed.write_checksummed(file, json.dumps(kept).encode())
+        durable.write_checksummed(file, json.dumps(kept).encode())
     return dear
 
 

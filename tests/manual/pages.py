@@ -28,6 +28,12 @@ def blocks(page: Path, language: str) -> Iterator[Block]:
             yield Block(page=page, language=language, text=found[2])
 
 
+def all_blocks(text: str) -> Iterator[Block]:
+    """The blocks of a text in any language, in order."""
+    for found in _FENCE.finditer(text):
+        yield Block(page=ROOT, language=found[1], text=found[2])
+
+
 def commands(page: Path) -> Iterator[str]:
     """Each line of shell that a page shows, without what is only said about it."""
     for block in blocks(page, 'sh'):

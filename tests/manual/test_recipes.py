@@ -17,7 +17,7 @@ import pytest
 import coevo
 from coevo.display.presentation import render_answer
 from coevo.storage.store import Store
-from packagers.built import BuiltTasks
+from packagers.plan import BuiltTasks
 from packagers.rows import Rows
 from tests import segments, snapshots
 from tests.manual.pages import ROOT, blocks

@@ -6,8 +6,7 @@ import time
 from dataclasses import dataclass, field
 
 from miners.discovery.budgets import Clock
-from miners.discovery.github_replies import RetryLimits
-from miners.discovery.github_requests import GitHubApi
+from miners.discovery.github_requests import GitHubApi, RetryLimits
 from tests.flows.crawling import QUICK, tokens
 from tests.github_server import Server
 

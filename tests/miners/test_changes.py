@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from coevo.model.dependencies import Revised
-from coevo.model.reasons import Reason
+from coevo.model.reasons import DiffReason
 from coevo.model.words import MethodChange
 from miners.diffs.changes import compute_candidate_id
 from tests.miners.pairs_of import changes, diffed, only
@@ -57,7 +57,7 @@ def test_an_unchanged_test_is_a_candidate_only_if_a_dependency_changed(tmp_path:
 )
 def test_comments_and_formatting_give_no_candidate(tmp_path: Path, files: dict[str, str]) -> None:
     change = diffed(tmp_path, {'Foo': FOO, 'FooTest': java_class(ONE)}, files)
-    assert change.reason is Reason.COMMENTS_OR_FORMATTING_ONLY
+    assert change.reason is DiffReason.COMMENTS_OR_FORMATTING_ONLY
     assert change.candidates == ()
     assert (change.source_changed, change.tests_changed) == (False, False)
 
@@ -66,7 +66,7 @@ def test_a_java_file_outside_source_and_tests_is_no_change(tmp_path: Path) -> No
     change = diffed(
         tmp_path, {'tools/Make.java': 'class Make {}'}, {'tools/Make.java': 'class M{}'}
     )
-    assert change.reason is Reason.NO_SOURCE_OR_TEST_CHANGE
+    assert change.reason is DiffReason.NO_SOURCE_OR_TEST_CHANGE
 
 
 def test_a_change_of_tests_alone_gives_changed_candidates(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from coevo.model.dependencies import RESOURCE, Dependency, Revised
-from miners.diffs.focal import find_focal_method
+from miners.diffs.coupling import find_focal_method
 
 
 def named(name: str, declaration: str = '') -> Dependency:

@@ -10,8 +10,7 @@ import pytest
 from coevo.model.errors import Fatal, Transient
 from miners.discovery import github_requests
 from miners.discovery.budgets import Clock, Resource
-from miners.discovery.github_replies import RetryLimits
-from miners.discovery.github_requests import GitHubApi
+from miners.discovery.github_requests import GitHubApi, RetryLimits
 from tests.flows.crawling import QUICK, SECRET, github
 from tests.github_server import Budgets, Fault, Hosted, Server
 from tests.miners.github_searches import Sleeper, api_of, tokens

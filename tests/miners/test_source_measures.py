@@ -12,8 +12,13 @@ from coevo.git.repository import Repository
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from miners.diffs.changes import diff_pair
-from miners.diffs.file_history import FileHistory, compute_file_history
-from miners.diffs.functions import LONGEST, FunctionMeasures, measure_functions
+from miners.diffs.functions import (
+    LONGEST,
+    FileHistory,
+    FunctionMeasures,
+    compute_file_history,
+    measure_functions,
+)
 from tests.repos import commit, git, init, write, write_object
 
 JAVA = """\

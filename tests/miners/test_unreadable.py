@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coevo.model.profiles import load_profile
-from coevo.model.reasons import Reason
+from coevo.model.reasons import DiffReason
 from filters import filter_candidates
 from tests.miners.pairs_of import diffed
 
@@ -28,7 +28,7 @@ def test_pair_that_changes_an_unreadable_file_is_dropped(
 ) -> None:
     change = diffed(tmp_path, old, new)
     kept, (drop,) = filter_candidates(change, load_profile('default'))
-    assert (kept, drop.reason, drop.key) == ((), Reason.UNREADABLE_SOURCE, change.pair.pair_id)
+    assert (kept, drop.reason, drop.key) == ((), DiffReason.UNREADABLE_SOURCE, change.pair.pair_id)
 
 
 def test_unreadable_test_file_leaves_the_other_tests_of_its_pair(tmp_path: Path) -> None:

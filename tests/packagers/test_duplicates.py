@@ -17,8 +17,8 @@ from coevo.model.task_rows import TaskRow
 from coevo.model.words import Label, MethodChange, Track, Walk
 from packagers.assembly import mark_duplicates
 from packagers.drafts import list_edited_lines
-from packagers.families import find_families
 from packagers.rows import Rows
+from packagers.sameness import find_families
 from packagers.tasks import build_tasks
 from tests.repos import commit, git, init
 

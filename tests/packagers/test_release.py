@@ -23,9 +23,9 @@ from coevo.model.words import MethodChange, Stage
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
-from packagers.built import BuiltTasks
 from packagers.funnel import compute_funnel
 from packagers.parquet import write_table
+from packagers.plan import BuiltTasks
 from packagers.release import ReleaseReport
 from packagers.rows import Rows, gather_rows
 from tests import segments, snapshots

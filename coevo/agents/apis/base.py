@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from coevo.agents.usage import Usage
+from coevo.agents.prices import Usage
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import UnreadableContent
 

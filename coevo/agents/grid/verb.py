@@ -8,7 +8,7 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from coevo.agents.attempts import AttemptPlan, attempt_all
@@ -48,18 +48,18 @@ def attempt_grid(arguments: argparse.Namespace) -> int:
     for name, estimate in estimate_grid(arguments, grid):
         print(f'{name}: {estimate.sentence}', file=sys.stderr)
     summaries: list[RunSummary] = []
-    for run in runs:
-        print(f'{run.cell.name}:', file=sys.stderr)
-        summaries.append(attempt_all(run.plan, lambda line: print(line, file=sys.stderr)))
-        print('\n'.join([f'{run.cell.name}:', *format_closing_lines(summaries[-1])]))
+    for cell, plan in runs:
+        print(f'{cell.name}:', file=sys.stderr)
+        summaries.append(attempt_all(plan, lambda line: print(line, file=sys.stderr)))
+        print('\n'.join([f'{cell.name}:', *format_closing_lines(summaries[-1])]))
     if any(summary.troubled for summary in summaries):
         count = sum(len(summary.troubled) for summary in summaries)
         raise Transient(f'{count} tasks could not be attempted')
     bugs = any(summary.bugs for summary in summaries)
     if arguments.evaluate is not None and not bugs:
-        cells = [(run.cell.model.name, run.cell.prompt, run.cell.name) for run in runs]
         answers = [
-            (*cell, summary.predictions) for cell, summary in zip(cells, summaries, strict=True)
+            (cell.model.name, cell.prompt, cell.name, summary.predictions)
+            for (cell, _), summary in zip(runs, summaries, strict=True)
         ]
         bugs = _grade_submissions(arguments, answers, human=grid.human)
     return 1 if bugs else 0
@@ -106,14 +106,6 @@ _SAID = ('agent', 'agent_model', 'api', 'endpoint', 'key_env', 'software', 'harn
 _AGENT = 'one-shot'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GridRun:
-    """A cell, and how its attempts are made."""
-
-    cell: GridCell
-    plan: AttemptPlan
-
-
 def load_requested_grid(arguments: argparse.Namespace) -> Grid:
     """Fatal for a file, or options beside it, that do not go."""
     for name in _SAID:
@@ -124,8 +116,10 @@ def load_requested_grid(arguments: argparse.Namespace) -> Grid:
     return load_grid(arguments.grid)
 
 
-def plan_grid_runs(arguments: argparse.Namespace, grid: Grid) -> Sequence[GridRun]:
-    """All of them, when it is certain that each can begin: Fatal before the first has."""
+def plan_grid_runs(
+    arguments: argparse.Namespace, grid: Grid
+) -> Sequence[tuple[GridCell, AttemptPlan]]:
+    """Each cell with how its attempts are made, when it is certain that each can begin: Fatal before the first has."""
     endpoints = [cell.model.resolve_endpoint() for cell in grid.cells]
     first = grid.cells[0]
     base = make_plan(
@@ -159,9 +153,9 @@ def plan_grid_runs(arguments: argparse.Namespace, grid: Grid) -> Sequence[GridRu
             'template_sha256': _hash_prompt(cell),
         }
         runs.append(
-            GridRun(
-                cell=cell,
-                plan=replace(
+            (
+                cell,
+                replace(
                     base,
                     out=arguments.out / cell.name,
                     settings=settings,
@@ -172,8 +166,8 @@ def plan_grid_runs(arguments: argparse.Namespace, grid: Grid) -> Sequence[GridRu
                 ),
             )
         )
-    for run in runs:
-        with RunFolder(run.plan.out).lock_folder(run.plan.run_inputs):
+    for _, plan in runs:
+        with RunFolder(plan.out).lock_folder(plan.run_inputs):
             pass  # it is ours, or new
     return runs
 

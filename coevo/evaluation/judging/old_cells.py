@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from coevo.evaluation.judging.task_context import TaskContext
-from coevo.git.contents import find_old_path, load_content
+from coevo.git.repository import find_old_path, load_content
 from coevo.languages.cells import CompiledTests
 from coevo.languages.surgery import Graft, StartStateInvalid
 from coevo.languages.table import get_surgery

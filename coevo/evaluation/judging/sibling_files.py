@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from coevo.evaluation.judging.application import apply_released_patch
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.model.quality import SiblingState, SiblingTargets
 from coevo.starts.isolated_cells import Files
 

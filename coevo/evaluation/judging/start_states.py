@@ -12,10 +12,9 @@ from pathlib import Path
 
 from coevo.evaluation.judging.application import undo_patch
 from coevo.evaluation.judging.sibling_files import restore_sibling_files
-from coevo.git.contents import load_content
 from coevo.git.patches import quote_path
 from coevo.git.process import run_git
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.model.task_rows import TaskRow
 from coevo.starts.isolated_cells import Files, add_file
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from coevo.evaluation.assignments import Assignment, TaskAttempt
 from coevo.evaluation.judging.application import Refusal
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair

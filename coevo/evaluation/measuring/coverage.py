@@ -22,11 +22,9 @@ from coevo.languages.capabilities import Capability
 from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_measures, get_reading, offers_capability
 from coevo.languages.traces import CoveredLine, Trace
-from coevo.measures.coverage import measure_coverage
+from coevo.measures.coverage import mark_executed_at_new, measure_coverage
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
-from coevo.measures.executed import mark_executed_at_new
-from coevo.model.dependencies import Dependency, Revised
-from coevo.model.dependency_lists import select_dependencies
+from coevo.model.dependencies import Dependency, Revised, select_dependencies
 from coevo.model.quality import Coverage
 from coevo.model.task_rows import TaskRow
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coevo.evaluation.worth import OraclePreservation
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.declared_tests import find_declared_method
 from coevo.languages.table import get_engine_version, get_reading
 from coevo.measures.added_lines import UnchangedLines, find_unchanged_lines
@@ -26,7 +25,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.quality import MutantRow
 from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.words import Outcome
-from coevo.storage import checksummed
+from coevo.storage import durable
 
 # Of each old test, the first of a random order: a count, so that no machine's speed decides.
 MOST_MUTANTS = 100
@@ -58,7 +57,7 @@ def find_old_kills(
         kills[name] = mutants
         cache_path = places[name]
         if cache_path is not None:
-            checksummed.write_checksummed(cache_path, codec.encode_record(OldKills(kept=mutants)))
+            durable.write_checksummed(cache_path, codec.encode_record(OldKills(kept=mutants)))
     return {name: MutantSet(mutants=kills.get(name, ())) for name in rows}
 
 
@@ -196,5 +195,5 @@ def _locate_cached(
 
 
 def _load_cached(path: Path | None) -> OldKills | None:
-    data = checksummed.load_checksummed(path) if path is not None else None
+    data = durable.load_checksummed(path) if path is not None else None
     return codec.decode_record(OldKills, data) if data is not None else None

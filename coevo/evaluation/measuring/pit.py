@@ -17,7 +17,7 @@ from coevo.evaluation.judging.task_context import SubmissionContext
 from coevo.evaluation.ledger import JUDGING_VERSION
 from coevo.evaluation.measuring.watched_lines import Lines, add_ranges, list_names_at_revision
 from coevo.evaluation.worth import Adequacy, PitKills
-from coevo.git.contents import load_content
+from coevo.git.repository import load_content
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.mutation_tools import ByteCodeMutants
@@ -28,7 +28,7 @@ from coevo.model.dependencies import Revised
 from coevo.model.errors import Transient
 from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod, compute_short_hash
-from coevo.storage import checksummed
+from coevo.storage import durable
 
 # Of a task, in the order of its targets; each is asked of the submitted test and of gold's.
 MOST_METHODS = 20
@@ -123,14 +123,14 @@ def _run_pit(
         rev = context.pair.new.rev
         compiled = context.built.compile(rev, rev, side.method.module, edits=edits)
         cache_path = _locate_cached(context, compiled, side, lines, kept)
-        known = cache_path and checksummed.load_checksummed(cache_path)
+        known = cache_path and durable.load_checksummed(cache_path)
         if known:
             return codec.decode_record(ByteCodeMutants, known)
         mutants = context.built.mutate(compiled, side.method, lines, context.conditions)
     except Transient:
         return ByteCodeMutants(trouble=PitTrouble.TROUBLE)
     if cache_path and mutants.trouble is None:
-        checksummed.write_checksummed(
+        durable.write_checksummed(
             cache_path, codec.encode_record(replace(mutants, cpu_seconds=0.0))
         )
     return mutants

@@ -27,7 +27,7 @@ from coevo.evaluation.reporting.bootstrap import (
     estimate_mean,
 )
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.model.hints import split_optional
+from coevo.model.column import split_optional
 from coevo.model.schema import build_table
 
 if TYPE_CHECKING:

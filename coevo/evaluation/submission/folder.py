@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from coevo.model.column import split_optional
 from coevo.model.errors import Fatal
-from coevo.model.hints import split_optional
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.models import LanguageModel, find_model
 from coevo.storage.bounded_json import parse_json

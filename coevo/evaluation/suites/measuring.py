@@ -17,7 +17,7 @@ from coevo.evaluation.measuring.watched_lines import add_ranges, list_names_at_r
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteReach, SuiteTest
 from coevo.evaluation.suites.texts import index_methods_by_name
-from coevo.git.contents import load_content
+from coevo.git.repository import load_content
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CompiledTests
 from coevo.languages.placebos import PlaceboKind

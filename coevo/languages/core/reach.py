@@ -7,8 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from functools import cache
 
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.declarations import DeclaredType, SourceFile
 from coevo.languages.reading import RevisionTree
 

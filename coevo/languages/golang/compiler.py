@@ -32,7 +32,7 @@ from coevo.languages.packed_files import pack_files
 from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Process, Sandbox
 from coevo.storage.beneath import SafePath, join_beneath
-from coevo.storage.building import build_folder_once
+from coevo.storage.durable import build_folder_once
 from coevo.storage.folders import find_cache_folder
 
 _ENTRY = re.compile(r'cache/[0-9a-f]{2}/[0-9a-f]{64}-[ad]')

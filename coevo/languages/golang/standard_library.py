@@ -21,7 +21,7 @@ from coevo.languages.golang import inside
 from coevo.languages.golang.places import OVERLAY
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.errors import Fatal, Transient
-from coevo.storage.building import build_folder_once
+from coevo.storage.durable import build_folder_once
 from coevo.storage.folders import find_cache_folder
 
 _SOURCES = Path(inside.__file__).parent

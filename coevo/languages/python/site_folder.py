@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from coevo.sandboxes.tar_stream import iterate_members
+from coevo.sandboxes.unpacking import iterate_members
 from coevo.storage.beneath import SafePath, UnsafePath, join_beneath
 from coevo.storage.durable import UNFINISHED
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from coevo.display.credentials import hide_credentials
+from coevo.display.redaction import hide_credentials
 from coevo.display.terminal import escape_controls
 from coevo.languages.findings import DoctorFinding
 from coevo.languages.python import uv

@@ -109,9 +109,10 @@ def test_bundle_runs_with_its_own_libraries_and_records_its_packages(
     assert str(folder / 'coevo/lib/libc.so.6') in said
     found = load_record(folder)
     assert found is not None
-    assert found.suite == CODENAME
-    assert [package.name for package in found.packages] == ['toy-libc', 'toy-runtime']
-    assert all(len(package.sha256) == 64 for package in found.packages)
+    suite, packages = found
+    assert suite == CODENAME
+    assert [package.name for package in packages] == ['toy-libc', 'toy-runtime']
+    assert all(len(package.sha256) == 64 for package in packages)
 
 
 def test_inner_links_are_kept_and_outer_links_are_replaced_by_files_or_removed(
@@ -145,7 +146,7 @@ def test_package_missing_from_the_own_release_comes_from_the_development_suite(
 
     found = load_record(folder)
     assert found is not None
-    assert found.suite == 'sid'
+    assert found[0] == 'sid'
 
 
 def test_unsigned_package_list_is_refused(

@@ -14,8 +14,8 @@ from coevo.engine.repairs import RepairKind, classify_repair, guard_repairs
 from coevo.engine.results import SelectedMethod, Step
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
-from coevo.model.identity import compute_candidate_id
 from coevo.model.quality import RepairGuard
+from coevo.model.records import compute_candidate_id
 from coevo.model.words import BreakageCause, Label, Outcome, Walk
 from coevo.sandboxes import libfaketime
 from miners.diffs.changes import diff_pair

@@ -3,12 +3,7 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.java import assertions as java
-from coevo.measures.assertions import (
-    AssertionChange,
-    AssertionKind,
-    classify_change,
-    compare_assertions,
-)
+from flows.study.texts import AssertionChange, AssertionKind, classify_change, compare_assertions
 
 
 def test_the_same_assertion_on_other_values_counts_as_changed() -> None:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.model.dependencies import RESOURCE, CoupledBy, Dependency, DependencyList, Revised
-from coevo.model.dependency_lists import choose_dependency_list, select_dependencies
+from coevo.model.dependencies import (
+    RESOURCE,
+    CoupledBy,
+    Dependency,
+    DependencyList,
+    Revised,
+    choose_dependency_list,
+    select_dependencies,
+)
 
 CALLED, EXECUTED = DependencyList.CALLED, DependencyList.EXECUTED
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.sandboxes.tar_stream import END
-from coevo.sandboxes.unpacking import unpack
+from coevo.sandboxes.unpacking import END, unpack
 
 
 def archive(members: Iterable[tuple[str, bytes, bytes]]) -> io.BytesIO:

@@ -12,9 +12,9 @@ import pytest
 
 from coevo.command.main import main
 from coevo.model.errors import Fatal
-from coevo.model.identity import compute_method_id
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import Reason
+from coevo.model.records import compute_method_id
 from coevo.model.segment import Segment
 from coevo.model.words import Cell, MethodChange, Outcome, Stage
 from coevo.snapshots.cutoffs import Cutoff
@@ -30,6 +30,7 @@ from coevo.snapshots.snapshot import attach_snapshots
 from coevo.snapshots.statistics import STATISTICS, run_statistic
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
+from filters import sample
 from tests import segments, snapshots
 from tests.segments import REFINEMENT, UPDATE, F, P
 
@@ -263,7 +264,9 @@ def test_a_split_depends_on_repository_and_seed_alone() -> None:
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of 11 unchanged tests 5 were drawn: n1, n2, n3, b1, and one that proved flaky."""
     folder = tmp_path_factory.mktemp('drawn')
-    lost = [(Stage.FILTER, Reason.NOT_SAMPLED, MethodChange.UNCHANGED, f's{n}') for n in range(6)]
+    lost = [
+        (Stage.FILTER, sample.Reason.NOT_SAMPLED, MethodChange.UNCHANGED, f's{n}') for n in range(6)
+    ]
     lost.append((Stage.LABEL, Reason.FLAKY, MethodChange.UNCHANGED, 'l1'))
     lost.append((Stage.LABEL, Reason.FLAKY, MethodChange.CHANGED, 'l2'))
     drops = []

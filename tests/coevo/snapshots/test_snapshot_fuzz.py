@@ -20,7 +20,7 @@ import pytest
 from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
 from coevo.storage.store import Store
-from packagers.built import BuiltTasks
+from packagers.plan import BuiltTasks
 from packagers.rows import Rows
 from tests import segments, snapshots
 from tests.fuzz import snapshots as mutated

@@ -12,10 +12,9 @@ from coevo.engine.execution import evaluate_pair
 from coevo.engine.results import SelectedMethod
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
-from coevo.model.identity import compute_candidate_id
 from coevo.model.profiles import load_profile
 from coevo.model.quality import IsolatedCells
-from coevo.model.records import Pair
+from coevo.model.records import Pair, compute_candidate_id
 from coevo.model.words import Track, Walk
 from coevo.starts.isolated_cells import IsolatedSubject
 from coevo.starts.isolation import Isolation, run_isolated_cells

@@ -17,7 +17,7 @@ from coevo.evaluation.judging.start_states import StartStateLost, StartStates
 from coevo.git.repository import Repository
 from coevo.model.quality import SiblingState, SiblingTargets
 from coevo.model.words import Track
-from coevo.snapshots.leaks import LEAST_LEAK
+from coevo.snapshots.cutoffs import LEAST_LEAK
 from coevo.snapshots.verification import verify_snapshot
 from flows.options import ReleaseOptions
 from flows.publication import publish_release

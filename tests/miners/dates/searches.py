@@ -14,9 +14,9 @@ from coevo.languages.table import get_reading
 from coevo.model.method_rows import MethodRow
 from coevo.storage.dates import SearchBasis, SeenBodies
 from coevo.storage.store import Store
-from miners.dates.bodies import parse_bodies
 from miners.dates.clone_search import SearchedClone, SearchListener, search_clone
 from miners.dates.dating import load_wanted_prints, search_for_store, update_wanted_bodies
+from miners.dates.scanning import parse_bodies
 from miners.discovery.crawls import list_refs
 from packagers.dating import DateJoin
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from coevo.git.contents import load_content
-from coevo.git.repository import Repository
+from coevo.git.repository import Repository, load_content
 from coevo.languages.declarations import SourceFile
 from coevo.languages.golang.reading.syntax import parse
 from coevo.languages.golang.reading.tests import is_test

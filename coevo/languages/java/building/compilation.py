@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from coevo.languages.java.building.session import JvmAnswer, JvmDeath
-from coevo.model.reasons import Reason
+from coevo.model.reasons import DiffReason
 from coevo.model.records import TestMethod
 
 # Errors that javac's scanner and parser give (its compiler.properties), less `compiler.err.`.
@@ -124,7 +124,7 @@ def add_unread_classes(report: CompileReport, classes: Collection[str]) -> Compi
     """The report of a tree that holds more classes, in files that are not read and were not there."""
     if not classes or report.everything is not None:
         return report
-    broken = {**dict.fromkeys(classes, Reason.UNREADABLE_SOURCE), **report.broken_classes}
+    broken = {**dict.fromkeys(classes, DiffReason.UNREADABLE_SOURCE), **report.broken_classes}
     return replace(report, unit_ok=False, broken_classes=broken)
 
 

@@ -17,9 +17,8 @@ from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.pump import pump_connections
 from coevo.sandboxes.sandbox import Job, Limits, Mount, Process, Sandbox
-from coevo.sandboxes.tar_stream import END
-from coevo.sandboxes.unpacking import unpack
-from coevo.storage.building import build_folder_once
+from coevo.sandboxes.unpacking import END, unpack
+from coevo.storage.durable import build_folder_once
 from coevo.storage.folders import find_cache_folder
 
 # A JDK and Maven as the sandbox of an agent has them.

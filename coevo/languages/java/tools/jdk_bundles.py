@@ -72,8 +72,7 @@ def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
 
 def list_source_packages(home: Path) -> tuple[str, ...]:
     """`NAME VERSION sha256:DIGEST` of each package of a JDK that coevo brought; none of any other."""
-    bundle = load_record(home)
-    packages = bundle.packages if bundle else ()
+    _, packages = load_record(home) or ('', ())
     return tuple(
         f'{package.name} {package.version} sha256:{package.sha256}' for package in packages
     )

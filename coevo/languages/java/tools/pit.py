@@ -20,7 +20,7 @@ from coevo.languages.java.tools.libraries import (
 )
 from coevo.languages.java.tools.toolchain import compile_program, prepare_toolchain
 from coevo.model.listener import Say, ignore_message
-from coevo.storage.building import build_folder_once
+from coevo.storage.durable import build_folder_once
 
 _SOURCES = Path(__file__).parents[1] / 'jvm'
 _PINS, _PINS_OF_8 = _SOURCES / 'pit.toml', _SOURCES / 'pit_of_8.toml'

@@ -23,7 +23,7 @@ from coevo.languages.java.tools.libraries import (
     run_java_tool,
 )
 from coevo.model.listener import Say
-from coevo.storage.building import build_folder_once
+from coevo.storage.durable import build_folder_once
 from coevo.storage.folders import find_cache_folder
 
 _SOURCES = Path(__file__).parents[1] / 'jvm'

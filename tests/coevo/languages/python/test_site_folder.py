@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.python.site_folder import DATE, MOST_BYTES, SiteFault, unpack_packages
-from coevo.sandboxes.tar_stream import END
+from coevo.sandboxes.unpacking import END
 
 
 def member(name: str, content: bytes = b'', **more: object) -> tuple[tarfile.TarInfo, bytes]:

@@ -27,8 +27,8 @@ from coevo.languages.java.tools.artifacts import (
 from coevo.languages.java.tools.jdks import choose_jdk, find_jdks
 from coevo.languages.java.tools.upstreams import parse_upstreams
 from coevo.model.errors import Fatal
+from coevo.sandboxes.pump import shorten_address
 from coevo.sandboxes.sandbox import Job, Limits, Mount, open_sandbox
-from coevo.sandboxes.socket_addresses import shorten_address
 
 JAR = '/org/example/lib/1.0/lib-1.0.jar'
 METADATA = '/org/example/lib/maven-metadata.xml'

@@ -12,10 +12,9 @@ from coevo.git.repository import Repository
 from coevo.languages.engine import Builder
 from coevo.languages.table import get_engine_version
 from coevo.languages.verdicts import KILLED
-from coevo.model.identity import compute_candidate_id
 from coevo.model.labels import list_deciding_cells
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Pair
+from coevo.model.records import Pair, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import Outcome
 from coevo.storage.reverifications import ReverificationRecord, ReverifiedLabel

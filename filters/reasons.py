@@ -1,0 +1,47 @@
+"""The reasons of the filters as data that `coevo` reads, which is below the filters.
+
+`make docs` writes them. A reason keeps its place in the list, and stays when its filter goes: a
+snapshot that has been released may hold it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from coevo.model import reasons
+from coevo.model.choices import Choice
+from coevo.model.words import Stage
+from filters import FILTERS_BY_STAGE
+
+FILE = Path(reasons.__file__).with_name('filter_reasons.toml')  # own name: beside our own module
+
+_HEAD = """\
+# The reasons of the filters, by stage and in the order in which they are listed.
+# `make docs` takes them from the filters and adds new ones; one that was released is never renamed.
+"""
+
+
+def render_file(known: Mapping[Stage, Mapping[str, str]] = reasons.FILTER_REASONS) -> str:
+    """Return the file with what the filters state now, after the order of what is known."""
+    return '\n'.join((_HEAD, *(_render_stage(stage, known) for stage in FILTERS_BY_STAGE)))
+
+
+def _render_stage(stage: Stage, known: Mapping[Stage, Mapping[str, str]]) -> str:
+    sentences = {**known.get(stage, {}), **dict(_list_sentences(stage))}
+    lines = (
+        f'{name} = {json.dumps(text, ensure_ascii=False)}\n' for name, text in sentences.items()
+    )
+    return ''.join((f'[{stage}]\n', *lines))
+
+
+def _list_sentences(stage: Stage) -> Iterator[tuple[str, str]]:
+    for filter_ in FILTERS_BY_STAGE[stage]:
+        # What the diff of a pair states has its sentences in `coevo` already.
+        if issubclass(filter_.Reason, Choice):
+            yield from ((reason.value, reason.clause) for reason in filter_.Reason)
+
+
+if __name__ == '__main__':
+    FILE.write_text(render_file(), encoding='utf-8')

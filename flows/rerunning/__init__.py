@@ -1,1 +1,0 @@
-"""Running released labels again: what `flows.reverification` is made of."""
