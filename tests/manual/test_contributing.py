@@ -52,7 +52,6 @@ RECIPES = [
         'Add a workaround for builds',
         [
             'CHANGELOG.md',
-            'coevo/languages/java/language.py',
             'coevo/languages/java/maven/attempts.py',
             'tests/coevo/languages/java/maven/test_needless_plugins.py',
         ],
