@@ -1,4 +1,4 @@
-"""The rows of pairs: what was built, run in their cells, and what it cost."""
+"""The row types of the tables `pairs`, `cells` and `timings`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ from coevo.model.words import Cell, Outcome, WalkOfRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRow:
+    """A pair under a walk: its dates, builds, measurements of the change; (pair_id, walk) is the
+    key.
+    """
+
     repo: RepoName
     walk: WalkOfRow
     pair_id: PairId
@@ -107,8 +111,8 @@ class PairRow:
             'unknown. Filled at release.'
         ),
     ] = None
-    # `name version` of what it was measured with, none if not run; with the checksum behind the
-    # version those of the packages of a JDK that coevo brought
+    # Each entry is `name version`; there is none for a tool that did not run. Behind the version of
+    # a JDK that coevo installed stands the checksum of its package.
     tools: Annotated[
         tuple[str, ...],
         Column(
@@ -265,7 +269,9 @@ class CellRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentRow:
-    """The environment of a module at a pair's new revision, kept with the segment for its tasks."""
+    """The environment of a module at a pair's new revision, kept in the segment for the pair's
+    tasks.
+    """
 
     pair_id: str
     module: str
@@ -274,7 +280,7 @@ class EnvironmentRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingRow:
-    """What a step of a pair cost; outside the checksummed core."""
+    """The cost of one step of a pair; not covered by the snapshot's checksums."""
 
     repo: RepoName
     walk: WalkOfRow
