@@ -20,6 +20,8 @@ from coevo.display import redaction
 # The file name in errors about coevo's own output.
 STANDARD_OUTPUT = 'standard output'
 
+# Control characters except tab and line feed; marks, embeddings, overrides and isolates of
+# bidirectional text; line ends that programs do not treat as such.
 _CONTROL = re.compile(
     '[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]'
 )
