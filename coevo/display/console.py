@@ -47,6 +47,7 @@ class _SafeConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
+        """Yield the segments of a renderable, with control characters in its texts escaped."""
         for segment in super().render(renderable, options):
             yield (
                 segment

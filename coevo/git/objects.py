@@ -23,7 +23,7 @@ class CommitHeader:
 
     @property
     def commit(self) -> Commit:
-        """The same data with dates in UTC."""
+        """The record `Commit` with the same data and dates in UTC."""
         return Commit(
             rev=self.rev,
             parents=self.parents,

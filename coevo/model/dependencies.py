@@ -19,7 +19,7 @@ from coevo.model.column import Column
 
 
 class Revised(Choice):
-    """How a production declaration changed between old and new."""
+    """The kind of change of a production declaration between old and new."""
 
     INSERTED = 'inserted', 'it is new'
     MODIFIED = 'modified', 'it was changed'
@@ -39,7 +39,7 @@ RESOURCE = 'resource'
 
 
 class DependencyList(Choice):
-    """Which of a test's changed dependencies are used; see `choose_dependency_list`."""
+    """The choice among a test's two lists of changed dependencies; see `choose_dependency_list`."""
 
     CALLED = 'called', 'those that the test itself calls'
     EXECUTED = 'executed', 'all that it executes'
@@ -92,12 +92,12 @@ class Dependency:
 
     @property
     def is_method(self) -> bool:
-        """Whether the declaration is a method or constructor."""
+        """True for a method or constructor."""
         return self.name.endswith(')')
 
     @property
     def is_resource(self) -> bool:
-        """Whether the declaration is a resource file."""
+        """True for a resource file."""
         return self.declaration == RESOURCE
 
 

@@ -30,7 +30,7 @@ class MethodIdentity(Protocol):
 
 
 class DropLocation(Protocol):
-    """Where in a walk a drop occurred: in a pair, or in the walk itself."""
+    """The location of a drop in a walk: a pair, or the walk itself."""
 
     @property
     def repo(self) -> str:

@@ -54,7 +54,7 @@ SUITE_FAMILIES = (*SINGLE_REVISION_FAMILIES, *RELEASED_FAMILIES)
 
 
 class Scenario(Choice):
-    """What a task asks to be done with a suite."""
+    """The kind of work that a task asks for on a suite."""
 
     CREATE = 'create', 'write it, or what it lacks'
     REPAIR = 'repair', 'mend a defect of its own'
@@ -62,7 +62,7 @@ class Scenario(Choice):
 
 
 class StartBuilder(Choice):
-    """How the start state is derived from the new revision."""
+    """The way in which the start state is derived from the new revision."""
 
     REVERTED = 'reverted', 'the targets are as at the old revision'
     REMOVED = 'removed', 'the targets are removed with what they alone use'

@@ -17,7 +17,7 @@ from coevo.model.words import Label
 
 
 class ExpectedAction(Choice):
-    """What a change asks of a test, by its label."""
+    """The action that a change asks for on a test, by the test's label."""
 
     UPDATE = 'update', 'the change breaks it: it has to pass again'
     KEEP = 'keep', 'the change leaves it alone: it has to stay as it is'

@@ -22,7 +22,7 @@ WITHOUT_SIBLINGS = 'gold does not pass without its siblings'
 
 
 class PairEnd(Choice):
-    """One of the two revisions of a pair."""
+    """The two revisions of a pair."""
 
     OLD = 'old', 'the old revision'
     NEW = 'new', 'the new revision'
@@ -64,7 +64,7 @@ class IsolatedCells:
 
 
 class SiblingState(Choice):
-    """How targets of a pair's other tasks appear in the start state of one task."""
+    """The treatment of targets of a pair's other tasks in the start state of one task."""
 
     ABSENT = 'absent', 'they are absent with their whole file, which is new'
     REMOVED = 'removed', 'they are removed with what they alone use'
@@ -309,7 +309,7 @@ class MutantRow:
 
 
 class PitTrouble(Choice):
-    """Why there are no results from PIT for a test."""
+    """The reason why there are no results from PIT for a test."""
 
     NOT_OFFERED = 'not_offered', 'there is no PIT for the language'
     NO_METHOD = 'no_method', 'no changed method exists at new'
@@ -322,7 +322,7 @@ class PitTrouble(Choice):
 
 
 class ReversalStatus(Choice):
-    """Whether the new test notices that one declaration was undone."""
+    """The reaction of the new test to the undoing of one declaration."""
 
     DETECTED = 'detected', 'the test does not pass without this part'
     UNDETECTED = 'undetected', 'the test passes without this part'

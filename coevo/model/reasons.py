@@ -16,7 +16,7 @@ from coevo.model.words import Cell, Outcome, Stage
 
 
 class DiffReason(StrEnum):
-    """Why the difference of a pair contains nothing to run."""
+    """A reason why the difference of a pair contains nothing to run."""
 
     UNREADABLE_SOURCE = 'unreadable_source'
     COMMENTS_OR_FORMATTING_ONLY = 'comments_or_formatting_only'
@@ -24,7 +24,7 @@ class DiffReason(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why something left the funnel outside of a filter."""
+    """A reason why something left the funnel outside of a filter."""
 
     ROOT_COMMIT = 'root_commit'
     NO_CODE_CHANGE = 'no_code_change'

@@ -32,7 +32,7 @@ class TestMethod:
 
 
 class FileOrigin(StrEnum):
-    """Whether a file was written by hand, generated, or copied from another project."""
+    """The origin of a file: written by hand, generated, or copied from another project."""
 
     WRITTEN = 'written'
     GENERATED = 'generated'

@@ -30,7 +30,7 @@ WalkOfRow = Annotated[Walk, Column('The walk that paired the two revisions.')]
 
 
 class MethodChange(Choice):
-    """How a test method changed between old and new, ignoring comments and formatting."""
+    """The change of a test method between old and new, ignoring comments and formatting."""
 
     INSERTED = 'inserted', 'the test is new'
     CHANGED = 'changed', 'its own text changed'
@@ -52,12 +52,12 @@ class Cell(Choice):
 
     @property
     def tests_are_new(self) -> bool:
-        """Whether the tests are those of the new revision."""
+        """True if the tests are those of the new revision."""
         return self in (Cell.T_NEW_C_NEW, Cell.T_NEW_C_OLD)
 
     @property
     def code_is_new(self) -> bool:
-        """Whether the code is that of the new revision."""
+        """True if the code is that of the new revision."""
         return self in (Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW)
 
 
@@ -76,12 +76,12 @@ class Outcome(Choice):
 
     @property
     def is_broken(self) -> bool:
-        """Whether the test failed, ended with an error, timed out or did not compile."""
+        """True if the test failed, ended with an error, timed out or did not compile."""
         return self in (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT, Outcome.COMPILE_ERROR)
 
 
 class Label(Choice):
-    """What the cells say about a test; docs/evidence.md has the whole table."""
+    """The verdict of the cells on a test; docs/evidence.md has the whole table."""
 
     UPDATE = 'update', 'the old test breaks on the new code, the updated one passes'
     REFINEMENT = 'refinement', 'the test changed, though the old one still passes on the new code'
@@ -115,7 +115,7 @@ class Track(Choice):
 
 
 class BreakageCause(Choice):
-    """Why a test is broken in a cell that decides its label."""
+    """The cause why a test is broken in a cell that decides its label."""
 
     PRODUCTION = 'production', 'the change of the production code'
     BUILD = 'build', 'a library or setting; with those of the other revision the test is not broken'
@@ -142,7 +142,7 @@ class Stage(Choice):
 
     @property
     def unit(self) -> str:
-        """What the stage counts: `commit`, `pair`, `method`, `test_file` or `task`."""
+        """The unit that the stage counts: `commit`, `pair`, `method`, `test_file` or `task`."""
         units = {
             Stage.WALK: 'commit',
             Stage.PAIR: 'pair',

@@ -37,7 +37,7 @@ _LEAVES = frozenset({errno.ELOOP, errno.ENOTDIR})
 
 
 class PathFault(StrEnum):
-    """Why a text cannot be a path beneath a root."""
+    """A reason why a text cannot be a path beneath a root."""
 
     EMPTY = 'empty'
     NUL = 'nul'

@@ -354,20 +354,24 @@ def _watch(connected: socket.socket | None) -> None:
 
 class _WatchedHttpConnection(HTTPConnection):
     def connect(self) -> None:
+        """Connect, and register the socket with the current request's clock."""
         super().connect()
         _watch(self.sock)
 
     def putrequest(self, *words: Any, **options: Any) -> None:
+        """Register a reused socket with the current request's clock, then start the request."""
         _watch(self.sock)  # a reused connection, for which `connect` is not called
         super().putrequest(*words, **options)
 
 
 class _WatchedHttpsConnection(HTTPSConnection):
     def connect(self) -> None:
+        """Connect, and register the socket with the current request's clock."""
         super().connect()
         _watch(self.sock)
 
     def putrequest(self, *words: Any, **options: Any) -> None:
+        """Register a reused socket with the current request's clock, then start the request."""
         _watch(self.sock)
         super().putrequest(*words, **options)
 

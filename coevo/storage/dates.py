@@ -42,7 +42,7 @@ class SearchBasis(StrEnum):
 
 
 class NoDateReason(StrEnum):
-    """Why the commit that introduces a body does not date it."""
+    """A reason why the commit that introduces a body does not date it."""
 
     UNDATED = 'undated'
     BULK = 'bulk'
@@ -127,7 +127,7 @@ class SeenBodies:
 
     @property
     def searched_bodies(self) -> frozenset[str]:
-        """The bodies whose search is complete, found or absent."""
+        """The bodies that this record answers for, found or absent."""
         return frozenset((*self.absent, *(each.body for each in self.seen)))
 
 

@@ -44,7 +44,7 @@ class FetchAnswer:
 
     @property
     def is_found(self) -> bool:
-        """Whether the status is 200. An answer 206 to a request for a part does not count."""
+        """True for status 200, but not for 206, the answer to a request for a part."""
         return self.status == 200
 
 
