@@ -40,9 +40,7 @@ def open_console() -> Console:
 
 
 class _SafeConsole(Console):
-    """A console whose own control sequences reach the terminal, while control characters in texts
-    are escaped.
-    """
+    """A console that may control the terminal, while control characters in texts are escaped."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -115,9 +113,7 @@ class _ProgressLog:
 
 
 def _format_time_left(seconds_since: float, done: int, total: int) -> str:
-    """Return the estimated remaining time by the steps done since the first one; empty if too few
-    are done.
-    """
+    """Return the estimated remaining time by the pace so far; empty after too few steps."""
     if done < _LINES_EVERY or done == total:
         return ''
     seconds = seconds_since / (done - 1) * (total - done)

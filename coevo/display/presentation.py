@@ -89,8 +89,9 @@ def _fetch_texts(answer: Answer) -> tuple[list[str], list[tuple[str | None, ...]
 
 
 def _format_times(answer: Answer) -> Answer:
-    """Return the result with times as ISO 8601 text. DuckDB would need another package to convert
-    them for Python.
+    """Return the result with times as ISO 8601 text.
+
+    DuckDB would need another package to convert them for Python.
     """
     names = [_quote_name(name) for name in answer.columns]
     return answer.project(

@@ -26,8 +26,9 @@ def redact(text: str) -> str:
 
 
 def strip_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for a process that runs foreign code: object-store keys stay, other
-    secrets go.
+    """Return the environment for a process that runs foreign code.
+
+    Keys of object stores (AWS_...) stay, other secrets are removed.
     """
     return {
         name: value
@@ -37,9 +38,7 @@ def strip_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _list_secrets(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield the values of secret variables, and the parts of values separated by commas or white
-    space.
-    """
+    """Yield the values of secret variables, and their parts between commas or white space."""
     for name, value in environment.items():
         if _SECRET_NAMES.search(name.upper()):
             yield from (

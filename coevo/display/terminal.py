@@ -45,9 +45,7 @@ def write_data(answer: bytes) -> None:
 
 @contextmanager
 def _name_output_in_errors() -> Iterator[None]:
-    """Add "standard output" as the file name to OSErrors, which name no file for a broken or full
-    output.
-    """
+    """Name standard output in OSErrors, which name no file for a broken pipe or a full disk."""
     try:
         yield
     except OSError as error:
@@ -95,9 +93,7 @@ class GuardedStream:
 
 
 def silence_stream(stream: Any) -> None:
-    """Redirect a stream that has no reader any more to /dev/null, so that pending output raises no
-    error.
-    """
+    """Redirect a stream that has no reader to /dev/null, so that pending output raises no error."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

@@ -18,8 +18,6 @@ from coevo.storage.folders import find_cache_folder
 from coevo.storage.place import encode_folder_name
 
 # A fetch that brings exactly what its refspecs name and changes nothing else.
-
-# A fetch that brings what its refspecs name and touches nothing else.
 FETCH = ('fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')
 
 PROTOCOLS = ('https', 'http', 'ssh', 'git')
@@ -44,9 +42,7 @@ def make_fetch_environment(
 
 
 def _make_network_environment() -> dict[str, str]:
-    """Return the parts of the user's environment that Git needs to reach a server, and its protocol
-    settings.
-    """
+    """Return Git's protocol settings, and the user's variables that it needs to reach a server."""
     proxies = ('https_proxy', 'http_proxy', 'no_proxy', 'all_proxy', 'ssh_auth_sock')
     files = ('GIT_SSL_CAINFO', 'SSL_CERT_FILE', 'SSL_CERT_DIR')
     given = {n: v for n, v in os.environ.items() if n.lower() in proxies or n in files}
@@ -93,8 +89,9 @@ def open_repository_with(
 
 @contextmanager
 def _fetch_clone(repo: str, url: str, revs: Sequence[str]) -> Iterator[Path]:
-    """Provide a clone in the cache that has these commits. Only they are fetched if the server
-    permits that, else all refs.
+    """Provide a clone in the cache that has these commits.
+
+    Only these commits are fetched if the server permits that, otherwise all refs.
     """
     folder = find_cache_folder() / 'clones'
     folder.mkdir(parents=True, exist_ok=True)

@@ -57,8 +57,9 @@ _LINE = 52  # content bytes per line of a binary patch
 def make_file_patch(
     path: str, old: bytes | str | None, new: bytes | str | None, mode: str = '100644'
 ) -> str:
-    """Return the patch between two contents of a file; None is an absent file. Empty if they are
-    equal.
+    """Return the patch between two contents of a file; None is an absent file.
+
+    The patch of equal contents is empty.
     """
     ends = [end.encode() if isinstance(end, str) else end for end in (old, new)]
     if ends[0] == ends[1]:
@@ -76,9 +77,7 @@ def make_file_patch(
 
 
 def make_tree_patch(repository: Repository, old: str, new: str, paths: Collection[str]) -> str:
-    """Return the patch of some files between two revisions: text files first, then binary ones, by
-    path.
-    """
+    """Return the patch of some files between two revisions: text files first, each group by path."""
     wanted = set(paths)
     texts, binaries = [], []
     for change in repository.list_changes(old, new):

@@ -42,10 +42,10 @@ class FileChange:
 
 
 class Repository:
-    """A bare clone, read-only and safe from several threads. Paths that are not UTF-8 carry
-    surrogates.
+    """A bare clone, read-only and safe from several threads.
 
-    Its Git process and its caches are released on `close` or with the last reference.
+    Paths that are not UTF-8 carry surrogates. The clone's Git process and caches are released on
+    `close` or with the last reference.
 
     blob    content of a blob by id
     folder  (mode, name, id) of a tree's direct entries, by the tree's id
@@ -132,8 +132,9 @@ class Repository:
                 add_commit(parent)
 
     def load_text(self, rev: str, path: str) -> str | None:
-        """Return the text of a file, with replacement characters for invalid UTF-8; None if it does
-        not exist.
+        """Return the text of a file; None if it does not exist.
+
+        Invalid UTF-8 becomes replacement characters.
         """
         entry = self.tree(rev).get(path)
         return self.blob(entry.oid).decode('utf-8', 'replace') if entry else None
@@ -180,9 +181,7 @@ class Repository:
         return {path: int(line) for path, line in lines if line.isdigit()}
 
     def list_submodules(self, rev: str) -> tuple[str, ...]:
-        """Return the paths of a commit's submodules. Their files belong to other repositories and
-        are not available.
-        """
+        """Return the paths of a commit's submodules, whose files are not in this clone."""
         entries = _walk_tree(self.folder, self.header(rev).tree)
         return tuple(path for path, entry in entries if entry.mode == SUBMODULE)
 
@@ -218,9 +217,7 @@ class Repository:
         prefix: str,
         todo: list[tuple[str | None, str | None, str]],
     ) -> Iterator[FileChange]:
-        """Yield the changes directly in two folders and append their differing subfolders to
-        `todo`.
-        """
+        """Yield the changes directly in two folders; append differing subfolders to `todo`."""
         before = {name: (mode, oid) for mode, name, oid in self.folder(old)} if old else {}
         after = {name: (mode, oid) for mode, name, oid in self.folder(new)} if new else {}
         for name in before.keys() | after.keys():
@@ -259,8 +256,9 @@ Folder = Callable[[str], Sequence[tuple[str, str, str]]]
 
 
 def _walk_tree(folder: Folder, oid: str) -> Iterator[tuple[str, TreeEntry]]:
-    """Yield the files and submodules of a tree by path, in Git's order, without recursion: trees
-    may be very deep.
+    """Yield the files and submodules of a tree by path, in Git's order.
+
+    Trees may be too deep for recursion.
     """
     open_folders = [('', iter(folder(oid)))]
     while open_folders:

@@ -26,9 +26,7 @@ def encode_record(record: Any) -> bytes:
 
 
 def decode_record(record: type[Record], data: bytes) -> Record:
-    """Return the record that `encode_record` encoded. A field that the data lacks takes its
-    default.
-    """
+    """Return the record that `encode_record` encoded. Missing fields take their defaults."""
     hint: Any = record  # mypy rejects a generic type where a hashable is expected
     decoded = _build_record_decoder(hint)(json.loads(data))
     assert isinstance(decoded, record)

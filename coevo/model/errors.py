@@ -4,14 +4,13 @@ from __future__ import annotations
 
 
 class Fatal(RuntimeError):
-    """Bad input. The message is one sentence that says what to do next; the command ends with
-    status 2.
-    """
+    """Bad input; the message says what to do next. The command ends with status 2."""
 
 
 class Transient(RuntimeError):
-    """A failure of the machine or a service (network, disk, memory, a daemon): worth another try,
-    and never a verdict.
+    """A failure of the machine or a service, such as network, disk, memory or a daemon.
+
+    It is worth another try, and never a verdict about a test.
     """
 
 

@@ -125,9 +125,7 @@ class EngineRelease:
 def select_rows(
     change: MethodChange, engine: EngineRelease | None = None
 ) -> tuple[LabelTableRow, ...]:
-    """Return the rows for a kind of change that an engine release had; None selects all of today's
-    rows.
-    """
+    """Return an engine release's rows for a kind of change; None selects today's rows."""
     return tuple(
         row for row in TABLE if row.change is change and (engine is None or engine.has_row(row))
     )

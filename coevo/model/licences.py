@@ -15,9 +15,7 @@ _WORD = re.compile(r'[a-z0-9]+(?:\.[0-9]+)*')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LicenceSentences:
-    """A rule that recognises a licence by its text: every sentence in `all` occurs and none in
-    `none`.
-    """
+    """A rule that recognises a licence text: it contains all sentences of `all` and none of `none`."""
 
     id: str
     all: tuple[str, ...]

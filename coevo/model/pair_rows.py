@@ -26,8 +26,9 @@ from coevo.model.words import Cell, Outcome, WalkOfRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRow:
-    """A pair under a walk: its dates, builds, measurements of the change; (pair_id, walk) is the
-    key.
+    """A pair under a walk: dates, builds and measurements of its change.
+
+    (pair_id, walk) is the key.
     """
 
     repo: RepoName
@@ -111,8 +112,8 @@ class PairRow:
             'unknown. Filled at release.'
         ),
     ] = None
-    # Each entry is `name version`; there is none for a tool that did not run. Behind the version of
-    # a JDK that coevo installed stands the checksum of its package.
+    # Each entry is `name version`; a tool that did not run has none. Each package of a JDK that
+    # coevo installed has an entry, too: `name version sha256:DIGEST`.
     tools: Annotated[
         tuple[str, ...],
         Column(
@@ -269,9 +270,7 @@ class CellRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentRow:
-    """The environment of a module at a pair's new revision, kept in the segment for the pair's
-    tasks.
-    """
+    """The environment of a module at a pair's new revision; its segment keeps it for the tasks."""
 
     pair_id: str
     module: str

@@ -17,8 +17,7 @@ from coevo.model.words import Outcome, WalkOfRow
 
 VALID = 'valid'  # value of `IsolatedCells.start` for a valid start state
 WITHOUT_SIBLINGS = 'gold does not pass without its siblings'
-"""The beginning of the reason why a start state is invalid, if removing the siblings is the cause.
-"""
+"""The beginning of the reason for an invalid start state that lacks siblings which gold needs."""
 
 
 class PairEnd(Choice):
@@ -85,9 +84,7 @@ class SiblingTargets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairGuard:
-    """Evidence that a repaired test was broken by its own fault; None where a check was not
-    possible.
-    """
+    """Evidence that a repaired test was itself at fault; None if a check was not possible."""
 
     sibling: Annotated[
         str | None,
@@ -146,9 +143,7 @@ class Coverage:
 
     @property
     def line_coverage(self) -> float | None:
-        """Line coverage as the paper defines it (A.4, Eq. 1): the share of all lines, with or
-        without code.
-        """
+        """Line coverage after the paper (A.4, Eq. 1): covered lines per line, with or without code."""
         return self.covered_lines / self.lines if self.lines else None
 
     @property

@@ -232,8 +232,7 @@ def _load_filter_reasons() -> dict[Stage, dict[str, str]]:
 
 
 FILTER_REASONS = _load_filter_reasons()
-"""The sentences of the filters by stage; `python -m filters.reasons`, a part of `make docs`, writes
-the file.
+"""The sentences of the filters by stage. `python -m filters.reasons` (`make docs`) writes the file.
 """
 
 BY_STAGE: dict[Stage, dict[str, str]] = {

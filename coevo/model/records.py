@@ -95,16 +95,15 @@ class Pair:
 
     @property
     def pair_id(self) -> str:
-        """The id of the pair, the same under every walk; (pair_id, walk) is the key of the table
-        `pairs`.
+        """The id of the pair, the same under every walk.
+
+        (pair_id, walk) is the key of the table `pairs`.
         """
         return compute_short_hash(self.repo, self.language, self.old.rev, self.new.rev)
 
     @property
     def gap_hours(self) -> float | None:
-        """Hours between the two by committer time; negative if the clocks disagree, None without
-        dates.
-        """
+        """Hours between the two by committer time, negative if clocks disagree; None without dates."""
         if self.old.committer_date is None or self.new.committer_date is None:
             return None
         seconds = (self.new.committer_date - self.old.committer_date).total_seconds()

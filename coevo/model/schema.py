@@ -197,9 +197,7 @@ def get_table_name_in_files(table: str, version: SchemaVersion) -> str:
 def list_columns_in_files(
     table: str, version: SchemaVersion, *, code_free: bool = False
 ) -> tuple[pa.Field, ...]:
-    """Return the columns that the files of a table have in a version, under the names of that
-    version.
-    """
+    """Return the columns of a table's files in a version, under the names of that version."""
     missing = find_missing_columns(table, version)
     promised = build_table_schema(table, code_free=code_free)
     fields = [field for field in promised if field.name not in missing]
@@ -209,8 +207,9 @@ def list_columns_in_files(
 def has_promised_columns(
     table: str, file_schema: pa.Schema, version: SchemaVersion, *, code_free: bool = False
 ) -> bool:
-    """Return whether a file has the columns that its version promises. A version newer than this
-    coevo's may have more.
+    """Return whether a file has the columns that its version promises.
+
+    A version newer than this coevo's may have more.
     """
     wanted = pa.schema(list_columns_in_files(table, version, code_free=code_free))
     if version > SCHEMA:
@@ -229,8 +228,9 @@ def _build_arrow_schema(record: type) -> pa.Schema:
 
 
 def build_table_schema(table: str, *, code_free: bool = False) -> pa.Schema:
-    """Return the columns of a table. In a code-free edition, columns with third-party text are
-    nullable (and null in all rows).
+    """Return the columns of a table.
+
+    In a code-free edition, columns with third-party text are nullable, and null in all rows.
     """
     whole = build_arrow_schema(TABLES[table])
     empty = find_third_party_paths(TABLES[table])
@@ -325,9 +325,7 @@ def _build_array(field: pa.Field, values: list[Any]) -> pa.Array:
 
 
 def _to_arrow_value(value: Any) -> Any:
-    """Return a value in a form that Arrow accepts; bytes of a path that are not UTF-8 become
-    escapes.
-    """
+    """Return a value in a form that Arrow accepts; bytes that are not UTF-8 become escapes."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode('utf-8', 'backslashreplace').decode()
     if isinstance(value, tuple | list):

@@ -64,8 +64,9 @@ BEGINNINGS: Mapping[str, Mapping[str, str]] = {
     'reason': {f'{cell}_': f'{was}_' for cell, was in _CELLS.items()},
     'detail': {f'{cell}_': f'{was}_' for cell, was in _CELLS.items()},
 }
-"""Renamed beginnings of values, by column: the reason `t_old_c_new_skipped` was
-`told_cnew_skipped`.
+"""Renamed beginnings of values, by column.
+
+Example: the reason `t_old_c_new_skipped` was `told_cnew_skipped`.
 """
 
 _VALUES_OF_TABLES = {
@@ -101,8 +102,8 @@ def _rename_fields(field: pa.Field, names: Mapping[str, str]) -> pa.Field:
 
 
 def read_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
-    """Return SQL that selects `rows`, columns of schema 2 in a FROM clause, under the names of
-    schema 3.
+    """Return SQL that reads `rows`, a FROM clause with columns of schema 2, by the names of schema
+    3.
 
     fields  the columns that the files hold, by their names in schema 3
     """
@@ -110,16 +111,14 @@ def read_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
 
 
 def write_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
-    """Return SQL that selects `rows`, columns of schema 3 in a FROM clause, under the names of
-    schema 2.
+    """Return SQL that reads `rows`, a FROM clause with columns of schema 3, by the names of schema
+    2.
     """
     return f'(SELECT {", ".join(_selected(table, fields, to_old=True))} FROM {rows})'
 
 
 def list_new_names(text: str) -> dict[str, str]:
-    """Return the schema 2 columns and tables that occur as words in a text, each with its name in
-    schema 3.
-    """
+    """Return the columns and tables of schema 2 that a text names, with their names in schema 3."""
     renamed = {
         old: new
         for names in (TABLES, *COLUMNS.values(), *FIELDS.values())

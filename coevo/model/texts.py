@@ -1,8 +1,7 @@
-"""The columns that hold third-party text: code, and text that shows code. A code-free edition omits
-it.
+"""The columns that hold third-party text: code, and text that shows code.
 
-Every text column of a snapshot is listed by name in exactly one of two lists. A snapshot with an
-unlisted text column is not written.
+A code-free edition omits this text. Every text column of a snapshot is listed by name in exactly
+one of two lists. A snapshot with an unlisted text column is not written.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The closed vocabularies of coevo: walks, changes, cells, outcomes, labels, tracks, causes and
-stages.
-"""
+"""The closed vocabularies of coevo, such as walks, changes, cells, outcomes, labels and stages."""
 
 from __future__ import annotations
 
@@ -115,7 +113,7 @@ class Track(Choice):
 
 
 class BreakageCause(Choice):
-    """The cause why a test is broken in a cell that decides its label."""
+    """The cause of a test's breakage in a cell that decides its label."""
 
     PRODUCTION = 'production', 'the change of the production code'
     BUILD = 'build', 'a library or setting; with those of the other revision the test is not broken'

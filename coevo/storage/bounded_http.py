@@ -48,9 +48,7 @@ _Result = TypeVar('_Result')
 
 
 class ServerUnreachable(OSError):
-    """The server does not answer or breaks off; the text says why, `kind` is the client's name for
-    the error.
-    """
+    """The server does not answer or breaks off; `kind` is the client's name for the error."""
 
     def __init__(self, text: str, kind: str = 'ServerUnreachable') -> None:
         super().__init__(text)
@@ -413,8 +411,9 @@ def _find_target(url: str, answer: HttpAnswer) -> str | None:
 
 
 def _explain_trouble(error: Exception) -> ServerUnreachable:
-    """Return the reason for a failure without the client's own wording, which may repeat data from
-    the server.
+    """Return the reason for a failure, without the client's wording around it.
+
+    That wording may repeat data from the server.
     """
     reason: BaseException = error
     if isinstance(error, urllib3.exceptions.HTTPError):

@@ -159,8 +159,9 @@ def open_lasting_zip(source: Path) -> zipfile.ZipFile:
 
 
 def list_zip_names(source: Path) -> list[str]:
-    """Return the names in a .zip without reading its members; duplicates are kept. See `open_zip`
-    for errors.
+    """Return the names in a .zip, duplicates included, without reading its members.
+
+    See `open_zip` for errors.
     """
     with open_file(source) as file:
         return _open_zip_directory(file).namelist()
@@ -258,9 +259,7 @@ class _StreamBeginning:
 
 
 class _ShortReadFile:
-    """A file that limits a single read: `zipfile` reads a whole central directory at once, however
-    long.
-    """
+    """A file that limits a single read, since `zipfile` reads a whole central directory at once."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

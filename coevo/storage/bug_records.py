@@ -34,9 +34,7 @@ def write_bug_record(
 
 
 def load_builds_by_record(place: StoragePlace, folder: str) -> dict[str, str]:
-    """Return the build in each bug record of a folder by the record's name; unreadable records are
-    left out.
-    """
+    """Return the build in each readable bug record of a folder, by the record's name."""
     builds_by_name = {}
     for entry in place.list_files(folder):
         record = place.read(entry.name)

@@ -32,9 +32,7 @@ def locate_clone(store: Path, repo: str) -> Path:
 
 @contextmanager
 def lock_for_change(git_dir: Path) -> Iterator[int]:
-    """Wait for exclusive access to change a clone, and provide the lock's descriptor, which
-    children may inherit.
-    """
+    """Wait for exclusive access to change a clone; provide the lock's descriptor for children."""
     with _open_descriptor(git_dir.with_suffix('.lock')) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield descriptor
@@ -86,8 +84,9 @@ class ClonePins:
 
 @contextmanager
 def lock_if_deserted(git_dir: Path) -> Iterator[bool]:
-    """Provide whether no process changes, reads or pins a clone; if so, it is locked inside the
-    context.
+    """Provide whether no process changes, reads or pins a clone.
+
+    If so, the clone stays locked until the context ends.
     """
     locks = (git_dir.with_suffix('.lock'), git_dir.with_suffix('.use'))
     with _open_descriptor(locks[0]) as changers, _open_descriptor(locks[1]) as readers:
@@ -124,9 +123,7 @@ def _create_pin_file(folder: Path) -> Iterator[int]:
 
 
 def _is_pinned(git_dir: Path) -> bool:
-    """Return whether a living process has pinned the clone; pin files of dead processes are
-    removed.
-    """
+    """Return whether a living process has pinned the clone; remove pin files of dead ones."""
     return any(
         git_dir.name in _load_pinned_names(path) for path in git_dir.parent.glob(f'*{_PINS}')
     )

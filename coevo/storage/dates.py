@@ -60,9 +60,7 @@ class RowBodies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedBody:
-    """A body's hash, and its print (`coevo.languages.prints.BodyPrint`) as text: tokens separated
-    by spaces.
-    """
+    """A body's hash, and its print (`coevo.languages.prints.BodyPrint`) as space-separated tokens."""
 
     body: str
     words: str
@@ -168,8 +166,9 @@ def compute_row_key(row: MethodRow | SingleRevisionRow) -> str:
 def load_wanted_bodies(
     place: StoragePlace, repo: str, language: str, version: str
 ) -> WantedBodies | None:
-    """Return the bodies that a repository's rows need; None if missing, damaged or of another
-    parser version.
+    """Return the bodies that a repository's rows need.
+
+    None if the file is missing, damaged or of another parser version.
     """
     wanted = _load_record(place, _name_wanted_file(repo, language), WantedBodies)
     return wanted if wanted is not None and wanted.version == version else None
@@ -185,8 +184,9 @@ def write_wanted_bodies(
 def load_seen_bodies(
     place: StoragePlace, repo: str, language: str, version: str
 ) -> SeenBodies | None:
-    """Return the search result for a repository; None if missing, damaged or of another parser
-    version.
+    """Return the search result for a repository.
+
+    None if the file is missing, damaged or of another parser version.
     """
     seen = _load_record(place, _name_seen_file(repo, language), SeenBodies)
     return seen if seen is not None and seen.version == version else None

@@ -78,9 +78,7 @@ def describe_trouble(error: OSError, words: Sequence[str] = ()) -> str:
 
 
 def _list_writable_folders(words: Sequence[str]) -> Iterator[Path]:
-    """Yield the folders that a command may write to: those that it names, coevo's own, and the
-    current one.
-    """
+    """Yield the folders that a command may write to: those it names, coevo's, the current one."""
     for word in words:
         for part in (word, word.partition('=')[2]):
             if part and not part.startswith('-'):

@@ -36,9 +36,7 @@ def write_durably(path: Path, parts: Iterable[bytes]) -> None:
 
 @contextmanager
 def name_file_in_errors(path: Path) -> Iterator[None]:
-    """Put the target path into OSErrors that name no file (such as a full disk) or the temporary
-    one.
-    """
+    """Put the target path into OSErrors that name no file (full disk) or the temporary file."""
     try:
         yield
     except OSError as error:

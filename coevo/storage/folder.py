@@ -41,9 +41,7 @@ class FolderPlace:
         return sorted(self._iterate_files(folder), key=lambda entry: entry.name)
 
     def _iterate_files(self, folder: str) -> Iterator[PlaceEntry]:
-        """Yield the regular files of a folder. Files that another process removes meanwhile are
-        skipped.
-        """
+        """Yield the regular files of a folder; skip those that another process removes meanwhile."""
         for path in _walk_files(self._root / folder):
             if durable.UNFINISHED in path.name:
                 continue
@@ -73,9 +71,7 @@ class FolderPlace:
         join_beneath(self._root, name).replace_file(data)
 
     def write_if_unchanged(self, name: str, data: bytes, version: str | None) -> str | None:
-        """See `StoragePlace.write_if_unchanged`. A lock of the parent folder makes the exchange
-        atomic.
-        """
+        """See `StoragePlace.write_if_unchanged`. A lock on the parent folder makes it atomic."""
         target = join_beneath(self._root, name)
         folder = target.path.parent
         folder.mkdir(parents=True, exist_ok=True)

@@ -11,8 +11,9 @@ SYSTEM_CACHE = Path('/var/cache/coevo')
 
 
 def find_cache_folder() -> Path:
-    """Return the folder of tools and libraries: $COEVO_CACHE, the system's for root, else the
-    user's.
+    """Return the folder of tools and libraries.
+
+    It is $COEVO_CACHE if that is set, else the system's for root, else the user's.
     """
     named = os.environ.get('COEVO_CACHE')
     if named:
@@ -24,7 +25,8 @@ def find_cache_folder() -> Path:
 
 
 def find_work_root() -> Path:
-    """Return the folder under which runs work: $COEVO_WORK, else /var/tmp (on disk, open to all
-    users).
+    """Return the folder under which runs work.
+
+    It is $COEVO_WORK if that is set, else /var/tmp, which is on disk and open to all users.
     """
     return Path(os.environ.get('COEVO_WORK') or '/var/tmp').absolute()  # own name: the user's

@@ -35,8 +35,10 @@ def name_this_process() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseTerms:
-    """The owner of a lease, in words for people and clean-up jobs, and its lifetime without renewal
-    in seconds.
+    """The terms of a lease.
+
+    owner    holder, in words for people and clean-up jobs
+    seconds  lifetime without renewal
     """
 
     owner: str = field(default_factory=name_this_process)
@@ -84,9 +86,7 @@ class LeaseLost(Transient):
 
 
 class Lease:
-    """A lease that this process holds. Within `with`, a thread renews it; it is released at the
-    end.
-    """
+    """A lease that this process holds. Within `with`, a thread renews it; the end releases it."""
 
     def __init__(
         self, place: StoragePlace, name: str, holder: LeaseHolder, version: str, since: float

@@ -127,8 +127,9 @@ class BucketPlace:
 
     @contextlib.contextmanager
     def lock(self, name: str, busy: str) -> Iterator[HeldLock]:
-        """See `StoragePlace.lock`. The lock is a lease, which expires within `leases.SECONDS` after
-        its holder was killed.
+        """See `StoragePlace.lock`. The lock is a lease.
+
+        If its holder is killed, it expires within `leases.SECONDS`.
         """
         try:
             lease = leases.take_lease_when_over(self, name, leases.LeaseTerms())
@@ -169,9 +170,7 @@ def _open_store(url: Url, patience: timedelta) -> S3Store:
 
 @contextlib.contextmanager
 def _translate_errors(url: Url) -> Iterator[None]:
-    """Translate the client's errors into Fatal and Transient; errors that callers expect pass
-    unchanged.
-    """
+    """Translate the client's errors into Fatal and Transient, except those that callers expect."""
     from obstore import exceptions as client
 
     try:

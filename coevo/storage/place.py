@@ -117,8 +117,9 @@ def parse_root(text: str) -> Root:
 
 
 def find_local_folder(store: Root) -> Path:
-    """Return the folder for a store's clones and caches: the store itself, or a cache folder of
-    this machine for a URL.
+    """Return the folder for a store's clones and caches.
+
+    It is the store itself, or a cache folder of this machine for a URL.
     """
     if isinstance(store, Path):
         return store

@@ -36,9 +36,7 @@ class ReverifiedLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReverificationRecord:
-    """Labels of the segment `key`, run again by one engine version on one runtime in the segment's
-    sandbox.
-    """
+    """Labels of the segment `key`, run again by one engine version, on one runtime and sandbox."""
 
     pair_id: str
     key: str

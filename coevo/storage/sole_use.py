@@ -1,5 +1,6 @@
-"""Exclusive use of a folder that a run builds from scratch. A second run gets an error instead of
-destroying files.
+"""Exclusive use of a folder that a run builds from scratch.
+
+A second run gets an error instead of destroying files.
 """
 
 from __future__ import annotations

@@ -254,8 +254,8 @@ class Store:
         return tuple(sorted({p for _, p in walk.pairs if p not in there}))
 
     def list_pending_pairs(self, partition: Partition) -> tuple[str, ...]:
-        """Return the ids of the walk's pairs that lack the segment with the key that the latest run
-        asked for.
+        """Return the ids of the walk's pairs whose current key, from the latest run, has no
+        segment.
         """
         walk, there = self.load_walk(partition), self.list_keys(partition)
         named = dict(walk.keys)
@@ -315,9 +315,7 @@ class Store:
         )
 
     def _record_newest_keys(self, partition: Partition, loose: Sequence[PlaceEntry]) -> None:
-        """Record the loose segments' keys as current for pairs whose recorded key is not among
-        them.
-        """
+        """Record the loose segments' keys for pairs whose recorded key is not among them."""
         walk, _ = self._load_versioned_walk(partition)
         if walk is None:
             return
@@ -413,8 +411,9 @@ class Store:
 def _set_damaged_aside(
     place: StoragePlace, name: str, found: StoredFile, whole: Mapping[str, ArchivePiece]
 ) -> str | None:
-    """Keep a copy of a damaged file for a person, and replace the file by its intact pieces. Return
-    the new version.
+    """Keep a copy of a damaged file for a person, and replace the file by its intact pieces.
+
+    Return the new version; None if no piece is intact.
     """
     place.write_file(f'{name}.corrupt', found.data)
     if whole:

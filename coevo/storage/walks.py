@@ -50,8 +50,9 @@ class WalkRecord:
 
 
 def merge_walks(old: WalkRecord, new: WalkRecord) -> WalkRecord:
-    """Return a record with the commits of both; for a common commit the new result wins, unless it
-    knows less.
+    """Return a record with the commits of both.
+
+    For a common commit the new result wins, unless it knows less.
     """
     verdicts = _collect_verdicts(old)
     for rev, verdict in _collect_verdicts(new).items():

@@ -39,8 +39,9 @@ class Withdrawal:
 
 
 def add_withdrawal(place: StoragePlace, withdrawal: Withdrawal) -> Withdrawal:
-    """Write a withdrawal and return it with its number. If the id is withdrawn already, return the
-    existing one.
+    """Write a withdrawal and return it with its number.
+
+    If the id is withdrawn already, return the existing withdrawal.
     """
     for known in list_withdrawals(place):
         if (known.kind, known.id) == (withdrawal.kind, withdrawal.id):
