@@ -106,7 +106,7 @@ def get_raw_stream(stream: Any) -> Any:
 
 @contextmanager
 def guard_output() -> Iterator[None]:
-    """Guard standard output and standard error; a closed stream (`>&-`) is replaced by /dev/null."""
+    """Guard standard output and standard error; replace a closed stream (`>&-`) by /dev/null."""
     _occupy_closed_descriptors()
     before = sys.stdout, sys.stderr
     sys.stdout = GuardedStream(before[0] or _open_null())
@@ -126,7 +126,7 @@ def _open_null() -> TextIO:
 
 
 def _occupy_closed_descriptors() -> None:
-    """Open /dev/null on closed standard descriptors, so that no file opened later gets one of them."""
+    """Open /dev/null on closed standard descriptors, so that no later file gets one of them."""
     for wanted in range(3):
         try:
             os.fstat(wanted)

@@ -77,7 +77,7 @@ def make_file_patch(
 
 
 def make_tree_patch(repository: Repository, old: str, new: str, paths: Collection[str]) -> str:
-    """Return the patch of some files between two revisions: text files first, each group by path."""
+    """Return the patch of some files between two revisions: text files first, each kind by path."""
     wanted = set(paths)
     texts, binaries = [], []
     for change in repository.list_changes(old, new):
@@ -221,7 +221,7 @@ def _compute_blob_id(content: bytes | None) -> str:
 
 
 def quote_path(path: str, *, always: bool = False) -> str:
-    """Return a path as Git writes and reads it: in quotes with octal escapes, if a byte needs that."""
+    """Return a path as Git writes and reads it: quoted with octal escapes if a byte needs that."""
     raw = path.encode('utf-8', 'surrogateescape')
     if not always and all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):
         return path

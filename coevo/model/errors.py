@@ -15,8 +15,8 @@ class Transient(RuntimeError):
 
 
 class DamagedSnapshot(Fatal):
-    """A snapshot that lacks a file or has an unreadable one; `coevo verify` reports it as a result."""
+    """A snapshot that lacks a file or has an unreadable one; `coevo verify` reports it as such."""
 
 
 class UnsoundSnapshot(Fatal):
-    """A snapshot that coevo has just made and that does not verify; the command ends with status 1."""
+    """A snapshot that coevo has just made and that does not verify; it ends with status 1."""

@@ -132,7 +132,7 @@ def select_rows(
 
 
 def list_deciding_cells(change: MethodChange) -> tuple[Cell, ...]:
-    """Return the cells that the rows for a kind of change constrain, in the order of `CELL_ORDER`."""
+    """Return the cells that the rows for a change constrain, in the order of `CELL_ORDER`."""
     wanted = {cell for row in select_rows(change) for cell in row.demands}
     return tuple(cell for cell in CELL_ORDER if cell in wanted)
 

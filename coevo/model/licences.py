@@ -15,7 +15,7 @@ _WORD = re.compile(r'[a-z0-9]+(?:\.[0-9]+)*')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LicenceSentences:
-    """A rule that recognises a licence text: it contains all sentences of `all` and none of `none`."""
+    """A rule that recognises a licence: its text has all sentences of `all` and none of `none`."""
 
     id: str
     all: tuple[str, ...]
@@ -74,7 +74,7 @@ def find_ids_in_text(text: str) -> tuple[str, ...]:
 
 
 def normalise_name(name: str) -> str:
-    """Return a name in the form used in the table: `The Apache License, Version 2.0` is `apache 2`."""
+    """Return a name in the table's form: `The Apache License, Version 2.0` is `apache 2`."""
     return ' '.join(_normalise_words(name))
 
 

@@ -1,4 +1,4 @@
-"""Profiles: named sets of thresholds, from the versioned file `profiles.toml` beside this module."""
+"""Profiles: named sets of thresholds, from the versioned `profiles.toml` beside this module."""
 
 from __future__ import annotations
 

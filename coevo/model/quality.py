@@ -111,7 +111,7 @@ class RepairGuard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoveredDependency:
-    """The new test's coverage of one changed method or constructor that exists at the new revision."""
+    """The new test's coverage of one changed method or constructor of the new revision."""
 
     file: Annotated[str, Column('The path of its file in the repository.')]
     start_line: Annotated[int, Column('Its first line at new, from 1.', unit='line')]
@@ -143,7 +143,7 @@ class Coverage:
 
     @property
     def line_coverage(self) -> float | None:
-        """Line coverage after the paper (A.4, Eq. 1): covered lines per line, with or without code."""
+        """Line coverage after the paper (A.4, Eq. 1): the covered share of all lines of the ranges."""
         return self.covered_lines / self.lines if self.lines else None
 
     @property
@@ -213,7 +213,7 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefactoringRow:
-    """A refactoring that RefactoringMiner found in a pair; `number` counts them in a fixed order."""
+    """A refactoring that RefactoringMiner found; `number` counts them in a fixed order."""
 
     repo: RepoName
     walk: WalkOfRow

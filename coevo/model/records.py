@@ -103,7 +103,7 @@ class Pair:
 
     @property
     def gap_hours(self) -> float | None:
-        """Hours between the two by committer time, negative if clocks disagree; None without dates."""
+        """Hours between the two by committer time, negative if clocks disagree; None if undated."""
         if self.old.committer_date is None or self.new.committer_date is None:
             return None
         seconds = (self.new.committer_date - self.old.committer_date).total_seconds()

@@ -111,9 +111,7 @@ def read_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
 
 
 def write_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
-    """Return SQL that reads `rows`, a FROM clause with columns of schema 3, by the names of schema
-    2.
-    """
+    """Return SQL that reads `rows`, a FROM clause with columns of schema 3, by schema 2's names."""
     return f'(SELECT {", ".join(_selected(table, fields, to_old=True))} FROM {rows})'
 
 

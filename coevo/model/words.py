@@ -60,7 +60,7 @@ class Cell(Choice):
 
 
 class Outcome(Choice):
-    """The result of a test method in a cell, from worst to best; the last three are not verdicts."""
+    """The result of a test in a cell, from worst to best; the last three are not verdicts."""
 
     COMPILE_ERROR = 'compile_error', 'the test does not compile, or names what the code lacks'
     TIMEOUT = 'timeout', 'it did not end in its time'

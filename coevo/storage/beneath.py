@@ -176,7 +176,7 @@ class SafePath:
             os.link(source, self.parts[-1], dst_dir_fd=folder, follow_symlinks=False)
 
     def remove(self) -> None:
-        """Remove the file, the link itself, or the folder with its contents; ignore a missing one."""
+        """Remove the file, the link itself, or the folder with its contents; ignore missing ones."""
         with contextlib.suppress(FileNotFoundError), self._open_parent(make=False) as folder:
             state = os.stat(self.parts[-1], dir_fd=folder, follow_symlinks=False)
             if stat.S_ISDIR(state.st_mode):
@@ -197,7 +197,7 @@ class SafePath:
         return stat.S_ISREG(self._read_mode())
 
     def _read_mode(self) -> int:
-        """Return type and permissions of the path itself; 0 if it is missing or a parent is a link."""
+        """Return type and permissions of the path itself; 0 if missing or if a parent is a link."""
         try:
             with self._open_parent(make=False) as folder:
                 return os.stat(self.parts[-1], dir_fd=folder, follow_symlinks=False).st_mode
@@ -221,7 +221,7 @@ class SafePath:
 
 
 def _open_folder(above: int, name: str, mode: int | None) -> int:
-    """Return the descriptor of a folder that is not a link. With a mode, a missing folder is made."""
+    """Return the descriptor of a folder that is not a link; with a mode, make a missing one."""
     if mode is not None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, mode, dir_fd=above)

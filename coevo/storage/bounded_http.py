@@ -105,7 +105,7 @@ class HttpAnswer:
 
 
 def make_login_headers(login: str) -> dict[str, str]:
-    """Return the `Authorization` header for a login `user:password`; no header for an empty login."""
+    """Return the `Authorization` header for a login `user:password`; none for an empty login."""
     return {'Authorization': f'Basic {b64encode(login.encode()).decode()}'} if login else {}
 
 

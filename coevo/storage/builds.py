@@ -1,4 +1,4 @@
-"""The identity of this build of coevo. Work that one build could not do is tried again by another."""
+"""The identity of this build of coevo: another build tries again what this one could not do."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class RowBodies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedBody:
-    """A body's hash, and its print (`coevo.languages.prints.BodyPrint`) as space-separated tokens."""
+    """A body's hash, and its print (`coevo.languages.prints.BodyPrint`) as spaced tokens."""
 
     body: str
     words: str
@@ -100,7 +100,7 @@ class SeenBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchState:
-    """The progress of an unfinished search: the number of moments that are done, and the question."""
+    """The progress of an unfinished search: the number of moments done, and the question."""
 
     question: str
     done: int

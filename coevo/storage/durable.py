@@ -17,7 +17,7 @@ UNFINISHED = '.new-'
 
 
 def write_durably(path: Path, parts: Iterable[bytes]) -> None:
-    """Replace the file at `path` atomically and sync it to disk; missing parent folders are made."""
+    """Replace the file at `path` atomically and sync it to disk; make missing parent folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # The random part separates threads, and machines that share the folder, if they write the file
     # at once.

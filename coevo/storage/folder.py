@@ -16,7 +16,7 @@ from coevo.storage.place import HeldLock, PlaceEntry, StoredFile
 
 
 class FolderPlace:
-    """A storage place in a folder, which the first write makes. See `StoragePlace` for the methods."""
+    """A storage place in a folder, which the first write makes; see `StoragePlace`."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -41,7 +41,7 @@ class FolderPlace:
         return sorted(self._iterate_files(folder), key=lambda entry: entry.name)
 
     def _iterate_files(self, folder: str) -> Iterator[PlaceEntry]:
-        """Yield the regular files of a folder; skip those that another process removes meanwhile."""
+        """Yield the regular files of a folder; skip those that another process removes."""
         for path in _walk_files(self._root / folder):
             if durable.UNFINISHED in path.name:
                 continue
@@ -93,7 +93,7 @@ class FolderPlace:
 
     @contextlib.contextmanager
     def lock(self, name: str, busy: str) -> Iterator[HeldLock]:
-        """See `StoragePlace.lock`. The kernel releases the lock when the process ends in any way."""
+        """See `StoragePlace.lock`. The kernel releases the lock when the process ends."""
         path = join_beneath(self._root, name).path
         path.parent.mkdir(parents=True, exist_ok=True)
         with durable.name_file_in_errors(path), path.open('ab') as file:

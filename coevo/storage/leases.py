@@ -203,7 +203,7 @@ def take_lease_when_over(place: StoragePlace, name: str, terms: LeaseTerms) -> L
 
 
 def list_lease_states(place: StoragePlace, folder: str) -> tuple[LeaseState, ...]:
-    """Return the state of all leases below a folder that were not released, expired ones included."""
+    """Return the state of all leases below a folder that were not released, even expired ones."""
     states = []
     for entry in place.list_files(folder):
         content = None if entry.name.endswith(_CLOCK) else place.read(entry.name)

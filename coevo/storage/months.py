@@ -39,9 +39,7 @@ class MonthPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloneMoment:
-    """The refs of a clone as (name, object id) in order, and the time of the first crawl that found
-    them.
-    """
+    """The refs of a clone as (name, object id) in order, and the first crawl that found them."""
 
     repo: str
     crawled_at: datetime

@@ -191,7 +191,7 @@ def _translate_errors(url: Url) -> Iterator[None]:
 
 
 def _make_error(url: Url, text: str) -> Fatal | Transient:
-    """Return a Fatal or Transient whose message is one sentence instead of the client's many lines."""
+    """Return a Fatal or Transient with one sentence in place of the client's many lines."""
     if any(word in text for word in _METADATA):
         return Fatal(
             f'{url}: there are no keys for the object store; set AWS_ACCESS_KEY_ID and '

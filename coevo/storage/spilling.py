@@ -1,4 +1,4 @@
-"""DuckDB with bounded memory: data beyond the limit spills to disk, and row order is not preserved."""
+"""DuckDB with bounded memory: excess data spills to disk, and row order is not preserved."""
 
 from __future__ import annotations
 

@@ -254,9 +254,7 @@ class Store:
         return tuple(sorted({p for _, p in walk.pairs if p not in there}))
 
     def list_pending_pairs(self, partition: Partition) -> tuple[str, ...]:
-        """Return the ids of the walk's pairs whose current key, from the latest run, has no
-        segment.
-        """
+        """Return the ids of the walk's pairs whose key from the latest run has no segment."""
         walk, there = self.load_walk(partition), self.list_keys(partition)
         named = dict(walk.keys)
         return tuple(sorted({p for _, p in walk.pairs if named.get(p) not in there}))
