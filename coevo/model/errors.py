@@ -15,8 +15,11 @@ class Transient(RuntimeError):
 
 
 class DamagedSnapshot(Fatal):
-    """A snapshot that lacks a file or has an unreadable one; `coevo verify` reports it as such."""
+    """A snapshot that lacks a file or has an unreadable one. For `coevo verify` that is a result."""
 
 
 class UnsoundSnapshot(Fatal):
-    """A snapshot that coevo has just made and that does not verify; it ends with status 1."""
+    """A snapshot that coevo has just made and that does not verify.
+
+    The command ends with status 1.
+    """

@@ -143,7 +143,10 @@ class Coverage:
 
     @property
     def line_coverage(self) -> float | None:
-        """Line coverage after the paper (A.4, Eq. 1): the covered share of all lines of the ranges."""
+        """Line coverage after the paper (A.4, Eq. 1): the covered share of all lines in the ranges.
+
+        Lines without code count, too.
+        """
         return self.covered_lines / self.lines if self.lines else None
 
     @property

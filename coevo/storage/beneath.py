@@ -176,7 +176,7 @@ class SafePath:
             os.link(source, self.parts[-1], dst_dir_fd=folder, follow_symlinks=False)
 
     def remove(self) -> None:
-        """Remove the file, the link itself, or the folder with its contents; ignore missing ones."""
+        """Remove the file, the link itself, or the folder with its contents, if it exists."""
         with contextlib.suppress(FileNotFoundError), self._open_parent(make=False) as folder:
             state = os.stat(self.parts[-1], dir_fd=folder, follow_symlinks=False)
             if stat.S_ISDIR(state.st_mode):
