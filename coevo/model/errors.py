@@ -15,7 +15,7 @@ class Transient(RuntimeError):
 
 
 class DamagedSnapshot(Fatal):
-    """A snapshot that lacks a file or has an unreadable one. For `coevo verify` that is a result."""
+    """A snapshot with a missing or unreadable file. For `coevo verify` that is a result."""
 
 
 class UnsoundSnapshot(Fatal):
