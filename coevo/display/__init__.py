@@ -1,1 +1,1 @@
-"""What people see: terminals, tables and progress, and what of a text nobody may see."""
+"""Output for people: terminals, tables, progress, and the redaction of secrets."""

@@ -1,4 +1,4 @@
-"""What a person sees of a long run: progress with rich on a terminal, plain lines otherwise."""
+"""Progress of a long run: rich on a terminal, plain lines otherwise."""
 
 from __future__ import annotations
 
@@ -23,27 +23,29 @@ from coevo.display import terminal
 from coevo.display.terminal import escape_controls
 from coevo.model.listener import Listener
 
-# Without a terminal a line every so many steps, or after so many seconds, says that the run lives.
+# Without a terminal, a line is printed every so many steps or seconds to show that the run is
+# alive.
 _LINES_EVERY = 10
 _LINES_AFTER = 60
 
-# Where no terminal says how wide it is: reasons need room.
+# Width in columns if there is no terminal; the reasons in a report need room.
 _WIDTH = 160
 
 
 def open_console() -> Console:
-    """As wide as the terminal, or wide enough for a log."""
+    """Return a console on standard output, as wide as the terminal or wide enough for a log."""
     stream = terminal.get_raw_stream(sys.stdout)
     console = _SafeConsole(file=stream)
     return console if console.is_terminal else _SafeConsole(file=stream, width=_WIDTH)
 
 
 class _SafeConsole(Console):
-    """Draws, hence says things to a terminal; the texts that it draws do not."""
+    """A console that may control the terminal, while control characters in texts are escaped."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
+        """Yield the segments of a renderable, with control characters in its texts escaped."""
         for segment in super().render(renderable, options):
             yield (
                 segment
@@ -59,7 +61,7 @@ class _SafeConsole(Console):
 def show_progress(
     console: Console, now: Callable[[], float] = time.monotonic
 ) -> Iterator[Listener]:
-    """A listener for as long as a run lasts; `now` in seconds."""
+    """Provide a listener that shows the progress of a run. `now` returns seconds."""
     if not console.is_terminal:
         lines = _ProgressLog(console, now)
         yield Listener(step=lines.log_step, summarise=lines.note_finding, say=console.print)
@@ -82,7 +84,7 @@ def show_progress(
 
 
 class _ProgressLog:
-    """Progress for a log: now and then a line, with an estimate of what is left."""
+    """Progress for a log: occasional lines with an estimate of the remaining time."""
 
     def __init__(self, console: Console, now: Callable[[], float]) -> None:
         self._console = console
@@ -92,9 +94,11 @@ class _ProgressLog:
         self._said: dict[str, float] = {}
 
     def note_finding(self, words: str) -> None:
+        """Store the findings to print with the next line."""
         self._found = words
 
     def log_step(self, step: str, done: int, total: int) -> None:
+        """Print a line if enough steps or time have passed since the last one."""
         now = self._now()
         begun = self._begun.setdefault(step, now)
         waited = now - self._said.setdefault(step, now) >= _LINES_AFTER
@@ -109,7 +113,7 @@ class _ProgressLog:
 
 
 def _format_time_left(seconds_since: float, done: int, total: int) -> str:
-    """About how long it will take, by what was done since the first was."""
+    """Return the estimated remaining time by the pace so far; empty after too few steps."""
     if done < _LINES_EVERY or done == total:
         return ''
     seconds = seconds_since / (done - 1) * (total - done)

@@ -1,4 +1,4 @@
-"""Answers as text for a person, or as CSV, JSON or Parquet for a program."""
+"""Query results as text for a person, or as CSV, JSON or Parquet for a program."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ if TYPE_CHECKING:
 
     Answer = duckdb.DuckDBPyRelation
 
-# A cell of a table on a terminal; the other formats give everything.
+# Longest text in a cell of a table on a terminal; the other formats are not shortened.
 WIDTH = 60
 
 
 def render_answer(answer: Answer, format: str) -> bytes:
-    """The whole answer in a format of `FORMATS`."""
+    """Return a query result in one of the formats of `FORMATS`.
+
+    Raises: Fatal for an unknown format.
+    """
     if format not in FORMATS:
         raise Fatal(f'{format!r} is no format: use one of {", ".join(FORMATS)}')
     return FORMATS[format](answer)
 
 
 def align_columns(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
-    """Rows as lines with aligned columns; a column may keep to the right."""
+    """Return rows as lines with aligned columns; `right` says which columns are right-aligned."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
         '  '.join(
@@ -86,7 +89,10 @@ def _fetch_texts(answer: Answer) -> tuple[list[str], list[tuple[str | None, ...]
 
 
 def _format_times(answer: Answer) -> Answer:
-    """Times as text in ISO 8601: DuckDB needs another package to hand them to Python."""
+    """Return the result with times as ISO 8601 text.
+
+    DuckDB would need another package to convert them for Python.
+    """
     names = [_quote_name(name) for name in answer.columns]
     return answer.project(
         ', '.join(

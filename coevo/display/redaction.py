@@ -1,4 +1,4 @@
-"""Texts that are kept, without what must not be: tokens, passwords, credentials in URLs."""
+"""Removal of secrets from texts that are kept or shown: tokens, passwords, credentials in URLs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ _SECRET_NAMES = re.compile(r'TOKEN|SECRET|PASSWORD|PASSWD|API_KEY|AUTH_STRING|CR
 # GitHub's prefixes: https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/
 _TOKENS = re.compile(r'\b(?:gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,})')
 _HEADERS = re.compile(r'(?i)(authorization\W+(?:bearer|token|basic)\s+)[^\s\'"]+')
-# Shorter values (`1`, `true`) are no secrets, and would hide half of a text.
+# Shorter values (`1`, `true`) are not secrets, and hiding them would make texts unreadable.
 _LEAST = 8
 
 
 def redact(text: str) -> str:
-    """The text with what looks like a secret, or is one of this process's environment, hidden."""
+    """Return the text with secrets hidden: values of this process's environment, known token
+    formats, credentials in URLs and authorisation headers.
+    """
     for secret in sorted(_list_secrets(os.environ), key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     text = _TOKENS.sub(HIDDEN, text)
@@ -24,7 +26,10 @@ def redact(text: str) -> str:
 
 
 def strip_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a process that runs foreign code may know: an object store's keys, but no API's."""
+    """Return the environment for a process that runs foreign code.
+
+    Keys of object stores (AWS_...) stay, other secrets are removed.
+    """
     return {
         name: value
         for name, value in environment.items()
@@ -33,7 +38,7 @@ def strip_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _list_secrets(environment: Mapping[str, str]) -> Iterator[str]:
-    """Also each of several in one variable, with commas or white space between them."""
+    """Yield the values of secret variables, and their parts between commas or white space."""
     for name, value in environment.items():
         if _SECRET_NAMES.search(name.upper()):
             yield from (
@@ -41,22 +46,21 @@ def _list_secrets(environment: Mapping[str, str]) -> Iterator[str]:
             )
 
 
-# What logs in to a URL: a user and password before its host, a token in its query.
-#
-# None of it is printed, kept, or part of a name.
+# The rest of this module hides credentials in URLs: a user and password before the host, or tokens
+# in the query. They are never printed, stored, or used in a name.
 
 HIDDEN = '***'
 
 # A URL in a text, without the punctuation behind it.
 _URL = re.compile(r"""\b([A-Za-z][A-Za-z0-9+.-]*://)([^\s'"<>]+?)(?=[.,:;)\]}]*(?:[\s'"<>]|$))""")
-# A password may hold an @, and one that nobody has quoted a slash: what stands where a port would then
-# is no number.
+# A password may contain an @ and, if unquoted, a slash. Then the text where a port would stand is
+# not a number.
 _LOGIN = re.compile(r'\A(?:[^/?#]*@|[^/?#@:]*:(?!\d*(?:[/?#]|\Z))\S*@)')
 _VALUE = re.compile(r'(^|&)([^=&]*=)?[^&]*')
 
 
 def strip_credentials(url: str) -> str:
-    """A URL as it may be kept: without a user, password, query or fragment."""
+    """Return a URL in a form that may be stored: without user, password, query or fragment."""
     head, separator, rest = url.partition('://')
     if not separator:
         return url
@@ -64,7 +68,7 @@ def strip_credentials(url: str) -> str:
 
 
 def hide_credentials(text: str) -> str:
-    """A text as it may be printed: what logs in to its URLs is `***`."""
+    """Return a text in a form that may be printed: credentials in its URLs become `***`."""
     return _URL.sub(lambda found: found[1] + _hide_in_rest(found[2]), text)
 
 

@@ -1,8 +1,8 @@
-"""What is printed: texts of strangers', none of which a terminal is to obey.
+"""Safe output: third-party texts must not control the terminal.
 
-All that a command says goes through here. Control characters are shown as escapes, such that turn the
-direction of writing too (https://trojansource.codes), and what an encoding lacks; secrets in URLs are
-hidden where the words are ours.
+All output of a command passes through this module. It escapes control characters, including those
+that change the direction of writing (https://trojansource.codes), and characters that the encoding
+lacks. Secrets in URLs are hidden in what coevo itself writes to standard error.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from typing import Any, TextIO
 
 from coevo.display import redaction
 
-# All but tab and line feed; marks, embeddings, overrides and isolates of bidirectional text; line ends
-# that are none to a program.
-# What trouble with our output has in the place of a file's name.
+# The file name in errors about coevo's own output.
 STANDARD_OUTPUT = 'standard output'
 
+# Control characters except tab and line feed; marks, embeddings, overrides and isolates of
+# bidirectional text; line ends that programs do not treat as such.
 _CONTROL = re.compile(
     '[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]'
 )
 
 
 def escape_controls(text: str) -> str:
-    """The text without what could steer a terminal."""
+    """Return the text with every character that could control a terminal escaped."""
     return _CONTROL.sub(lambda found: found[0].encode('unicode_escape').decode(), text)
 
 
 def write_data(answer: bytes) -> None:
-    """An answer for a program, byte by byte; where a person reads it, as a terminal may show it."""
+    """Write a result unchanged for a program; on a terminal, control characters are escaped."""
     if sys.stdout.isatty():
         sys.stdout.write(answer.decode('utf-8', 'backslashreplace'))
         return
@@ -45,7 +45,7 @@ def write_data(answer: bytes) -> None:
 
 @contextmanager
 def _name_output_in_errors() -> Iterator[None]:
-    """Let trouble say that it is the output's: the system names no file there, nor where a disk is full."""
+    """Name standard output in OSErrors, which name no file for a broken pipe or a full disk."""
     try:
         yield
     except OSError as error:
@@ -54,21 +54,25 @@ def _name_output_in_errors() -> Iterator[None]:
 
 
 class GuardedStream:
-    """A stream of texts whose every word goes through `escape_controls`; `raw` is for what we draw ourselves."""
+    """A text stream that passes everything through `shown`; `raw` is the unguarded stream."""
 
     def __init__(
         self, raw: TextIO, shown: Callable[[str], str] = escape_controls, *, is_last: bool = False
     ) -> None:
-        """`is_last`: where trouble would be told, so that its own ends nothing."""
+        """Wrap a stream. `is_last` marks the stream for error messages: an error of its own is
+        swallowed, since it could not be reported anywhere.
+        """
         self.raw, self._shown, self._is_last = raw, shown, is_last
 
     def write(self, text: str) -> int:
+        """Write a text, escaped by `shown` and where the encoding lacks a character."""
         encoding = self.raw.encoding or 'utf-8'
         known = self._shown(text).encode(encoding, 'backslashreplace').decode(encoding)
         self._try_write(lambda: self.raw.write(known))
         return len(text)
 
     def flush(self) -> None:
+        """Flush the raw stream."""
         self._try_write(self.raw.flush)
 
     def _try_write(self, write: Callable[[], object]) -> None:
@@ -81,6 +85,7 @@ class GuardedStream:
             silence_stream(self.raw)
 
     def writelines(self, lines: list[str]) -> None:
+        """Write several lines."""
         self.write(''.join(lines))
 
     def __getattr__(self, name: str) -> Any:
@@ -88,20 +93,20 @@ class GuardedStream:
 
 
 def silence_stream(stream: Any) -> None:
-    """Nobody reads any more: what is still to be written ends nothing."""
+    """Redirect a stream that has no reader to /dev/null, so that pending output raises no error."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def get_raw_stream(stream: Any) -> Any:
-    """The stream itself, for what escapes its texts on its own."""
+    """Return the unguarded stream, for a caller that escapes its texts itself."""
     return stream.raw if isinstance(stream, GuardedStream) else stream
 
 
 @contextmanager
 def guard_output() -> Iterator[None]:
-    """Guard both streams; one that was closed (`>&-`) says nothing."""
+    """Guard standard output and standard error; replace a closed stream (`>&-`) by /dev/null."""
     _occupy_closed_descriptors()
     before = sys.stdout, sys.stderr
     sys.stdout = GuardedStream(before[0] or _open_null())
@@ -121,7 +126,7 @@ def _open_null() -> TextIO:
 
 
 def _occupy_closed_descriptors() -> None:
-    """Take the descriptors of closed streams, lest a file that is opened gets one of them."""
+    """Open /dev/null on closed standard descriptors, so that no later file gets one of them."""
     for wanted in range(3):
         try:
             os.fstat(wanted)

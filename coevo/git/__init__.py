@@ -1,1 +1,1 @@
-"""Repositories of Git, read as they lie: objects, differences, patches."""
+"""Git repositories, read without a checkout: objects, differences and patches."""

@@ -1,4 +1,4 @@
-"""A repository with some of its commits: a clone at hand, or those commits fetched from its address."""
+"""Access to chosen commits of a repository: from a stored clone, or fetched from its address."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from coevo.storage.clone_folders import locate_clone, lock_for_change, lock_for_
 from coevo.storage.folders import find_cache_folder
 from coevo.storage.place import encode_folder_name
 
-# How Git fetches: what it may use to reach a server, and how long that may say nothing.
-
-# A fetch that brings what its refspecs name and touches nothing else.
+# A fetch that brings exactly what its refspecs name and changes nothing else.
 FETCH = ('fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')
 
 PROTOCOLS = ('https', 'http', 'ssh', 'git')
@@ -30,9 +28,10 @@ SILENCE_SECONDS = 60
 def make_fetch_environment(
     *, local: bool = False, silence_seconds: int = SILENCE_SECONDS
 ) -> dict[str, str]:
-    """The environment of a Git that talks to a server, or to a repository on this machine alone.
+    """Return the environment for a Git process that contacts a server, or (`local`) only this
+    machine.
 
-    silence_seconds  without a word of the server (less than 1,000 bytes each)
+    silence_seconds  time after which Git gives up a connection slower than 1,000 bytes per second
     """
     return {
         **ENVIRONMENT,
@@ -43,7 +42,7 @@ def make_fetch_environment(
 
 
 def _make_network_environment() -> dict[str, str]:
-    """What Git needs of the user's environment to reach a server, and nothing else."""
+    """Return Git's protocol settings, and the user's variables that it needs to reach a server."""
     proxies = ('https_proxy', 'http_proxy', 'no_proxy', 'all_proxy', 'ssh_auth_sock')
     files = ('GIT_SSL_CAINFO', 'SSL_CERT_FILE', 'SSL_CERT_DIR')
     given = {n: v for n, v in os.environ.items() if n.lower() in proxies or n in files}
@@ -58,17 +57,19 @@ _URL = re.compile(rf'(?:{"|".join(PROTOCOLS)})://\S+')
 
 
 class NoRepository(RuntimeError):
-    """There is no clone at hand and nowhere to get one; says what to do."""
+    """No clone is available and there is no address to fetch from; the message says what to do."""
 
 
 @contextmanager
 def open_repository_with(
     repo: str, url: str | None, revs: Sequence[str], store: Path | None
 ) -> Iterator[Repository]:
-    """A repository with these commits and their files; it stays meanwhile.
+    """Provide a repository that has these commits and their files, and keep it in place meanwhile.
 
-    store  whose clones are used where they have what is needed; nothing is fetched into them
-    Transient where it could not be fetched, NoRepository where there is nowhere to fetch from.
+    store  folder whose clone is used if it has everything needed; nothing is fetched into it
+
+    Raises: Transient if the commits could not be fetched; NoRepository if there is no address to
+    fetch from.
     """
     if store is not None:
         stored_clone = locate_clone(store, repo)
@@ -88,7 +89,10 @@ def open_repository_with(
 
 @contextmanager
 def _fetch_clone(repo: str, url: str, revs: Sequence[str]) -> Iterator[Path]:
-    """A clone in the cache that has these commits: those alone, where their server gives them."""
+    """Provide a clone in the cache that has these commits.
+
+    Only these commits are fetched if the server permits that, otherwise all refs.
+    """
     folder = find_cache_folder() / 'clones'
     folder.mkdir(parents=True, exist_ok=True)
     git_dir = folder / f'{encode_folder_name(repo)}-{compute_short_hash(url)}.git'

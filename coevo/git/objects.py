@@ -1,4 +1,4 @@
-"""Git's commit and tree objects, parsed from their bytes."""
+"""Parsers for the bytes of Git's commit and tree objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOLDER, LINK, SUBMODULE = '40000', '120000', '160000'
 
 @dataclass(frozen=True, slots=True)
 class CommitHeader:
-    """What a commit object says; seconds since the epoch are None where there is no number."""
+    """The header of a commit object; seconds since the epoch are None if they are not a number."""
 
     rev: str
     tree: str
@@ -23,6 +23,7 @@ class CommitHeader:
 
     @property
     def commit(self) -> Commit:
+        """The record `Commit` with the same data and dates in UTC."""
         return Commit(
             rev=self.rev,
             parents=self.parents,
@@ -32,7 +33,10 @@ class CommitHeader:
 
 
 def parse_commit(rev: str, content: bytes) -> CommitHeader:
-    """The header of a commit object; ValueError if it names no tree."""
+    """Return the header of a commit object.
+
+    Raises: ValueError if it names no tree.
+    """
     tree, parents, seconds = '', [], dict[bytes, int | None]()
     for line in content.partition(b'\n\n')[0].split(b'\n'):
         name, _, value = line.partition(b' ')
@@ -50,9 +54,11 @@ def parse_commit(rev: str, content: bytes) -> CommitHeader:
 
 
 def parse_tree(oid: str, content: bytes) -> Iterator[tuple[str, str, str]]:
-    """(mode, name, id) of a tree's entries in its order; names that are not UTF-8 get surrogates.
+    """Yield (mode, name, id) for a tree's entries in order. Bytes that are not UTF-8 become
+    surrogates.
 
-    ValueError for names that no file may have, or that stand twice: nobody's Git makes those.
+    Raises: ValueError for a duplicate name or one that no file may have (empty, `.`, `..`, `.git`,
+    with a slash). Git itself never writes such trees.
     """
     size, at, seen = len(oid) // 2, 0, set[str]()
     while at < len(content):
@@ -68,7 +74,7 @@ def parse_tree(oid: str, content: bytes) -> Iterator[tuple[str, str, str]]:
 
 
 def _parse_seconds(person: bytes) -> int | None:
-    """The seconds in `Name <mail> seconds zone`."""
+    """Return the seconds in `Name <mail> seconds zone`; None if they are not a number."""
     try:
         return int(person.rsplit(b' ', 2)[1])
     except (ValueError, IndexError):
@@ -76,7 +82,7 @@ def _parse_seconds(person: bytes) -> int | None:
 
 
 def _make_date(seconds: int | None) -> datetime | None:
-    """The moment in UTC; None if it is none that can be written."""
+    """Return the time in UTC; None if it is out of range."""
     try:
         return None if seconds is None else datetime.fromtimestamp(seconds, tz=UTC)
     except (ValueError, OverflowError, OSError):

@@ -1,6 +1,6 @@
-"""Unified diffs as Git prints them and `git apply` takes them, whatever the user's settings are.
+"""Unified diffs that Git prints and `git apply` accepts, independent of the user's settings.
 
-Content that is not UTF-8 text stands in a binary patch, so that a patch is always a string.
+Content that is not UTF-8 text becomes a binary patch, so that a patch is always a string.
 """
 
 from __future__ import annotations
@@ -32,13 +32,15 @@ _OPTIONS = (
     '--submodule=short',
     '--ignore-submodules=all',
 )
-# Of a patch that is kept, and of a diff that is measured: the lines that Git shows by itself.
+# Patches that are kept list each path separately. Measured diffs follow renames and count the lines
+# that a plain `git diff` shows.
 _PATCH_OPTIONS = ('--no-renames', '--diff-algorithm=histogram')
 _MEASURE_OPTIONS = ('--find-renames=50%', '-l200', '--diff-algorithm=myers')
 _SETTINGS = (
     'core.quotePath=true',
     'core.attributesFile=/dev/null',
-    'attr.tree=4b825dc642cb6eb9a060e54bf8d69288fbee4904',  # the empty tree: no attributes of a HEAD
+    # the empty tree, so that attributes of HEAD do not apply
+    'attr.tree=4b825dc642cb6eb9a060e54bf8d69288fbee4904',
     'diff.noprefix=false',
     'diff.mnemonicPrefix=false',
     'diff.orderFile=/dev/null',
@@ -48,14 +50,17 @@ _CONFIGURED = tuple(word for setting in _SETTINGS for word in ('-c', setting))
 _PATHS_AT_ONCE = 500
 _NO_BLOB = '0' * 40
 _ENDS = re.compile(rb'^index ([0-9a-f]+)\.\.([0-9a-f]+).*\n(?:(?:---|\+\+\+) .*\n)*', re.MULTILINE)
-_BLOCK = 65535  # the most that a stored block of deflate holds
-_LINE = 52  # bytes of content in a line of a binary patch
+_BLOCK = 65535  # limit of a stored deflate block
+_LINE = 52  # content bytes per line of a binary patch
 
 
 def make_file_patch(
     path: str, old: bytes | str | None, new: bytes | str | None, mode: str = '100644'
 ) -> str:
-    """The patch of one file's content; None is a file that is absent. Empty if nothing differs."""
+    """Return the patch between two contents of a file; None is an absent file.
+
+    The patch of equal contents is empty.
+    """
     ends = [end.encode() if isinstance(end, str) else end for end in (old, new)]
     if ends[0] == ends[1]:
         return ''
@@ -72,7 +77,7 @@ def make_file_patch(
 
 
 def make_tree_patch(repository: Repository, old: str, new: str, paths: Collection[str]) -> str:
-    """The patch of some files between two revisions: text first, then what is binary, by path."""
+    """Return the patch of some files between two revisions: text files first, each kind by path."""
     wanted = set(paths)
     texts, binaries = [], []
     for change in repository.list_changes(old, new):
@@ -88,7 +93,7 @@ def make_tree_patch(repository: Repository, old: str, new: str, paths: Collectio
 
 
 End = tuple[str | None, bytes | None]
-"""A file's mode and content, None where it is absent."""
+"""A file's mode and content; both are None if the file is absent."""
 
 
 def _load_end(repository: Repository, rev: str, path: str) -> End:
@@ -97,7 +102,7 @@ def _load_end(repository: Repository, rev: str, path: str) -> End:
 
 
 def is_text(content: bytes | None) -> bool:
-    """Whether a file is UTF-8 without a NUL; one that is absent is no less."""
+    """Return whether content is UTF-8 without NUL; True for an absent file."""
     try:
         return content is None or '\0' not in content.decode()
     except UnicodeDecodeError:
@@ -119,9 +124,9 @@ def _run_diff(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileDiff:
-    """How the lines of a file differ, which may have moved; hunks as Git prints them, whatever the bytes are.
+    """The changed lines of a file that may have been renamed; hunks are the bytes that Git prints.
 
-    old_oid, new_oid  its blobs; None where it is absent
+    old_oid, new_oid  ids of its blobs; None if the file is absent
     """
 
     old_oid: str | None
@@ -132,8 +137,12 @@ class FileDiff:
 def load_file_diffs(
     repository: Repository, old: str, new: str, paths: Sequence[str]
 ) -> tuple[FileDiff, ...]:
-    """Return the diffs of some files whose content differs. Raises: Fatal for a clone that is damaged."""
-    # A line of a file begins with ' ', '+' or '-', so that these are Git's own.
+    """Return the diffs of those of the files whose content differs.
+
+    Raises: Fatal if the clone is damaged.
+    """
+    # Content lines begin with ' ', '+' or '-', so a line that begins with `diff --git` is Git's
+    # own.
     parts = (b'\n' + _run_diff(repository, _MEASURE_OPTIONS, old, new, paths)).split(
         b'\ndiff --git '
     )[1:]
@@ -149,7 +158,7 @@ def _parse_oid(text: bytes) -> str | None:
 
 
 def _format_commits(path: str, ends: Iterable[bytes | None], mode: str) -> Iterator[bytes]:
-    """Input for fast-import: a branch for each end, with the one file or none."""
+    """Yield input for `git fast-import`: a branch for each end, with the one file or none."""
     for branch, content in enumerate(ends):
         yield f'commit refs/heads/{branch}\ncommitter a <a> 0 +0000\ndata 0\n'.encode()
         if content is not None:
@@ -178,7 +187,11 @@ def _make_binary_patch(path: str, old: End, new: End) -> str:
 
 
 def format_literal_lines(content: bytes) -> Iterator[str]:
-    """Deflated without compression, which is the same bytes with every zlib, in base 85."""
+    """Yield the `literal` section of a binary patch for a content.
+
+    The content is deflated without compression, which gives the same bytes with every zlib version,
+    and then written in base 85.
+    """
     yield f'literal {len(content)}'
     stored = _make_stored_stream(content)
     for start in range(0, len(stored), _LINE):
@@ -191,7 +204,7 @@ def format_literal_lines(content: bytes) -> Iterator[str]:
 
 
 def _make_stored_stream(content: bytes) -> bytes:
-    """A zlib stream (RFC 1950, 1951) of stored blocks."""
+    """Return a zlib stream (RFC 1950, 1951) of stored blocks."""
     starts = range(0, len(content), _BLOCK) or (0,)
     parts = [b'\x78\x01']
     for start in starts:
@@ -208,7 +221,7 @@ def _compute_blob_id(content: bytes | None) -> str:
 
 
 def quote_path(path: str, *, always: bool = False) -> str:
-    """A path as Git writes and reads it: in quotes, with octal escapes, if a byte of it asks for that."""
+    """Return a path as Git writes and reads it: quoted with octal escapes if a byte needs that."""
     raw = path.encode('utf-8', 'surrogateescape')
     if not always and all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):
         return path

@@ -1,7 +1,7 @@
-"""Many repositories of which few are open: each is opened when it is asked for.
+"""A pool of repositories that keeps only a few of them open; each is opened when it is needed.
 
-An open repository costs three descriptors, a process and what it remembers of its objects. Whoever
-goes through many takes them one after another, and asks for each anew when it is its turn.
+An open repository costs three descriptors, a process and a cache of its objects. Callers that use
+many repositories process them one after another, and get each one anew for its turn.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from coevo.git.repository import Repository
 
 Value = TypeVar('Value')
 
-# Work that is in order needs one; the rest spares what asks for a fork now and then.
+# Sequential work needs one open repository. The others save reopening for occasional looks at
+# forks.
 MOST_OPEN = 4
 
 
 class RepositoryPool:
-    """Repositories by name, for one thread; the least recently used is closed for another one.
+    """Repositories by name, for one thread. Opening one beyond the limit closes the least recently
+    used.
 
-    open_  a repository by its name, as long as its context lasts
-    most   how many are open at once
+    open_  returns a context that keeps the repository with a name open
+    most   limit of open repositories
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class RepositoryPool:
             self._close_oldest()
 
     def get(self, name: str) -> Repository:
-        """The repository, for a short time: a later call for others may close it."""
+        """Return a repository for immediate use: a later call with other names may close it."""
         if name not in self._opened:
             while len(self._stacks) >= self._most:
                 self._close_oldest()
@@ -60,18 +62,19 @@ class RepositoryPool:
         return self._opened[name]
 
     def map_names(self, names: Iterable[str]) -> LazyMapping[Repository]:
-        """Some of them as a mapping."""
+        """Return a lazy mapping from some names to their repositories."""
         return LazyMapping(names, self.get)
 
     def _close_oldest(self) -> None:
         name, stack = self._stacks.popitem(last=False)
         with stack:
-            # Others may know it still: what languages remember of trees has their repositories for keys.
+            # Close it explicitly: caches of the languages use repositories as keys and may still
+            # refer to it.
             self._opened.pop(name).close()
 
 
 class LazyMapping(Mapping[str, Value]):
-    """Values by name, in the order of names, each got when it is asked for."""
+    """A mapping over sorted names that gets each value on access."""
 
     def __init__(self, names: Iterable[str], get: Callable[[str], Value]) -> None:
         self._names = dict.fromkeys(sorted(names))

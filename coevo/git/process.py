@@ -1,4 +1,4 @@
-"""Git as a process: its environment, and objects through one `git cat-file --batch`."""
+"""Git processes: their environment, and object access through one `git cat-file --batch`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import IO
 
 from coevo.model.errors import Fatal, Transient
 
-# Only the clone decides what Git says: no user's or system's configuration, no replaced objects,
-# no fetching of what is missing (no protocol is allowed), no prompt.
+# Git's output must depend only on the clone: no configuration of the user or system, no replaced
+# objects, no fetching of missing objects (no protocol is allowed), no prompts.
 ENVIRONMENT = {
     'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
     'HOME': '/nonexistent',
@@ -40,12 +40,18 @@ class CorruptObject(Fatal):
 
 
 def run_git(git_dir: Path, *arguments: str, stdin: bytes = b'') -> bytes:
-    """The output of a Git command; Fatal with its first line of complaint."""
+    """Return the output of a Git command.
+
+    Raises: Fatal with the first line of its error output if the command fails.
+    """
     return _run_checked(git_dir, arguments, stdin, good=(0,)).stdout
 
 
 def ask_git(git_dir: Path, *arguments: str) -> bool:
-    """The answer of a Git command that says yes by status 0 and no by 1; Fatal for any other."""
+    """Return the answer of a Git command that signals yes by status 0 and no by status 1.
+
+    Raises: Fatal for any other status.
+    """
     return _run_checked(git_dir, arguments, b'', good=(0, 1)).returncode == 0
 
 
@@ -69,9 +75,10 @@ def _run_checked(
 
 
 def stream_objects(git_dir: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Read many objects in order without waiting for each: (id, content).
+    """Yield (id, content) for many objects in order, without waiting for each request.
 
-    CorruptObject at the first that is missing or cannot be read; Transient if Git was killed.
+    Raises: CorruptObject at the first object that is missing or unreadable; Transient if Git was
+    killed.
     """
     with tempfile.TemporaryFile() as request_file:
         wanted = list(names)
@@ -106,9 +113,9 @@ def _parse_next_object(
 
 
 class ObjectReader:
-    """Objects of a clone by name; safe from several threads.
+    """Access to the objects of a clone by name; safe from several threads.
 
-    Its process starts with the first question, and ends when it is closed, or with the last reference.
+    Its Git process starts with the first read and ends on `close` or with the last reference.
     """
 
     def __init__(self, git_dir: Path) -> None:
@@ -118,7 +125,10 @@ class ObjectReader:
         self._stop: Callable[[], object] | None = None
 
     def read(self, name: str) -> tuple[str, bytes] | None:
-        """An object's id and content; None if there is no such object."""
+        """Return an object's id and content; None if there is no such object.
+
+        Raises: CorruptObject if it cannot be read; Transient if Git was killed.
+        """
         with self._lock:
             batch = self._get_process()
             assert batch.stdin is not None
@@ -136,7 +146,7 @@ class ObjectReader:
             return header[0].decode(), content[:size]
 
     def close(self) -> None:
-        """End the process; a later question starts another one."""
+        """End the process; a later read starts another one."""
         with self._lock:
             self._batch = None
             if self._stop is not None:
@@ -156,7 +166,11 @@ class ObjectReader:
 
 
 def _explain_end(batch: subprocess.Popen[bytes], name: str) -> RuntimeError:
-    """Why a reader ended: Git gives up at what it cannot read, a signal says nothing of that."""
+    """Return the error for a `cat-file` process that ended early.
+
+    It exits with a positive status at an unreadable object. A signal says nothing about the object,
+    so that is Transient.
+    """
     batch.communicate()
     if batch.returncode > 0:
         return CorruptObject(name)

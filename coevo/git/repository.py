@@ -1,4 +1,4 @@
-"""A bare clone, read without a checkout: history, trees, blobs, differences."""
+"""A bare clone, read without a checkout: history, trees, blobs and differences."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from coevo.storage.beneath import SafePath, join_beneath
 __all__ = ['ENVIRONMENT', 'CorruptObject', 'FileChange', 'Repository', 'TreeEntry']
 
 
-# Bytes; XFS takes no more, Linux 4,095. On no machine is a tree to be another one than elsewhere.
+# Longest target of a symbolic link in bytes. XFS accepts 1,023, other file systems of Linux 4,095;
+# one limit makes materialised trees equal on every machine.
 _LONGEST_TARGET = 1023
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeEntry:
-    """A file of a tree: Git's mode, such as 100644, and the blob's id."""
+    """A file in a tree: Git's mode, such as 100644, and the blob's id."""
 
     mode: str
     oid: str
@@ -33,7 +34,7 @@ class TreeEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """A path that differs between two revisions; an id is None where the file is absent."""
+    """A path that differs between two revisions; an id is None if the file is absent."""
 
     path: str
     old_oid: str | None
@@ -41,39 +42,50 @@ class FileChange:
 
 
 class Repository:
-    """Read-only; safe from several threads. Paths that are not UTF-8 carry surrogates.
+    """A bare clone, read-only and safe from several threads.
 
-    The process that reads its objects, and what it remembers of them, end with the last reference to
-    it, or when it is closed.
+    Paths that are not UTF-8 carry surrogates. The clone's Git process and caches are released on
+    `close` or with the last reference.
+
+    blob    content of a blob by id
+    folder  (mode, name, id) of a tree's direct entries, by the tree's id
+    header  header of a commit
+    tree    files of a commit's tree by path, without submodules
     """
 
     def __init__(self, git_dir: Path) -> None:
         self.git_dir = git_dir
         self._objects = reader = ObjectReader(git_dir)
-        # Functions of the reader, not methods: a cache that knew the repository would keep it alive
-        # until the garbage collector comes by, and its process of Git with it.
+        # The caches wrap functions of the reader, not methods: a cache that refers to the
+        # repository would keep it and its Git process alive until the next garbage collection.
         self.blob = lru_cache(maxsize=2048)(partial(_load_blob, reader))
         self.folder = lru_cache(maxsize=1 << 14)(partial(_load_folder, reader))
         self.header = lru_cache(maxsize=None)(partial(_load_header, reader))
         self.tree = lru_cache(maxsize=32)(partial(_load_tree, self.header, self.folder))
 
     def close(self) -> None:
-        """End the process, and forget all objects; it may be read again, as if it were new."""
+        """End the process and clear the caches; a later read starts afresh."""
         self._objects.close()
         for cached in (self.blob, self.folder, self.header, self.tree):
             cached.cache_clear()
 
     @cached_property
     def holes(self) -> frozenset[str]:
-        """Ids of the objects that the clone lacks since its source lacks them, too."""
+        """Ids of objects that the clone lacks because its source lacks them, too."""
         return load_holes(self.git_dir)
 
     def run_command(self, *arguments: str, stdin: bytes = b'') -> bytes:
-        """The output of a Git command; Fatal with its first line of complaint."""
+        """Return the output of a Git command.
+
+        Raises: Fatal with the first line of its error output if the command fails.
+        """
         return run_git(self.git_dir, *arguments, stdin=stdin)
 
     def resolve(self, ref: str) -> str:
-        """The commit that a ref or hash names."""
+        """Return the hash of the commit that a ref or hash names.
+
+        Raises: Fatal if it is malformed or names no commit.
+        """
         if not ref or ref.startswith('-') or not ref.isprintable():
             raise Fatal(f'{ref!r} is not a ref; name a branch, a tag or a commit')
         commit_object = self._objects.read(f'{ref}^{{commit}}')
@@ -82,23 +94,24 @@ class Repository:
         return commit_object[0]
 
     def get_commit(self, rev: str) -> Commit:
-        """A commit's parents and dates."""
+        """Return a commit's parents and dates."""
         return self.header(rev).commit
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
-        """Whether a commit can be reached from another one; a commit reaches itself.
+        """Return whether a commit is reachable from another one; a commit reaches itself.
 
-        `rev-list ANCESTOR ^DESCENDANT` stops too early where clocks were wrong.
+        `rev-list ANCESTOR ^DESCENDANT` would stop too early if committer clocks were wrong.
         """
         return ask_git(self.git_dir, 'merge-base', '--is-ancestor', ancestor, descendant)
 
     def iterate_log(
         self, head: str, *, first_parent: bool = False
     ) -> Iterator[tuple[str, CommitHeader | None]]:
-        """Commits reachable from a commit in Git's default order, newest first.
+        """Yield the commits reachable from `head` in Git's default order, newest first.
 
-        That is the order of committer dates among those whose child has been seen. A commit that
-        cannot be read comes with None, where a date would have put it last, and ends nothing else.
+        That is the order of committer dates among commits of which a child has been yielded. A
+        commit that cannot be read is yielded with None, ordered as if its date were 0; the walk
+        goes on without its parents.
         """
         waiting: list[tuple[int, int, str, CommitHeader | None]] = []
         seen: set[str] = set()
@@ -119,19 +132,23 @@ class Repository:
                 add_commit(parent)
 
     def load_text(self, rev: str, path: str) -> str | None:
-        """The text of a file; None where it does not exist."""
+        """Return the text of a file; None if it does not exist.
+
+        Invalid UTF-8 becomes replacement characters.
+        """
         entry = self.tree(rev).get(path)
         return self.blob(entry.oid).decode('utf-8', 'replace') if entry else None
 
     def list_changes(self, old: str, new: str) -> tuple[FileChange, ...]:
-        """The files that differ, renames not followed, sorted by path."""
+        """Return the files that differ, sorted by path; renames are not followed."""
         changes = self._compare_trees(self.header(old).tree, self.header(new).tree)
         return tuple(sorted(changes, key=lambda change: change.path))
 
     def list_remerge_differences(self, merges: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """By merge of two parents, the files that Git alone would not have made of them.
+        """Return, for each two-parent merge, the files that differ from Git's automatic merge of
+        its parents.
 
-        A merge that cannot be read is left out.
+        Merges that cannot be read are left out.
         """
         try:
             return dict(self._run_remerge(merges))
@@ -145,18 +162,18 @@ class Repository:
         }
 
     def list_combined_changes(self, merge: str) -> tuple[str, ...]:
-        """The files in which a merge differs from each of its parents."""
+        """Return the files in which a merge differs from each of its parents."""
         listing = self.run_command(
             'diff-tree', '-c', '-r', '-z', '--name-only', '--no-commit-id', merge
         )
         return tuple(listing.decode('utf-8', 'surrogateescape').split('\0')[:-1])
 
     def measure_size(self, rev: str) -> int:
-        """Bytes of a tree's files; one that cannot be read counts nothing."""
+        """Return the total size in bytes of a tree's files; unreadable ones count 0."""
         return sum(self.measure_sizes(rev).values())
 
     def measure_sizes(self, rev: str) -> dict[str, int]:
-        """Bytes of a tree's files by path; those that cannot be read are left out."""
+        """Return the size in bytes of a tree's files by path; unreadable ones are left out."""
         tree = self.tree(rev)
         ids = ''.join(f'{entry.oid}\n' for entry in tree.values())
         listing = self.run_command('cat-file', '--batch-check=%(objectsize)', stdin=ids.encode())
@@ -164,12 +181,16 @@ class Repository:
         return {path: int(line) for path, line in lines if line.isdigit()}
 
     def list_submodules(self, rev: str) -> tuple[str, ...]:
-        """Where the tree of a commit names one of another repository, whose files are not here."""
+        """Return the paths of a commit's submodules, whose files are not in this clone."""
         entries = _walk_tree(self.folder, self.header(rev).tree)
         return tuple(path for path, entry in entries if entry.mode == SUBMODULE)
 
     def materialise(self, rev: str, folder: Path) -> None:
-        """Write a tree: blobs as they are, links only if they stay inside, submodules left out."""
+        """Write the tree of a commit into a new folder.
+
+        Blobs are written unchanged. Links are written only if they stay inside the folder;
+        submodules are left out.
+        """
         folder.mkdir(parents=True)
         links = []
         for path, entry in self.tree(rev).items():
@@ -184,7 +205,7 @@ class Repository:
         _make_links(folder, links)
 
     def _compare_trees(self, old: str, new: str) -> Iterator[FileChange]:
-        """Compare two tree objects; those that are the same below are not read."""
+        """Yield the changes between two tree objects; equal subtrees are not read."""
         todo: list[tuple[str | None, str | None, str]] = [(old, new, '')]
         while todo:
             yield from self._compare_folders(*todo.pop(), todo)
@@ -196,7 +217,7 @@ class Repository:
         prefix: str,
         todo: list[tuple[str | None, str | None, str]],
     ) -> Iterator[FileChange]:
-        """What differs right in two folders; the folders in them are added to what is to be done."""
+        """Yield the changes directly in two folders; append differing subfolders to `todo`."""
         before = {name: (mode, oid) for mode, name, oid in self.folder(old)} if old else {}
         after = {name: (mode, oid) for mode, name, oid in self.folder(new)} if new else {}
         for name in before.keys() | after.keys():
@@ -231,11 +252,14 @@ class Repository:
 
 
 Folder = Callable[[str], Sequence[tuple[str, str, str]]]
-"""(mode, name, id) of what stands directly in the tree object of that id."""
+"""A function that returns (mode, name, id) for the direct entries of a tree object, by its id."""
 
 
 def _walk_tree(folder: Folder, oid: str) -> Iterator[tuple[str, TreeEntry]]:
-    """What is no folder, by path, in Git's order; a tree may be deeper than our stack."""
+    """Yield the files and submodules of a tree by path, in Git's order.
+
+    Trees may be too deep for recursion.
+    """
     open_folders = [('', iter(folder(oid)))]
     while open_folders:
         prefix, entries = open_folders[-1]
@@ -253,7 +277,7 @@ def _walk_tree(folder: Folder, oid: str) -> Iterator[tuple[str, TreeEntry]]:
 def _load_tree(
     header: Callable[[str], CommitHeader], folder: Folder, rev: str
 ) -> Mapping[str, TreeEntry]:
-    """Files by path, in Git's order; submodules left out."""
+    """Return the files of a commit's tree by path, in Git's order, without submodules."""
     entries = _walk_tree(folder, header(rev).tree)
     return {path: entry for path, entry in entries if entry.mode != SUBMODULE}
 
@@ -266,7 +290,7 @@ def _load_folder(reader: ObjectReader, oid: str) -> tuple[tuple[str, str, str], 
 
 
 def _load_blob(reader: ObjectReader, oid: str) -> bytes:
-    """The bytes of an object."""
+    """Return the content of an object."""
     blob = reader.read(oid)
     if blob is None:
         raise CorruptObject(oid)
@@ -284,9 +308,9 @@ def _load_header(reader: ObjectReader, rev: str) -> CommitHeader:
 
 
 def _make_links(folder: Path, links: list[tuple[SafePath, str]]) -> None:
-    """Make the links of a tree, but for those that lead out of it, if only by way of others.
+    """Create the links of a tree, except those that lead out of it directly or through other links.
 
-    What is no target, or too long for one, leads nowhere.
+    Targets that are empty, absolute, too long or contain NUL are skipped.
     """
     standing = set()
     for link, target in links:
@@ -305,36 +329,37 @@ def _can_be_target(text: str) -> bool:
 
 
 def _stays_inside(link: Path, root: Path) -> bool:
-    # Not `Path.resolve`, which raises for links in a circle.
+    # Not `Path.resolve`, which raises an error for circular links.
     return Path(os.path.realpath(link)).is_relative_to(root)
 
 
-# What a clone is known to lack since its source lacks it, too: ids of objects, a line each.
+# This file in a clone lists the ids of objects that its source lacks, one a line.
 
 _FILE = 'coevo-missing'
 
 
 def load_holes(git_dir: Path) -> frozenset[str]:
+    """Return the ids of objects that a clone lacks because its source lacks them, too."""
     file = git_dir / _FILE
     return frozenset(file.read_text(encoding='ascii').split()) if file.exists() else frozenset()
 
 
 def save_holes(git_dir: Path, absent: AbstractSet[str]) -> None:
+    """Replace the recorded ids of objects that the clone's source lacks."""
     durable.write_durably(git_dir / _FILE, [f'{oid}\n'.encode() for oid in sorted(absent)])
 
 
-# What is in a file of a revision, and where it stood before it moved.
-
-
 def load_content(repository: Repository, rev: str, path: str) -> bytes | None:
+    """Return the bytes of a file of a revision; None if it does not exist."""
     entry = repository.tree(rev).get(path)
     return repository.blob(entry.oid) if entry else None
 
 
 def find_old_path(repository: Repository, old_rev: str, new_rev: str, path: str) -> str | None:
-    """Where a file of the new revision stands at old, also where it has moved since.
+    """Return the path at the old revision of a file of the new one; None if there is none.
 
-    A file has moved where exactly one of its name is gone at new.
+    If the path does not exist at the old revision, the file has moved from the only path with the
+    same file name that is gone at the new revision; with several such paths the answer is None.
     """
     old = repository.tree(old_rev)
     if path in old:

@@ -1,1 +1,1 @@
-"""The words of coevo: records, labels, reasons, tables and errors. It imports no other room."""
+"""Records, labels, reasons, tables and errors of coevo. This package imports no other one."""

@@ -1,4 +1,4 @@
-"""Closed choices whose members say themselves what they mean."""
+"""Enumerations whose members carry an explanation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Choice(StrEnum):
-    """A choice, each of whose members is written as its value and a clause that explains it."""
+    """A string enumeration whose members are declared as (value, explaining clause)."""
 
     _value_: str
     clause: str

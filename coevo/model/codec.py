@@ -1,4 +1,4 @@
-"""Records as JSON and back, by their type hints: the same records give the same bytes."""
+"""Encode records as JSON and decode them by their type hints. Equal records give equal bytes."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ Convert = Callable[[Any], Any]
 
 
 def encode_record(record: Any) -> bytes:
-    """A record as JSON: keys sorted, times in ISO 8601, strings in ASCII."""
+    """Return a record as JSON with sorted keys, times in ISO 8601 and strings in ASCII."""
     return json.dumps(
         record, default=_to_json_value, sort_keys=True, separators=(',', ':'), allow_nan=False
     ).encode()
 
 
 def decode_record(record: type[Record], data: bytes) -> Record:
-    """What `encode_record` was given. A field that is not in the data takes its default."""
-    hint: Any = record  # mypy takes no generic type for hashable
+    """Return the record that `encode_record` encoded. Missing fields take their defaults."""
+    hint: Any = record  # mypy rejects a generic type where a hashable is expected
     decoded = _build_record_decoder(hint)(json.loads(data))
     assert isinstance(decoded, record)
     return decoded
 
 
 def decode_table(record: type[Record], table: pa.Table) -> tuple[Record, ...]:
-    """The records that `coevo.model.schema.build_table` was given; times are UTC. Other columns are left out."""
+    """Return the records of a table made by `coevo.model.schema.build_table`.
+
+    Times are UTC. Columns that the record type does not have are ignored.
+    """
     fields: Any = record
     known = {item.name for item in dataclasses.fields(fields)}
     rows = table.select([name for name in table.column_names if name in known]).to_pylist()
@@ -49,7 +52,7 @@ def _to_json_value(value: Any) -> Any:
 
 @cache
 def _find_decoder(hint: Any) -> Convert | None:
-    """How a value of that type is made of JSON's; None where it stands for itself."""
+    """Return a function that converts JSON values to a type; None if they need no conversion."""
     inner, nullable = split_optional(hint)
     convert = _find_inner_decoder(inner)
     if not nullable or convert is None:

@@ -1,4 +1,4 @@
-"""What a column holds, in a sentence that stands beside its field."""
+"""The `Column` annotation, which describes a field, and the columns that several tables share."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The `Annotated` part of a field.
+    """The description of a field, placed in its `Annotated` type.
 
-    sentence  what it holds, when it is null, and an example where a rule is hard; Markdown
-    unit      of a number, such as `hours`; of a share `0 to 1`
+    sentence  what the field holds, when it is null, and an example if a rule is hard; Markdown
+    unit      the unit of a number, such as `hours`; `0 to 1` for a share
     """
 
     sentence: str
     unit: str | None = None
 
 
-# The columns that several tables have.
+# Columns that several tables share.
 RepoName = Annotated[
     str,
     Column(
@@ -107,11 +107,8 @@ NewCommitterDate = Annotated[
 ]
 
 
-# What a type hint of a record says.
-
-
 def split_optional(hint: Any) -> tuple[Any, bool]:
-    """The type of a hint without None, and whether None was one of its choices."""
+    """Return a type hint without None, and whether it allowed None."""
     if get_origin(hint) not in (Union, types.UnionType):
         return hint, False
     (inner,) = (choice for choice in get_args(hint) if choice is not type(None))

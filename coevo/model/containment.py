@@ -1,7 +1,8 @@
-"""The one place that catches what nobody foresaw: a bug of ours ends what was in hand, nothing else.
+"""The only place that catches unexpected exceptions, so that a bug ends one unit of work and not
+the run.
 
-A pair, a task or an attempt is contained. What it met is kept for a person (`coevo.storage.bug_records`);
-the data has no word of it.
+A unit is a pair, a task or an attempt. The bug is written to a file for a developer
+(`coevo.storage.bug_records`); the released data does not mention it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TypeVar
 
 from coevo.model.errors import Fatal, Transient
 
-# What a machine that is short of something says, whatever was asked of it.
+# Error numbers of a machine that has run out of a resource, whichever call failed.
 _OF_THE_MACHINE = frozenset(
     {
         errno.ENOSPC,
@@ -33,17 +34,18 @@ Result = TypeVar('Result')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bug:
-    """What a piece of work met that nobody foresaw."""
+    """An unexpected exception that ended a unit of work."""
 
     sentence: str
     traceback: str
 
 
 def run_contained(work: Callable[[], Result]) -> Result | Bug:
-    """What the work gives, or the bug that ended it.
+    """Return the result of the work, or the bug that ended it.
 
-    Fatal and Transient pass, as does what is meant to end the process. A machine that is short of disk,
-    memory or descriptors is Transient.
+    Raises: Fatal and Transient as the work raised them; Transient if the machine is out of disk
+    space, memory or descriptors. Exceptions that end the process, such as KeyboardInterrupt, pass
+    through.
     """
     try:
         return work()

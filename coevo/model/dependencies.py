@@ -1,4 +1,12 @@
-"""Production code that a test depends on, and what became of it."""
+"""Production code that a test depends on, and how the pair changed it.
+
+A test can be associated with two lists of changed dependencies: those that it calls, and all that
+it executes. The published lists (TestEvo-Bench, A.2: the closure that is "what coverage and
+mutation are evaluated against") hold methods that tests call by name; A.1 speaks of all methods
+that a test exercises. The data has both: `dependencies` lists all, and `coupled_by` marks those
+that are called. The profile chooses the list for the prompt, the focal method, coverage and
+mutants. Labels, filters and undone changes use all dependencies.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +19,7 @@ from coevo.model.column import Column
 
 
 class Revised(Choice):
-    """What happened to a production declaration between old and new."""
+    """The kind of change of a production declaration between old and new."""
 
     INSERTED = 'inserted', 'it is new'
     MODIFIED = 'modified', 'it was changed'
@@ -19,7 +27,7 @@ class Revised(Choice):
 
 
 class CoupledBy(Choice):
-    """Why a changed declaration is a dependency of a test, the strongest first."""
+    """Why a changed declaration is a dependency of a test, strongest reason first."""
 
     CALL = 'call', "the test's own text calls or names it"
     HELPER = 'helper', 'what the test uses in the test tree calls or names it'
@@ -27,11 +35,11 @@ class CoupledBy(Choice):
 
 
 RESOURCE = 'resource'
-"""The declaration of a dependency that is a file of the resources."""
+"""The value of `Dependency.declaration` for a resource file."""
 
 
 class DependencyList(Choice):
-    """Which of its dependencies a test is asked about, see `coevo.model.dependency_lists`."""
+    """The choice among a test's two lists of changed dependencies; see `choose_dependency_list`."""
 
     CALLED = 'called', 'those that the test itself calls'
     EXECUTED = 'executed', 'all that it executes'
@@ -41,7 +49,8 @@ class DependencyList(Choice):
 class Dependency:
     """A changed production declaration that a test refers to or executes.
 
-    Lines are 1-based and inclusive, at new (at old where it was removed). `rank` starts at 1.
+    Lines are 1-based and inclusive, at the new revision (at the old one if it was removed). `rank`
+    starts at 1.
     """
 
     name: Annotated[
@@ -83,30 +92,22 @@ class Dependency:
 
     @property
     def is_method(self) -> bool:
-        """Whether it is a method or constructor, not the rest of a type."""
+        """True for a method or constructor."""
         return self.name.endswith(')')
 
     @property
     def is_resource(self) -> bool:
-        """Whether it is a file that is no source."""
+        """True for a resource file."""
         return self.declaration == RESOURCE
-
-
-# Which changed dependencies a test is asked about: those that it calls, or all that it executes.
-#
-# The published lists (TestEvo-Bench, A.2: the closure that is "what coverage and mutation are
-# evaluated against") hold methods that tests call by name; A.1 speaks of all that a test
-# exercises. Both are in the data: `dependencies` has all, `coupled_by` says which are called. A
-# profile chooses for the prompt, the focal method, coverage and mutants. Labels, filters and
-# reversals go by all.
 
 
 def choose_dependency_list(
     dependencies: Sequence[Dependency], wanted: DependencyList
 ) -> DependencyList | None:
-    """The list that is used: all where none is called; None where there is nothing to choose from.
+    """Return the list to use; None if there are no dependencies.
 
-    A list without a method is as good as empty where there are methods: it covers nothing.
+    The list of executed dependencies replaces a list of called ones that is empty, or that has no
+    method although an executed dependency is one: such a list has nothing to cover.
     """
     if not dependencies:
         return None
@@ -119,7 +120,7 @@ def choose_dependency_list(
 def select_dependencies(
     dependencies: Sequence[Dependency], which: DependencyList | None
 ) -> tuple[Dependency, ...]:
-    """The dependencies of a list, in their order; None, of older snapshots, stands for all."""
+    """Return the dependencies of a list in their order; None (older snapshots) selects all."""
     return tuple(
         dependency
         for dependency in dependencies

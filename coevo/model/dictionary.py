@@ -1,4 +1,4 @@
-"""The data dictionary: what every column holds, from the `Column` beside its field."""
+"""The data dictionary: the contents of every column, from the `Column` of its field."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class DictionaryEntry:
     """A column, or a field of a nested one, such as `mutation.killed`.
 
     kind    its type in words
-    values  of a choice, each with a clause
+    values  the members of a choice, each with its explaining clause
     """
 
     path: str
@@ -33,7 +33,7 @@ class DictionaryEntry:
 
     @property
     def text(self) -> str:
-        """All that there is to say, in one paragraph."""
+        """The description, unit and values in one paragraph."""
         unit = f' Unit: {self.unit}.' if self.unit else ''
         values = '; '.join(f'`{choice.value}`: {choice.clause}' for choice in self.values)
         return f'{self.sentence}{unit}{f" Values: {values}." if values else ""}'
@@ -41,18 +41,21 @@ class DictionaryEntry:
 
 @cache
 def list_entries(record: type) -> tuple[DictionaryEntry, ...]:
-    """The columns of a record, each followed by what is nested in it."""
+    """Return the columns of a record type, each followed by its nested fields.
+
+    Raises: TypeError if a field has no `Column`.
+    """
     return tuple(_list_nested_entries(record, ''))
 
 
 @cache
 def columns_by_path(record: type) -> dict[str, DictionaryEntry]:
-    """The same by path."""
+    """Return the entries of `list_entries` by path."""
     return {entry.path: entry for entry in list_entries(record)}
 
 
 def split_annotation(hint: Any) -> tuple[Any, Column | None]:
-    """The type of an annotation, and the column that it describes."""
+    """Return the plain type of an annotation, and its `Column` if it has one."""
     if get_origin(hint) is not Annotated:
         return hint, None
     plain, *notes = get_args(hint)

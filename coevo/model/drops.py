@@ -1,4 +1,4 @@
-"""What left the funnel, where and why."""
+"""Rows that left the funnel, with stage and reason."""
 
 from __future__ import annotations
 
@@ -10,44 +10,56 @@ from coevo.model.words import MethodChange, Stage, Walk, WalkOfRow
 
 
 class MethodIdentity(Protocol):
-    """Which test method: its file, declaring class, name and erased parameter types."""
+    """The identity of a test method: its file, declaring class, name and erased parameter types."""
 
     @property
-    def test_file(self) -> str: ...
+    def test_file(self) -> str:
+        """The path of the test file in the repository."""
+
     @property
-    def test_class(self) -> str: ...
+    def test_class(self) -> str:
+        """The binary name of the declaring class."""
+
     @property
-    def test_method(self) -> str: ...
+    def test_method(self) -> str:
+        """The name of the method."""
+
     @property
-    def parameters(self) -> tuple[str, ...]: ...
+    def parameters(self) -> tuple[str, ...]:
+        """The erased types of the parameters, in order."""
 
 
 class DropLocation(Protocol):
-    """Where in a walk something left the funnel: a pair, a row of one, or the walk itself."""
+    """The location of a drop in a walk: a pair, or the walk itself."""
 
     @property
-    def repo(self) -> str: ...
+    def repo(self) -> str:
+        """The repository, such as `owner/name`."""
 
     @property
-    def walk(self) -> Walk: ...
+    def walk(self) -> Walk:
+        """The walk."""
 
     @property
-    def pair_id(self) -> str | None: ...
+    def pair_id(self) -> str | None:
+        """The pair; None for a commit that belongs to no pair."""
 
 
 class LanguageDropLocation(DropLocation, Protocol):
-    """One that says of which language the walk is."""
+    """A drop location that also knows the language."""
 
     @property
-    def language(self) -> str: ...
+    def language(self) -> str:
+        """The language of the walk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
-    """Something that left the funnel. `key` names it in the stage's unit, unique in its stage.
+    """An item that left the funnel. `key` names it in the stage's unit and is unique within the
+    stage.
 
-    key is a commit (walk), a pair_id (pair), a method_id (filter, label, publish, track), a suite_id
-    (single_revision) or a task_id (task).
+    The key is a commit (walk), a pair_id (pair), a method_id (filter, label, publish, track), a
+    suite_id (single_revision) or a task_id (task).
     """
 
     repo: RepoName
@@ -115,7 +127,7 @@ class Drop:
         *,
         test_file: str | None = None,
     ) -> Drop:
-        """A drop in the stage's own unit."""
+        """Return a drop in the unit that the stage counts."""
         return cls(
             repo=place.repo,
             walk=place.walk,
@@ -130,7 +142,7 @@ class Drop:
         )
 
     def with_method(self, method: MethodIdentity, change: MethodChange) -> Drop:
-        """The same drop, with the test method that left."""
+        """Return a copy that also names the dropped test method."""
         return replace(
             self,
             test_file=method.test_file,

@@ -1,4 +1,4 @@
-"""What it takes to build and run the tests of a task."""
+"""The requirements for building and running the tests of a task."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coevo.model.column import Column
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryEntry:
-    """A library on the class path of a task: Maven coordinates and the checksum of its bytes."""
+    """A library that a task's tests run with: its coordinates and the checksum of its bytes."""
 
     coordinates: Annotated[
         str, Column('The library with its version, as the registry of the language writes it.')
@@ -23,9 +23,10 @@ class LibraryEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """What it takes to build and run a task's module.
+    """The runtime, tools, commands and libraries that build and run a task's module.
 
-    The commands are written at release, when it is known which tests are a task; mining leaves them empty.
+    The commands stay empty while mining. The release fills them in, once it is known which tests
+    form a task.
     """
 
     runtime: Annotated[str, Column('The version of the runtime (JDK, interpreter).')]

@@ -1,19 +1,25 @@
-"""The errors that coevo raises on purpose; anything else is a bug and keeps its traceback."""
+"""The errors that coevo raises on purpose. Any other exception is a bug and keeps its traceback."""
 
 from __future__ import annotations
 
 
 class Fatal(RuntimeError):
-    """Bad input: one sentence that says what to do next. The command ends with status 2."""
+    """Bad input; the message says what to do next. The command ends with status 2."""
 
 
 class Transient(RuntimeError):
-    """Trouble of ours (network, disk, memory, a daemon): worth another try, never a verdict."""
+    """A failure of the machine or a service, such as network, disk, memory or a daemon.
+
+    It is worth another try, and never a verdict about a test.
+    """
 
 
 class DamagedSnapshot(Fatal):
-    """A snapshot of which something is missing or cannot be read: to `coevo verify` an answer."""
+    """A snapshot with a missing or unreadable file. For `coevo verify` that is a result."""
 
 
 class UnsoundSnapshot(Fatal):
-    """A snapshot that we made and that does not verify: the command ends with status 1."""
+    """A snapshot that coevo has just made and that does not verify.
+
+    The command ends with status 1.
+    """

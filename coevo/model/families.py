@@ -1,7 +1,9 @@
-"""Families of tasks: what a task asks for, of which code, from which start, and what answers are worth.
+"""Families of tasks: what a task asks for, about which code, from which start state, and how it is
+measured.
 
-A task is (code state, start edits to the tests, focus, protocol, measures). Tasks of families other than
-`coevolution` ask for a whole test file, a suite, which is judged by all of its tests together.
+A task consists of (code state, edits to the tests that make the start state, focus, protocol,
+measures). Families other than `coevolution` ask for a whole test file (a suite), which is graded by
+all of its tests together.
 """
 
 from __future__ import annotations
@@ -14,12 +16,12 @@ from coevo.model.choices import Choice
 from coevo.model.column import Column
 from coevo.model.words import Outcome
 
-# A suite is refused that has more: each test takes processes of its own.
+# Larger suites are refused, since each test needs processes of its own.
 MOST_TESTS = 200
 
 
 class Family(Choice):
-    """What kind of question a task is."""
+    """The kind of question that a task asks."""
 
     COEVOLUTION = 'coevolution', 'tests of one track of a change (TestEvo-Bench)'
     CLASS = 'class', 'the tests of a class, where there are none yet (Classes2Test, AgoneTest)'
@@ -39,20 +41,20 @@ class Family(Choice):
 
 
 UNIT_FAMILIES = (Family.FUNCTION, Family.MODULE)
-"""Those that begin with a unit of the code, and ask which test file is about it."""
+"""Families whose tasks start from a unit of code and ask for the test file about it."""
 
 SINGLE_REVISION_FAMILIES = (Family.CLASS, Family.FILE, *UNIT_FAMILIES)
-"""Those that look at test files as they stand."""
+"""Families whose tasks are made from the test files of a single revision."""
 
 RELEASED_FAMILIES = (Family.MAINTENANCE,)
-"""Those whose tasks are made of labels, at release."""
+"""Families whose tasks are derived from labels when a snapshot is released."""
 
 SUITE_FAMILIES = (*SINGLE_REVISION_FAMILIES, *RELEASED_FAMILIES)
-"""Those that ask for suites."""
+"""Families that ask for suites."""
 
 
 class Scenario(Choice):
-    """What is to be done with a suite."""
+    """The kind of work that a task asks for on a suite."""
 
     CREATE = 'create', 'write it, or what it lacks'
     REPAIR = 'repair', 'mend a defect of its own'
@@ -60,7 +62,7 @@ class Scenario(Choice):
 
 
 class StartBuilder(Choice):
-    """How the start state is made of the new revision."""
+    """The way in which the start state is derived from the new revision."""
 
     REVERTED = 'reverted', 'the targets are as at the old revision'
     REMOVED = 'removed', 'the targets are removed with what they alone use'
@@ -79,11 +81,11 @@ SCENARIOS: Mapping[StartBuilder, Scenario] = {
     StartBuilder.OLD: Scenario.UPDATE,
     StartBuilder.INJECTED: Scenario.REPAIR,
 }
-"""What is to be done with a suite that starts so."""
+"""The scenario of a suite task, by how its start state is made."""
 
 
 class Defect(Choice):
-    """What is wrong with a test file that is to be repaired; the kinds are TAM-Eval's."""
+    """The defect of a test file that is to be repaired; the kinds are TAM-Eval's."""
 
     MISSED_ASSERTS = 'missed_asserts', 'a test has no assertions any more'
     NO_NEW_COVERED_LOGIC = 'no_new_covered_logic', 'a test does what another one does'
@@ -97,7 +99,7 @@ class Defect(Choice):
 
 
 class FocusKind(Choice):
-    """What of the code a task is about."""
+    """The kind of code that a task is about."""
 
     CLASS = 'class', 'a type with all that is in it'
     FILE = 'file', 'a source file; named by the type that its test file is named after'
@@ -106,7 +108,7 @@ class FocusKind(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Focus:
-    """A part of the code that the tests of a task are about. Lines are from 1 and inclusive."""
+    """A part of the code that the tests of a task are about. Lines are 1-based and inclusive."""
 
     file: Annotated[str, Column('The path of its file in the repository.')]
     declaration: Annotated[str, Column('Its qualified name, such as `pkg.Type`.')]
@@ -115,7 +117,11 @@ class Focus:
     end_line: Annotated[int, Column('Its last line, included.', unit='line')]
 
     def includes_lines(self, start_line: int, end_line: int) -> bool:
-        """Whether a declaration of the file is what it is about, or lies in that."""
+        """Return whether a declaration in the file belongs to the focus.
+
+        For a class or file, the declaration has to start inside the focus. For a function, it has
+        to contain the focus, whose lines are only those of the function's body.
+        """
         if self.kind is FocusKind.FUNCTION:
             return start_line <= self.start_line and self.end_line <= end_line
         return self.start_line <= start_line <= self.end_line
@@ -139,9 +145,11 @@ Complexity = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteAdequacy:
-    """What a suite is worth: of its passing tests together, on the focus of its task.
+    """The adequacy of a suite: what its passing tests together cover and kill in the focus of its
+    task.
 
-    Lines, branches and methods are those that hold code; nothing of it is a mean over tests.
+    Only lines, branches and methods that hold code count. The figures are totals, not means over
+    tests.
     """
 
     tests: Annotated[int, Column('Tests of the file.', unit='tests')]
@@ -183,7 +191,7 @@ class SuiteAdequacy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteMutant:
-    """A mutant of the focus, and what became of the tests that pass without it."""
+    """A mutant of the focus, and the outcome of the tests that pass without it."""
 
     mutant_id: Annotated[str, Column('The mutant: a hash of the pair, its file and its text.')]
     file: Annotated[str, Column('The path of its file in the repository.')]

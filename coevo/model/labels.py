@@ -1,4 +1,4 @@
-"""What the cells say: the label table, a total and pure function (docs/evidence.md)."""
+"""The label table: a total, pure function from cell outcomes to labels (docs/evidence.md)."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from enum import Enum
 
 from coevo.model.words import Cell, Label, MethodChange, Outcome, Track
 
-# The order in which a contradiction is looked for, hence which cell a drop names.
+# Cells are checked in this order, so it decides which cell a drop names.
 CELL_ORDER = (Cell.T_OLD_C_OLD, Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW, Cell.T_NEW_C_OLD)
 
 NO_CHANGED_DEPENDENCY = 'no_changed_dependency'
 
 
 class CellDemand(Enum):
-    """What a row of the table asks of a cell."""
+    """The outcome that a row of the table requires of a cell."""
 
     PASS = 'pass'
     BROKEN = 'broken'
 
     def is_met_by(self, outcome: Outcome) -> bool:
+        """Return whether an outcome satisfies the requirement."""
         return outcome.is_broken if self is CellDemand.BROKEN else outcome is Outcome.PASS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelTableRow:
-    """One line of the table.
+    """One row of the label table.
 
-    since  the first engine version that gave the label, by language; languages that are not named had it
-           from their first version on
+    since  the first engine version that gave the label, by language; languages that are absent gave
+           it from their first version on
     """
 
     label: Label
@@ -91,7 +92,7 @@ TRACKS = {
 }
 
 
-# Which broken cell decides a label, for those that have one.
+# The broken cell that decides a label; labels without one are absent.
 BROKEN_CELL = {
     Label.UPDATE: Cell.T_OLD_C_NEW,
     Label.REPAIR: Cell.T_OLD_C_NEW,
@@ -103,33 +104,35 @@ BROKEN_CELL = {
 }
 
 
-# What is run besides where all cells are wanted, and of which labels: it decides nothing.
+# The cell that is also run if all cells are wanted, and the labels that it is run for. It decides
+# nothing.
 RECORDED_CELL = Cell.T_NEW_C_OLD
 RECORDED_LABELS = (Label.UPDATE, Label.REPAIR, Label.REFINEMENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineRelease:
-    """Whose table was asked: each language's engine has versions of its own."""
+    """A version of one language's engine, which determines the rows of the table in force."""
 
     language: str
     version: int
 
     def has_row(self, row: LabelTableRow) -> bool:
+        """Return whether this release could give the row's label."""
         return row.since.get(self.language, 1) <= self.version
 
 
 def select_rows(
     change: MethodChange, engine: EngineRelease | None = None
 ) -> tuple[LabelTableRow, ...]:
-    """The lines of a change, as an engine had them; None is this one, of any language."""
+    """Return an engine release's rows for a kind of change; None selects today's rows."""
     return tuple(
         row for row in TABLE if row.change is change and (engine is None or engine.has_row(row))
     )
 
 
 def list_deciding_cells(change: MethodChange) -> tuple[Cell, ...]:
-    """The cells that the rows of a change constrain, in the order of `CELL_ORDER`."""
+    """Return the cells that the rows for a change constrain, in the order of `CELL_ORDER`."""
     wanted = {cell for row in select_rows(change) for cell in row.demands}
     return tuple(cell for cell in CELL_ORDER if cell in wanted)
 
@@ -141,12 +144,13 @@ def decide_label(
     dependency_changed: bool = True,
     engine: EngineRelease | None = None,
 ) -> Label | str:
-    """The label, or the reason of the drop: the first contradicting cell and its outcome.
+    """Return the label, or the reason of the drop: the first contradicting cell and its outcome.
 
-    A cell that was not run contradicts as `<cell>_not_run`. A test that did not change and of
-    which no dependency changed is no candidate: `no_changed_dependency`.
+    A cell that was not run contradicts as `<cell>_not_run`. An unchanged test without a changed
+    dependency is not a candidate: `no_changed_dependency`.
 
-    engine  whose table is asked, for rows that an earlier one has labelled
+    engine  the release whose table applies, for rows that an earlier engine labelled; None is the
+            current one
     """
     if change is MethodChange.UNCHANGED and not dependency_changed:
         return NO_CHANGED_DEPENDENCY
@@ -166,7 +170,7 @@ def decide_label(
 
 
 def list_contradictions(engine: EngineRelease | None = None) -> tuple[str, ...]:
-    """Every reason that `label` can return for a cell, in a fixed order."""
+    """Return every reason that `decide_label` can give for a cell, in a fixed order."""
     reasons = {
         f'{cell}_{outcome}': None
         for change in MethodChange
@@ -183,7 +187,7 @@ def list_contradictions(engine: EngineRelease | None = None) -> tuple[str, ...]:
 
 
 def list_former_contradictions() -> tuple[str, ...]:
-    """Those that earlier engines gave and this one does not: released data still holds them."""
+    """Return the reasons that only earlier engines gave; released data still holds them."""
     earlier = [
         EngineRelease(language=language, version=first - 1)
         for row in TABLE

@@ -1,4 +1,4 @@
-"""What is known of licences by their SPDX id: which the OSI approved, and how POMs call them."""
+"""Facts about licences by SPDX id: OSI approval, the names used in POMs, and typical sentences."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ _WORD = re.compile(r'[a-z0-9]+(?:\.[0-9]+)*')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LicenceSentences:
-    """How the text of a licence is known: all of these stand in it, and none of those."""
+    """A rule that recognises a licence: its text has all sentences of `all` and none of `none`."""
 
     id: str
     all: tuple[str, ...]
     none: tuple[str, ...] = ()
 
     def are_met_by(self, text: str) -> bool:
+        """Return whether the rule recognises a text (lower case, single spaces)."""
         return all(sentence in text for sentence in self.all) and not any(
             sentence in text for sentence in self.none
         )
@@ -37,14 +38,14 @@ class _LicenceTable:
 
 
 def load_list_version() -> str:
-    """Where the list of approved licences is from."""
+    """Return the version of the list of OSI-approved licences."""
     return _load_table().version
 
 
 def is_approved(expression: str, accepted: Collection[str] = ()) -> bool:
-    """Whether the OSI approved a licence, or it is one of those accepted beside.
+    """Return whether each licence required by an SPDX expression is OSI-approved or in `accepted`.
 
-    Of `A OR B` one has to be, of `A AND B` both.
+    `A OR B` needs one of the two, `A AND B` needs both.
     """
     known = _load_table().osi.union(accepted)
     return any(
@@ -54,12 +55,12 @@ def is_approved(expression: str, accepted: Collection[str] = ()) -> bool:
 
 
 def list_permissive() -> tuple[str, ...]:
-    """The SPDX ids of licences that ask for no more than to be named."""
+    """Return the SPDX ids of permissive licences, which require attribution only."""
     return _load_table().permissive
 
 
 def find_id_by_name(name: str) -> str | None:
-    """The SPDX id of a licence by the name that people give it; None where there is no telling."""
+    """Return the SPDX id for a licence's common name or id; None if it is unknown."""
     spdx_id = _load_table().names.get(normalise_name(name))
     if spdx_id is not None:
         return spdx_id
@@ -67,13 +68,13 @@ def find_id_by_name(name: str) -> str | None:
 
 
 def find_ids_in_text(text: str) -> tuple[str, ...]:
-    """The SPDX ids, sorted, of all licences of which sentences stand in a text."""
+    """Return the sorted SPDX ids of all licences that a text is recognised as."""
     flat = ' '.join(text.lower().split())
     return tuple(sorted({item.id for item in _load_table().sentences if item.are_met_by(flat)}))
 
 
 def normalise_name(name: str) -> str:
-    """A name as the table has it: `The Apache License, Version 2.0` is `apache 2`."""
+    """Return a name in the table's form: `The Apache License, Version 2.0` is `apache 2`."""
     return ' '.join(_normalise_words(name))
 
 

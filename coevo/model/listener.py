@@ -1,4 +1,4 @@
-"""Who hears how a run goes on."""
+"""Callbacks for progress reports."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ Say = Callable[[str], None]
 
 
 def ignore_message(sentence: str) -> None:
-    """Nobody hears it."""
+    """Do nothing with a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """Three ways to be told.
+    """Callbacks that report progress.
 
-    step   a step's name, how much of it is done, and of how much
-    found  what the steps have found so far, in words
-    say    a sentence about what takes a while
+    step       receives a step's name, the amount done and the total
+    summarise  receives a summary of the findings so far
+    say        receives a sentence about something that takes long
     """
 
     step: Callable[[str, int, int], None] = lambda name, done, total: None

@@ -1,7 +1,8 @@
-"""Whole-file maintenance: what a change asks of each test of a file, by its label.
+"""Whole-file maintenance: what a change asks of each test of a file, by the test's label.
 
-A task of the family `maintenance` starts with the old test file on the new code. What the change breaks is
-to be updated, and what it does not break is to stay; each test of either file is scored once.
+A task of the family `maintenance` starts with the old test file on the new code. Tests that the
+change breaks have to be updated, and the others have to stay. Each test of either file is scored
+once.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from coevo.model.words import Label
 
 
 class ExpectedAction(Choice):
-    """What the labels ask for of a test."""
+    """The action that a change asks for on a test, by the test's label."""
 
     UPDATE = 'update', 'the change breaks it: it has to pass again'
     KEEP = 'keep', 'the change leaves it alone: it has to stay as it is'
@@ -36,13 +37,20 @@ _ACTIONS: Mapping[Label, ExpectedAction] = {
     Label.GENERATION: ExpectedAction.ADD,
     Label.REDUNDANT: ExpectedAction.ADD,
 }
-"""Who was broken before the change, or is after it, or went for no reason that runs show, has none."""
+"""Labels that are missing here ask for nothing: `repair` and `cured_by_code` (broken before the
+change), `broken_by_change` (broken after it), and `retired` (deleted for no reason that the runs
+show).
+"""
 
 STAYING = (ExpectedAction.KEEP, ExpectedAction.REFINE)
 
 
 def find_expected_action(label: Label | None, *, same_text: bool) -> ExpectedAction:
-    """same_text  whether both files have the test, with the same tokens."""
+    """Return the action that a label asks for.
+
+    same_text  whether both files have the test, with the same tokens; decides for a test without a
+               label
+    """
     if label is None:
         return ExpectedAction.KEEP if same_text else ExpectedAction.NONE
     return _ACTIONS.get(label, ExpectedAction.NONE)

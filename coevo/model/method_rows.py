@@ -1,4 +1,4 @@
-"""The rows of labelled test methods."""
+"""The row type of the table `methods`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of pairs: what was built, run in their cells, and what it cost."""
+"""The row types of the tables `pairs`, `cells` and `timings`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ from coevo.model.words import Cell, Outcome, WalkOfRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRow:
+    """A pair under a walk: dates, builds and measurements of its change.
+
+    (pair_id, walk) is the key.
+    """
+
     repo: RepoName
     walk: WalkOfRow
     pair_id: PairId
@@ -107,8 +112,8 @@ class PairRow:
             'unknown. Filled at release.'
         ),
     ] = None
-    # `name version` of what it was measured with, none if not run; with the checksum behind the
-    # version those of the packages of a JDK that coevo brought
+    # Each entry is `name version`; a tool that did not run has none. Each package of a JDK that
+    # coevo installed has an entry, too: `name version sha256:DIGEST`.
     tools: Annotated[
         tuple[str, ...],
         Column(
@@ -265,7 +270,7 @@ class CellRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentRow:
-    """The environment of a module at a pair's new revision, kept with the segment for its tasks."""
+    """The environment of a module at a pair's new revision; its segment keeps it for the tasks."""
 
     pair_id: str
     module: str
@@ -274,7 +279,7 @@ class EnvironmentRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingRow:
-    """What a step of a pair cost; outside the checksummed core."""
+    """The cost of one step of a pair; not covered by the snapshot's checksums."""
 
     repo: RepoName
     walk: WalkOfRow

@@ -1,4 +1,4 @@
-"""Named sets of thresholds, from the versioned file `profiles.toml` beside this module."""
+"""Profiles: named sets of thresholds, from the versioned `profiles.toml` beside this module."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from coevo.model.errors import Fatal
 from coevo.model.records import compute_short_hash
 from coevo.model.words import Walk
 
-# What a profile is called, and which pairs a run visits; the walk is part of a segment's key.
+# Fields that name a profile or choose the visited pairs. They do not affect the rows of a pair, and
+# the walk is part of a segment's key already.
 _CHOOSES_COMMITS = frozenset({'name', 'about', 'walk', 'commits', 'latest_release'})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRules:
-    """Which test files the family `file` takes; the numbers are TAM-Eval's.
+    """The test files that the family `file` accepts; the numbers are TAM-Eval's.
 
-    least_tests     tests of the test file
-    least_lines     of the test file, and of the focal file
-    most_comments   share of the lines of the focal file that are comments alone
+    least_tests     tests in the test file
+    least_lines     lines of the test file, and of the focal file
+    most_comments   share of the focal file's lines that are only comments
     most_seconds    CPU seconds of all its tests together
-    least_coverage  share of the lines with code of the focal file that they execute
+    least_coverage  share of the focal file's lines with code that the tests execute
     least_function  lines with code of the longest function of the focal file
-    least_fall      points of coverage or of mutants killed by which an older test file is worse
+    least_fall      percentage points by which an older test file has to be worse in coverage or in
+                    killed mutants
     """
 
     least_tests: int = 2
@@ -39,10 +41,10 @@ class FileRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionRules:
-    """Which functions the family `function` takes; the numbers are ULT's.
+    """The functions that the family `function` accepts; the numbers are ULT's.
 
-    least_complexity  cyclomatic complexity as lizard counts it; 0 asks for none
-    most_callees      other declarations of the code that tests see it call
+    least_complexity  cyclomatic complexity as lizard counts it; 0 means no limit
+    most_callees      other declarations of the code that tests see the function call
     """
 
     least_complexity: int = 10
@@ -51,10 +53,10 @@ class FunctionRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRules:
-    """Which packages the family `module` takes; the numbers are MultiFileTest's.
+    """The packages that the family `module` accepts; the numbers are MultiFileTest's.
 
-    least_files, most_files  files of a folder that are not empty
-    fewer_lines              than that all of them together
+    least_files, most_files  number of non-empty files in the folder
+    fewer_lines              exclusive upper limit for the lines of all its files together
     """
 
     least_files: int = 2
@@ -64,25 +66,29 @@ class ModuleRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What a run keeps; options given by hand win over it.
+    """The thresholds of a run. Options given by hand override them.
 
-    about              what it is for, for a person
-    gap_hours          most hours between a pair's ends under the walk `states`; None is no limit
-    unchanged_sample   unchanged tests to run in a pair that changes the source only
+    about              purpose, in words for the user
+    gap_hours          longest time in hours between a pair's revisions under the walk `states`;
+                       None is no limit
+    unchanged_sample   unchanged tests to run in a pair that changes only production code
     unchanged_limit    unchanged tests to run in a pair that changes both; None is no limit
-    commits            newest commits of the log to visit; None is all
+    commits            number of newest commits of the log to visit; None is all
     latest_release     whether the walk starts at the latest release, if there is one
-    suites             whether all tests of both ends have to pass
-    suite_cpu_seconds  most that the tests of one revision may use for that
-    dependencies       which list of changed dependencies the prompt, the focal method, coverage and
-                       mutants go by
-    traces             whether it is recorded what labelled methods execute; else their text decides
-    refactorings       whether what is only refactored loses its track
-    observed           whether a deciding pass that an observer doubts loses its track
-    measure_runs       most runs of tests for mutants and reversals of one pair, half for each
-    all_cells          whether new tests run on old code where no label asks for that, too
-    files              which test files the family `file` takes
-    functions, modules the same of functions and packages
+    suites             whether all tests of both revisions have to pass
+    suite_cpu_seconds  CPU seconds that the tests of one revision may use for that
+    dependencies       list of changed dependencies that the prompt, the focal method, coverage and
+                       mutants use
+    traces             whether to record which code the labelled methods execute; otherwise their
+                       text decides
+    refactorings       whether a method whose change is only a refactoring loses its track
+    observed           whether a method loses its track if an observer did not confirm a deciding
+                       pass
+    measure_runs       limit of test runs for mutants and undone changes of one pair, half for each
+    all_cells          whether new tests also run on old code where no label needs that
+    files              rules for test files of the family `file`
+    functions          rules for the family `function`
+    modules            rules for the family `module`
     """
 
     name: str
@@ -107,13 +113,13 @@ class Profile:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all thresholds but those that say which commits are visited."""
+        """A hash of all thresholds except those that choose the visited commits."""
         thresholds = (item.name for item in fields(self) if item.name not in _CHOOSES_COMMITS)
         return compute_short_hash(*(f'{name}={getattr(self, name)!r}' for name in thresholds))
 
 
 def load_profiles() -> dict[str, Profile]:
-    """All profiles by name, in the file's order."""
+    """Return all profiles by name, in the file's order."""
     text = files('coevo.model').joinpath('profiles.toml').read_text(encoding='utf-8')
     return {
         name: Profile(
@@ -140,7 +146,10 @@ def load_profiles() -> dict[str, Profile]:
 
 
 def load_profile(name: str) -> Profile:
-    """The profile of that name; Fatal if there is none."""
+    """Return the profile with a name.
+
+    Raises: Fatal if there is none.
+    """
     known = load_profiles()
     if name not in known:
         raise Fatal(f'There is no profile {name!r}: use one of {", ".join(known)}.')

@@ -1,6 +1,8 @@
-"""What is measured of labelled methods beside their cells: columns of `methods`, and tables.
+"""Measurements of labelled methods besides their cells: columns of `methods`, and tables of their
+own.
 
-All of it is made while a pair is mined, where its builds are at hand, and kept in its segment.
+All of them are taken while a pair is mined, when its builds are available, and are kept in its
+segment.
 """
 
 from __future__ import annotations
@@ -13,13 +15,13 @@ from coevo.model.column import Column, MethodId, PairId, RepoName, TestFile
 from coevo.model.dependencies import Revised
 from coevo.model.words import Outcome, WalkOfRow
 
-VALID = 'valid'  # of a start state: it is what it should be
+VALID = 'valid'  # value of `IsolatedCells.start` for a valid start state
 WITHOUT_SIBLINGS = 'gold does not pass without its siblings'
-"""How the reason begins why a start state is none, where that is so."""
+"""The beginning of the reason for an invalid start state that lacks siblings which gold needs."""
 
 
 class PairEnd(Choice):
-    """Which revision of a pair."""
+    """The two revisions of a pair."""
 
     OLD = 'old', 'the old revision'
     NEW = 'new', 'the new revision'
@@ -61,7 +63,7 @@ class IsolatedCells:
 
 
 class SiblingState(Choice):
-    """What became of targets of a pair's other tasks in the start state of one."""
+    """The treatment of targets of a pair's other tasks in the start state of one task."""
 
     ABSENT = 'absent', 'they are absent with their whole file, which is new'
     REMOVED = 'removed', 'they are removed with what they alone use'
@@ -82,7 +84,7 @@ class SiblingTargets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairGuard:
-    """What speaks for the test's own fault, of a repair; None where it could not be asked."""
+    """Evidence that a repaired test was itself at fault; None if a check was not possible."""
 
     sibling: Annotated[
         str | None,
@@ -109,7 +111,7 @@ class RepairGuard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoveredDependency:
-    """What the new test covers of one changed method or constructor that stands at new."""
+    """The new test's coverage of one changed method or constructor of the new revision."""
 
     file: Annotated[str, Column('The path of its file in the repository.')]
     start_line: Annotated[int, Column('Its first line at new, from 1.', unit='line')]
@@ -124,7 +126,7 @@ class CoveredDependency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What a test covers of changed dependencies at new (TestEvo-Bench, A.4)."""
+    """A test's coverage of its changed dependencies at the new revision (TestEvo-Bench, A.4)."""
 
     lines: Annotated[
         int,
@@ -141,18 +143,21 @@ class Coverage:
 
     @property
     def line_coverage(self) -> float | None:
-        """The paper's line coverage (A.4, Eq. 1): of all lines of the range, with code or without."""
+        """Line coverage after the paper (A.4, Eq. 1): the covered share of all lines in the ranges.
+
+        Lines without code count, too.
+        """
         return self.covered_lines / self.lines if self.lines else None
 
     @property
     def code_coverage(self) -> float | None:
-        """Of the lines that have code, as coverage tools count."""
+        """The covered share of the lines that hold code, as coverage tools count."""
         return self.covered_lines / self.known_lines if self.known_lines else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutation:
-    """The accounting of a test method's mutants (TestEvo-Bench, A.5).
+    """The counts of a test method's mutants (TestEvo-Bench, A.5).
 
     emitted = count + compile_failed + redundant + capped_out + not_checked
     """
@@ -204,14 +209,14 @@ class Mutation:
 
     @property
     def score(self) -> float | None:
-        """The share of the whole set that is killed (A.5, Eq. 3); None where that is not known."""
+        """The killed share of the whole set (A.5, Eq. 3); None if not all mutants were run."""
         known = self.count and not self.not_run and self.killed is not None
         return self.killed / self.count if known and self.killed is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefactoringRow:
-    """A refactoring that RefactoringMiner finds in a pair; `number` counts them in a fixed order."""
+    """A refactoring that RefactoringMiner found; `number` counts them in a fixed order."""
 
     repo: RepoName
     walk: WalkOfRow
@@ -247,7 +252,7 @@ class RefactoringRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutedRow:
-    """A production method that a labelled test executes at one end (TestEvo-Bench, A.1)."""
+    """A production method that a labelled test executed at one revision (TestEvo-Bench, A.1)."""
 
     repo: RepoName
     walk: WalkOfRow
@@ -277,7 +282,7 @@ class ExecutedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantRow:
-    """A mutant of the new code that a method with a track was run against, and what it did."""
+    """A mutant of the new code, and the result of running a method with a track against it."""
 
     repo: RepoName
     walk: WalkOfRow
@@ -302,7 +307,7 @@ class MutantRow:
 
 
 class PitTrouble(Choice):
-    """Why nothing is known of PIT's mutants under a test."""
+    """The reason why there are no results from PIT for a test."""
 
     NOT_OFFERED = 'not_offered', 'there is no PIT for the language'
     NO_METHOD = 'no_method', 'no changed method exists at new'
@@ -315,7 +320,7 @@ class PitTrouble(Choice):
 
 
 class ReversalStatus(Choice):
-    """Whether the new test notices that one declaration is as it was."""
+    """The reaction of the new test to the undoing of one declaration."""
 
     DETECTED = 'detected', 'the test does not pass without this part'
     UNDETECTED = 'undetected', 'the test passes without this part'
@@ -328,7 +333,7 @@ class ReversalStatus(Choice):
 class ReversalRow:
     """One part of a change undone alone on the new code, and what the new test then does.
 
-    A part is a method, a field, an initializer, a type's header or the whole type, or a resource.
+    A part is a method, a field, an initializer, a type's header, a whole type or a resource.
     """
 
     repo: RepoName

@@ -1,7 +1,8 @@
-"""Why things leave the funnel: every reason belongs to one stage and is explained once.
+"""Reasons why rows leave the funnel. Each reason belongs to one stage and has one explanation.
 
-The values are what `drops.reason` holds; one is never renamed. A filter states its reasons itself,
-above `coevo` and outside of the wheel: `filter_reasons.toml` has them for all that reads a snapshot.
+The values are stored in `drops.reason` and are never renamed. Filters define their reasons
+themselves, in a package that is not part of the wheel; `filter_reasons.toml` is the copy for
+programs that read a snapshot.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from coevo.model.words import Cell, Outcome, Stage
 
 
 class DiffReason(StrEnum):
-    """Why there is nothing to run in what a pair changes."""
+    """A reason why the difference of a pair contains nothing to run."""
 
     UNREADABLE_SOURCE = 'unreadable_source'
     COMMENTS_OR_FORMATTING_ONLY = 'comments_or_formatting_only'
@@ -23,7 +24,7 @@ class DiffReason(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why something left the funnel elsewhere than in a filter."""
+    """A reason why something left the funnel outside of a filter."""
 
     ROOT_COMMIT = 'root_commit'
     NO_CODE_CHANGE = 'no_code_change'
@@ -94,7 +95,8 @@ class Reason(StrEnum):
     TASK_WITHDRAWN = 'task_withdrawn'
 
 
-# Why code cannot be built for want of a library; whoever builds it uses these names.
+# Reasons why code cannot be built because a library is not available. The languages' builders use
+# these names.
 LIBRARY_REASONS = frozenset(
     {
         Reason.UNPINNED_DEPENDENCY,
@@ -217,7 +219,7 @@ _FORMER = ' An earlier engine dropped this; the label table has a row for it now
 
 
 def _explain_contradiction(reason: str) -> str:
-    """The sentence of a reason that is named after a cell and its outcome."""
+    """Return the sentence for a reason that is named after a cell and its outcome."""
     cell = next(candidate for candidate in Cell if reason.startswith(f'{candidate}_'))
     outcome = reason.removeprefix(f'{cell}_')
     happened = 'it was not run' if outcome == 'not_run' else Outcome(outcome).clause
@@ -230,7 +232,8 @@ def _load_filter_reasons() -> dict[Stage, dict[str, str]]:
 
 
 FILTER_REASONS = _load_filter_reasons()
-"""The sentences of the filters by stage; `python -m filters.reasons`, a part of `make docs`, writes the file."""
+"""The sentences of the filters by stage. `python -m filters.reasons` (`make docs`) writes the file.
+"""
 
 BY_STAGE: dict[Stage, dict[str, str]] = {
     Stage.WALK: {str(reason): text for reason, text in _WALK.items()},
@@ -262,7 +265,7 @@ EXPLANATIONS: dict[str, str] = {
 
 
 def explain_reason(reason: str) -> str:
-    """The sentence for a person, the code name beside it."""
+    """Return a reason's sentence for a person, followed by its code name."""
     return f'{EXPLANATIONS.get(reason, "A reason that this coevo does not know.")} ({reason})'
 
 

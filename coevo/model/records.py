@@ -1,4 +1,4 @@
-"""What mining speaks of: test methods, commits, pairs of them, and candidates of a pair."""
+"""The records of mining: test methods, commits, pairs of commits, and candidates of a pair."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coevo.model.words import MethodChange, Walk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestMethod:
-    """A test method where it is declared.
+    """A test method at the place of its declaration.
 
     module      folder of its Maven module, '.' for the root
     test_file   path in the repository, with forward slashes
@@ -22,7 +22,7 @@ class TestMethod:
     parameters  erased simple names of the parameter types, in order
     """
 
-    __test__ = False  # not a test class of pytest's
+    __test__ = False  # tells pytest that this is not a test class
 
     module: str
     test_file: str
@@ -32,7 +32,7 @@ class TestMethod:
 
 
 class FileOrigin(StrEnum):
-    """Where a file comes from: a person here, a program, or another project."""
+    """The origin of a file: written by hand, generated, or copied from another project."""
 
     WRITTEN = 'written'
     GENERATED = 'generated'
@@ -43,7 +43,7 @@ class FileOrigin(StrEnum):
 class Candidate:
     """A test method of a pair, as the diff sees it: `old` is None if inserted, `new` if deleted.
 
-    origin  that of its file, at new where it stands there
+    origin  the origin of its file at the new revision, or at the old one if it was deleted
     """
 
     change: MethodChange
@@ -57,20 +57,20 @@ class Candidate:
 
     @property
     def method(self) -> TestMethod:
-        """The identity that names the row: at new, or at old where it was deleted."""
+        """The identity that names the row: at the new revision, or at the old one if deleted."""
         method = self.new or self.old
         assert method is not None, 'a candidate exists at one end at least'
         return method
 
 
 def compute_short_hash(*parts: str) -> str:
-    """A stable id of 16 hexadecimal digits."""
+    """Return a stable id of 16 hexadecimal digits: the start of the SHA-256 of the parts."""
     return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """A commit's metadata; dates are UTC, None where Git's are unparsable or out of range."""
+    """A commit's metadata; dates are UTC, or None if Git's are unparsable or out of range."""
 
     rev: str
     parents: tuple[str, ...]
@@ -80,9 +80,9 @@ class Commit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two revisions adjacent under a walk.
+    """Two revisions that are adjacent under a walk.
 
-    between  states that lie between the two, the newest first (walk `window`)
+    between  states that lie between the two, newest first (walk `window`)
     """
 
     repo: str
@@ -95,30 +95,30 @@ class Pair:
 
     @property
     def pair_id(self) -> str:
-        """Stable over walks: (pair_id, walk) is the key of the `pairs` table."""
+        """The id of the pair, the same under every walk.
+
+        (pair_id, walk) is the key of the table `pairs`.
+        """
         return compute_short_hash(self.repo, self.language, self.old.rev, self.new.rev)
 
     @property
     def gap_hours(self) -> float | None:
-        """Hours between the two by committer time, negative where clocks disagree."""
+        """Hours between the two by committer time, negative if clocks disagree; None if undated."""
         if self.old.committer_date is None or self.new.committer_date is None:
             return None
         seconds = (self.new.committer_date - self.old.committer_date).total_seconds()
         return round(seconds / 3600, 3)
 
 
-# The keys by which rows of different steps are known to be of the same thing.
-
-
 def compute_candidate_id(pair: Pair, candidate: Candidate) -> str:
-    """The stable id of a test method in a pair, the same under every walk."""
+    """Return the stable id of a test method in a pair, the same under every walk."""
     return compute_method_id(pair.pair_id, candidate.change, candidate.method)
 
 
 def compute_method_id(pair_id: str, change: MethodChange, method: MethodIdentity) -> str:
-    """The same of any record that says which method it is.
+    """Return the stable id of a test method in a pair, from its identity.
 
-    A deleted method is kept apart from one that came to stand under its name.
+    A deleted method never shares its id with a method that took over its name.
     """
     return compute_short_hash(
         pair_id,

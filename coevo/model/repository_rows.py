@@ -1,4 +1,4 @@
-"""The rows of repositories."""
+"""The row type of the table `repositories`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from coevo.model.words import Walk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryRow:
+    """A repository as one walk in one language saw it; (repo, language, walk) is the key."""
+
     repo: RepoName
     url: Annotated[
         str | None, Column('Where the repository was cloned from. Null for a local one.')

@@ -1,4 +1,4 @@
-"""Records to Arrow: the one mapping, and the schema of every table of a snapshot."""
+"""The conversion of records to Arrow, and the schema of every table of a snapshot."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from coevo.model.texts import find_third_party_paths
 class SchemaVersion(NamedTuple):
     """The version of a snapshot's schema.
 
-    major  raised when a column goes, gets another name or another meaning; CHANGELOG says which
-    minor  raised when a table or column comes; earlier snapshots are read with nulls in its place
+    major  raised when a column is removed, renamed or redefined; CHANGELOG lists these changes
+    minor  raised when a table or column is added; it reads as null in earlier snapshots
     """
 
     major: int
@@ -39,12 +39,12 @@ SCHEMA = SchemaVersion(3, 0)
 SCHEMA_VERSION, SCHEMA_MINOR = SCHEMA
 
 OLDEST_SCHEMA = 2
-"""The oldest major version that is read, by the names in `coevo.model.schema_2`."""
+"""The oldest major version that can be read, through the names in `coevo.model.schema_2`."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class AddedColumn:
-    """A column that came later: with which version, and its type in SQL."""
+    """A column that was added later: the first version that has it, and its SQL type."""
 
     version: SchemaVersion
     sql_type: str
@@ -119,10 +119,10 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
         'executing_tests': AddedColumn(version=SchemaVersion(2, 5), sql_type=_EXECUTING),
     },
 }
-"""Columns that tables of an earlier version lack."""
+"""Columns that tables of earlier versions lack, by table."""
 
 NEW_TABLES = {'single_revision': SchemaVersion(2, 1)}
-"""Tables that came later: with which version."""
+"""Tables that were added later, each with the first version that has it."""
 
 TABLES: dict[str, type] = {
     'methods': MethodRow,
@@ -155,9 +155,9 @@ CONTENTS: dict[str, str] = {
     'withdrawn': 'What earlier snapshots had and this one does not, with the reason.',
     'timings': 'What each step cost; outside of the checksums.',
 }
-"""What a row of each table is."""
+"""A description of each table's rows."""
 
-# What may name a row, without which the rows of a table are not told apart.
+# The columns that together identify a row of a table.
 KEYS: dict[str, tuple[str, ...]] = {
     'methods': ('method_id', 'walk'),
     'tasks': ('task_id',),
@@ -183,21 +183,21 @@ def is_table_promised(table: str, version: SchemaVersion) -> bool:
 
 
 def find_missing_columns(table: str, version: SchemaVersion) -> dict[str, AddedColumn]:
-    """Return the columns that a table of a snapshot of an older version lacks."""
+    """Return the columns that a table lacks in snapshots of an older version."""
     return {
         name: column for name, column in ADDED.get(table, {}).items() if column.version > version
     }
 
 
 def get_table_name_in_files(table: str, version: SchemaVersion) -> str:
-    """Return what a table is called in the files of a snapshot of a version."""
+    """Return the name of a table in the files of a snapshot of a version."""
     return schema_2.TABLES.get(table, table) if version.major == 2 else table
 
 
 def list_columns_in_files(
     table: str, version: SchemaVersion, *, code_free: bool = False
 ) -> tuple[pa.Field, ...]:
-    """Return the columns that the files of a table have in a version, under the names of then."""
+    """Return the columns of a table's files in a version, under the names of that version."""
     missing = find_missing_columns(table, version)
     promised = build_table_schema(table, code_free=code_free)
     fields = [field for field in promised if field.name not in missing]
@@ -207,7 +207,10 @@ def list_columns_in_files(
 def has_promised_columns(
     table: str, file_schema: pa.Schema, version: SchemaVersion, *, code_free: bool = False
 ) -> bool:
-    """Return whether a file has the columns that its version promises; a later one may have more."""
+    """Return whether a file has the columns that its version promises.
+
+    A version newer than this coevo's may have more.
+    """
     wanted = pa.schema(list_columns_in_files(table, version, code_free=code_free))
     if version > SCHEMA:
         file_schema = pa.schema(field for field in file_schema if field.name in wanted.names)
@@ -215,7 +218,7 @@ def has_promised_columns(
 
 
 def build_arrow_schema(record: type) -> pa.Schema:
-    """The columns of a record type, in the order of its fields."""
+    """Return the columns of a record type, in the order of its fields."""
     return _build_arrow_schema(record)
 
 
@@ -225,7 +228,10 @@ def _build_arrow_schema(record: type) -> pa.Schema:
 
 
 def build_table_schema(table: str, *, code_free: bool = False) -> pa.Schema:
-    """The columns of a table; in a code-free edition those with text of others are null in all rows."""
+    """Return the columns of a table.
+
+    In a code-free edition, columns with third-party text are nullable, and null in all rows.
+    """
     whole = build_arrow_schema(TABLES[table])
     empty = find_third_party_paths(TABLES[table])
     if not code_free or not empty:
@@ -252,9 +258,12 @@ def _make_field_nullable(field: pa.Field, empty: Collection[str], path: str) -> 
 
 
 def build_table(record: type, rows: Sequence[Any]) -> pa.Table:
-    """The rows, all of that record type, as a table; ValueError where a value may not be null.
+    """Return rows of one record type as a table.
 
-    Arrow itself takes a null in any column, and unknown or missing keys of a dict: hence records.
+    Arrow itself accepts a null in any column, and unknown or missing keys of a dict; this function
+    is strict.
+
+    Raises: TypeError for a row of another type; ValueError for a null where none is allowed.
     """
     for row in rows:
         if type(row) is not record:
@@ -265,7 +274,10 @@ def build_table(record: type, rows: Sequence[Any]) -> pa.Table:
 
 
 def build_table_of_plain_rows(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """The same of rows as Arrow gives them back (`to_pylist`), with the columns of a schema."""
+    """Return rows that Arrow gave back (`to_pylist`) as a table with the columns of a schema.
+
+    Raises: ValueError for a null where none is allowed.
+    """
     columns = [_build_array(field, [row[field.name] for row in rows]) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
@@ -286,7 +298,7 @@ def _build_field(name: str, hint: Any, column: Column | None = None) -> pa.Field
 
 
 def _build_metadata(column: Column | None) -> dict[str, str] | None:
-    """What stands with a field in Parquet."""
+    """Return the description and unit that Parquet stores with a field."""
     if column is None:
         return None
     unit = {'unit': column.unit} if column.unit else {}
@@ -313,7 +325,7 @@ def _build_array(field: pa.Field, values: list[Any]) -> pa.Array:
 
 
 def _to_arrow_value(value: Any) -> Any:
-    """The value as Arrow takes it; bytes of paths that are no UTF-8 are shown as escapes."""
+    """Return a value in a form that Arrow accepts; bytes that are not UTF-8 become escapes."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode('utf-8', 'backslashreplace').decode()
     if isinstance(value, tuple | list):

@@ -1,8 +1,7 @@
-"""Names of schema 2 by their names in schema 3, so that snapshots of schema 2 stay readable.
+"""The names of schema 2 by their names in schema 3, so that snapshots of schema 2 remain readable.
 
-Everything else names columns, tables and values as schema 3 does. Example: what schema 2 calls
-`told_cnew` is `t_old_c_new` here, and a row of its table `standing` is read as one of
-`single_revision`.
+All other modules use the names of schema 3. Example: `told_cnew` of schema 2 is `t_old_c_new` here,
+and a row of its table `standing` is read as a row of `single_revision`.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ COLUMNS: Mapping[str, Mapping[str, str]] = {
     },
     'single_revision': {'suite_id': 'standing_id', 'unstable': 'unsteady'},
 }
-"""Columns by table."""
+"""Renamed columns, by table."""
 
 FIELDS: Mapping[tuple[str, str], Mapping[str, str]] = {
     ('methods', 'isolated'): _CELLS,
     ('methods', 'guard'): {f'clock_{cell}': f'clock_{was}' for cell, was in _CELLS.items()},
     ('tasks', 'maintained'): {'expected_action': 'duty'},
 }
-"""Fields of structs, by table and column."""
+"""Renamed fields of structs, by table and column."""
 
 _WALKS = {'single_revision': 'standing'}
 _REASONS = {
@@ -50,7 +49,7 @@ _REASONS = {
 }
 
 NUMBERS = {('repositories', 'engine_version')}
-"""Columns that are whole numbers in files of schema 2 and texts since."""
+"""Columns that are integers in files of schema 2 and text in schema 3."""
 
 VALUES: Mapping[str, Mapping[str, str]] = {
     'walk': _WALKS,
@@ -59,13 +58,16 @@ VALUES: Mapping[str, Mapping[str, str]] = {
     'cell': _CELLS,
     'table': TABLES,
 }
-"""Values by column, in whichever table."""
+"""Renamed values by column, in all tables."""
 
 BEGINNINGS: Mapping[str, Mapping[str, str]] = {
     'reason': {f'{cell}_': f'{was}_' for cell, was in _CELLS.items()},
     'detail': {f'{cell}_': f'{was}_' for cell, was in _CELLS.items()},
 }
-"""How values begin, by column: the reason `t_old_c_new_skipped` was `told_cnew_skipped`."""
+"""Renamed beginnings of values, by column.
+
+Example: the reason `t_old_c_new_skipped` was `told_cnew_skipped`.
+"""
 
 _VALUES_OF_TABLES = {
     'drops': ('stage', 'reason', 'detail'),
@@ -100,7 +102,8 @@ def _rename_fields(field: pa.Field, names: Mapping[str, str]) -> pa.Field:
 
 
 def read_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
-    """Return SQL for `rows`, columns of schema 2 in a FROM clause, under the names of schema 3.
+    """Return SQL that reads `rows`, a FROM clause with columns of schema 2, by the names of schema
+    3.
 
     fields  the columns that the files hold, by their names in schema 3
     """
@@ -108,12 +111,12 @@ def read_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
 
 
 def write_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
-    """Return SQL for `rows`, columns of schema 3 in a FROM clause, under the names of schema 2."""
+    """Return SQL that reads `rows`, a FROM clause with columns of schema 3, by schema 2's names."""
     return f'(SELECT {", ".join(_selected(table, fields, to_old=True))} FROM {rows})'
 
 
 def list_new_names(text: str) -> dict[str, str]:
-    """Return the columns and tables of schema 2 that a text names, each with its name in schema 3."""
+    """Return the columns and tables of schema 2 that a text names, with their names in schema 3."""
     renamed = {
         old: new
         for names in (TABLES, *COLUMNS.values(), *FIELDS.values())
@@ -124,9 +127,9 @@ def list_new_names(text: str) -> dict[str, str]:
 
 
 def rename_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest of schema 2 whose tables and walks have the names of schema 3.
+    """Return a manifest of schema 2 with the table and walk names of schema 3.
 
-    Its files keep their names, which are paths.
+    The names of its files are paths and stay as they are.
     """
     tables = {was: name for name, was in TABLES.items()}
     walks = {was: name for name, was in _WALKS.items()}

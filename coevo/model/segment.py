@@ -1,7 +1,7 @@
-"""All rows that one pair gives.
+"""All rows that one pair yields.
 
-`coevo.model.schema` maps them to Arrow, `coevo.storage.store` keeps them by segment, `packagers.release` writes
-them. A column that a later step fills is None until then.
+`coevo.model.schema` maps them to Arrow, `coevo.storage.store` keeps them by segment, and
+`packagers.release` writes them. A column that a later step fills in is None until then.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from coevo.model.task_rows import StartRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """All that mining one pair gave: the store's unit of writing."""
+    """All results of mining one pair; the store writes whole segments."""
 
     key: str
     pair: PairRow

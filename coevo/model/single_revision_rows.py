@@ -1,4 +1,4 @@
-"""The rows of test files as they stand at a revision."""
+"""The row type of the table `single_revision`."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class ExecutingTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SingleRevisionRow:
-    """A test file at a revision, as a family sees it: what it executes, how stable it is, where a task
-    would start.
+    """A test file at a revision, as one family sees it: what it executes, how stable it is, and the
+    possible start state.
 
-    Families select tasks from these rows; those of which no task comes say why in `drops`.
+    Families select tasks from these rows. Rows without a task give the reason in `drops`.
     """
 
     suite_id: Annotated[

@@ -1,4 +1,4 @@
-"""The rows of tasks, what their start states have beside the test file, and what was withdrawn."""
+"""The rows of tasks, of their start states and of withdrawals."""
 
 from __future__ import annotations
 
@@ -45,10 +45,12 @@ from coevo.model.words import Track, Walk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartRow:
-    """What the start state of a task has beside its own file, kept with the segment for its tasks.
+    """The parts of a task's start state besides its own test file, kept in the segment for the
+    task.
 
-    here           tests of its own file that are targets of other tasks, which the start file lacks
-    reads_sources  whether a gold test fails in it without main sources beside it
+    here           tests of its own file that are targets of other tasks and are missing from the
+                   start file
+    reads_sources  whether a gold test fails in it if the main sources are absent
     """
 
     pair_id: str
@@ -63,6 +65,8 @@ class StartRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRow:
+    """A task: its targets, start state, gold patch, environment and prompt; task_id is the key."""
+
     task_id: Annotated[
         str,
         Column(
@@ -298,6 +302,8 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithdrawnRow:
+    """A row that an earlier snapshot had and a later one withdrew, with the reason."""
+
     table: Annotated[str, Column('The table that the row stood in.')]
     id: Annotated[str, Column('The key of the row, such as a `task_id`.')]
     reason: Annotated[str, Column('Why it was withdrawn.')]

@@ -1,7 +1,7 @@
-"""Which columns hold text of others: code, and what shows it. A code-free edition has none of that.
+"""The columns that hold third-party text: code, and text that shows code.
 
-Every text column of a snapshot stands in one of two lists, by its name; of one that stands in none nobody
-knows, and no snapshot is written with it.
+A code-free edition omits this text. Every text column of a snapshot is listed by name in exactly
+one of two lists. A snapshot with an unlisted text column is not written.
 """
 
 from __future__ import annotations
@@ -18,40 +18,42 @@ OF_OTHERS = frozenset(
         *('original', 'mutated', 'prompt'),
     )
 )
-"""Text of the repositories, or made of it."""
+"""Names of columns with text of the repositories, or text derived from it."""
 
 NAMES_AND_FACTS = frozenset(
     (
-        # Hashes, and what else a row is called by.
+        # Hashes and other identifiers of rows.
         *('also_at', 'duplicate_of', 'id', 'key', 'method_id', 'method_ids', 'mutant_id'),
         *('near_duplicate_of', 'pair_id', 'sha256', 'suite_id', 'start_file_sha256', 'task_id'),
         *('head', 'month', 'new_rev', 'old_rev', 'ref', 'released', 'repo', 'family', 'start_rev'),
         *('table', 'unit', 'url'),
-        # Where something stands, and what that is called: heads of declarations, too.
+        # Locations and names, including the heads of declarations.
         *('declaration', 'descriptor', 'file', 'focal_method', 'left_file', 'method', 'module'),
         *('name', 'new_method', 'old_method', 'old_module', 'old_test_class', 'old_test_file'),
         *('old_test_method', 'parameters', 'right_file', 'sibling', 'test_class', 'test_file'),
         *('test_method', 'test_methods', 'type'),
-        # What failed and where: an exception's type and a frame's name, a compiler's code and symbol.
+        # What failed and where: exception types and frame names, compiler codes and symbols.
         *('signature', 't_new_c_new_signature', 't_new_c_old_signature'),
         *('t_old_c_new_signature', 't_old_c_old_signature'),
-        # Tools, libraries, licences, and how they were asked.
+        # Tools, libraries, licences, and how they were called.
         *('build_new', 'build_old', 'build_tool', 'builder_new', 'builder_old', 'compile_command'),
         *('coordinates', 'engine_version', 'language', 'license', 'order', 'override', 'profile'),
         'prompt_version',
         *('runtime', 'runtime_missing', 'runtimes_tried', 'sandbox', 'step', 'test_command'),
         'tools',
-        # Words of coevo, or of a tool that names what it found.
+        # Terms of coevo, or of a tool that names its findings.
         *('contamination_basis', 'dependency_source', 'description', 'detail', 'kinds', 'reason'),
         *('refactorings', 'repair_kind', 'smells_new', 'smells_old', 'start', 'suite_new'),
         *('suite_old', 'why'),
     )
 )
-"""Names, places, versions, codes and sentences of ours."""
+"""Names of columns with names, locations, versions, codes and sentences written by coevo."""
 
 
 def list_third_party_columns(tables: Mapping[str, type]) -> tuple[str, ...]:
-    """All of them by table and column, such as `single_revision.mutants.original`, sorted."""
+    """Return all columns with third-party text by table, such as
+    `single_revision.mutants.original`, sorted.
+    """
     return tuple(
         sorted(
             f'{name}.{path}'
@@ -63,9 +65,10 @@ def list_third_party_columns(tables: Mapping[str, type]) -> tuple[str, ...]:
 
 @cache
 def find_third_party_paths(record: type) -> frozenset[str]:
-    """The columns of a table that hold text of others, such as `mutants.original` of a nested one.
+    """Return the columns of a table that hold third-party text, such as `mutants.original` for a
+    nested one.
 
-    TypeError if a text column stands in neither list.
+    Raises: TypeError if a text column is in neither list or in both.
     """
     texts = {
         path: path.rpartition('.')[2]

@@ -1,4 +1,4 @@
-"""The closed words of coevo: walks, changes, cells, outcomes, labels, tracks, causes and stages."""
+"""The closed vocabularies of coevo, such as walks, changes, cells, outcomes, labels and stages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from coevo.model.column import Column
 
 
 class Walk(Choice):
+    """The rule that says which revisions of a repository form pairs."""
+
     PARENTS = (
         'parents',
         'every commit with its first parent; a merge only if somebody changed code in it by hand',
@@ -26,7 +28,7 @@ WalkOfRow = Annotated[Walk, Column('The walk that paired the two revisions.')]
 
 
 class MethodChange(Choice):
-    """What became of a method between old and new, blind to comments and formatting."""
+    """The change of a test method between old and new, ignoring comments and formatting."""
 
     INSERTED = 'inserted', 'the test is new'
     CHANGED = 'changed', 'its own text changed'
@@ -39,7 +41,7 @@ class MethodChange(Choice):
 
 
 class Cell(Choice):
-    """(tests, code): the whole test tree of one revision on the code of another."""
+    """The whole test tree of one revision, run on the code of another."""
 
     T_OLD_C_OLD = 't_old_c_old', 'old tests on old code'
     T_NEW_C_NEW = 't_new_c_new', 'new tests on new code'
@@ -48,15 +50,17 @@ class Cell(Choice):
 
     @property
     def tests_are_new(self) -> bool:
+        """True if the tests are those of the new revision."""
         return self in (Cell.T_NEW_C_NEW, Cell.T_NEW_C_OLD)
 
     @property
     def code_is_new(self) -> bool:
+        """True if the code is that of the new revision."""
         return self in (Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW)
 
 
 class Outcome(Choice):
-    """What a test method did in a cell, from the worst to the best, then what is no verdict."""
+    """The result of a test in a cell, from worst to best; the last three are not verdicts."""
 
     COMPILE_ERROR = 'compile_error', 'the test does not compile, or names what the code lacks'
     TIMEOUT = 'timeout', 'it did not end in its time'
@@ -70,10 +74,13 @@ class Outcome(Choice):
 
     @property
     def is_broken(self) -> bool:
+        """True if the test failed, ended with an error, timed out or did not compile."""
         return self in (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT, Outcome.COMPILE_ERROR)
 
 
 class Label(Choice):
+    """The verdict of the cells on a test; docs/evidence.md has the whole table."""
+
     UPDATE = 'update', 'the old test breaks on the new code, the updated one passes'
     REFINEMENT = 'refinement', 'the test changed, though the old one still passes on the new code'
     REPAIR = 'repair', 'the old test was broken before the change and by itself, the new one passes'
@@ -98,7 +105,7 @@ class Label(Choice):
 
 
 class Track(Choice):
-    """The labels that are tasks."""
+    """The labels that make tasks."""
 
     GENERATION = 'generation', 'write the tests of a change'
     UPDATE = 'update', 'adapt tests that a change broke'
@@ -106,7 +113,7 @@ class Track(Choice):
 
 
 class BreakageCause(Choice):
-    """Why a test is broken in a cell that decides its label."""
+    """The cause of a test's breakage in a cell that decides its label."""
 
     PRODUCTION = 'production', 'the change of the production code'
     BUILD = 'build', 'a library or setting; with those of the other revision the test is not broken'
@@ -120,7 +127,7 @@ class BreakageCause(Choice):
 
 
 class Stage(Choice):
-    """Where something left the funnel; each has one unit, named by `UNIT`."""
+    """The step of the funnel at which something was dropped."""
 
     WALK = 'walk', 'commits that end no pair'
     PAIR = 'pair', 'pairs that are not run'
@@ -133,6 +140,7 @@ class Stage(Choice):
 
     @property
     def unit(self) -> str:
+        """The unit that the stage counts: `commit`, `pair`, `method`, `test_file` or `task`."""
         units = {
             Stage.WALK: 'commit',
             Stage.PAIR: 'pair',

@@ -1,1 +1,1 @@
-"""Files that are whole or not there, and the store that is made of them."""
+"""Atomic file storage, and the store built on it."""

@@ -1,6 +1,8 @@
-"""A file of named, compressed, checksummed pieces: damage is noticed, and kept to its piece.
+"""A file of named, compressed, checksummed pieces. Damage is detected and limited to the damaged
+piece.
 
-One line (magic, SHA-256 and length of the index), the index as JSON, then the pieces as zstd.
+Layout: one line (magic, SHA-256 and length of the index), the index as JSON, then the pieces as
+zstd.
 """
 
 from __future__ import annotations
@@ -18,12 +20,13 @@ _LEVEL = 9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivePiece:
-    """`size` bytes, compressed."""
+    """A compressed piece; `size` is its uncompressed length in bytes."""
 
     size: int
     compressed: bytes
 
     def unpack(self) -> bytes:
+        """Return the uncompressed bytes."""
         content: bytes = pa.decompress(
             self.compressed, decompressed_size=self.size, codec='zstd', asbytes=True
         )
@@ -32,23 +35,24 @@ class ArchivePiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """The pieces that are whole, and the names of those that are not."""
+    """The intact pieces of a file, and the names of the damaged ones."""
 
     pieces: Mapping[str, ArchivePiece]
     damaged: tuple[str, ...]
 
 
 class DamagedArchive(Exception):
-    """The index cannot be trusted, hence nothing in the file."""
+    """The index of the file is damaged, so nothing in the file can be trusted."""
 
 
 def pack_piece(data: bytes) -> ArchivePiece:
+    """Return data as a compressed piece."""
     codec = pa.Codec('zstd', compression_level=_LEVEL)
     return ArchivePiece(size=len(data), compressed=codec.compress(data, asbytes=True))
 
 
 def encode_archive(pieces: Mapping[str, ArchivePiece]) -> bytes:
-    """The whole file; the same pieces give the same bytes."""
+    """Return the bytes of a file with these pieces; equal pieces give equal bytes."""
     ordered = sorted(pieces.items())
     index = json.dumps(
         [
@@ -61,7 +65,10 @@ def encode_archive(pieces: Mapping[str, ArchivePiece]) -> bytes:
 
 
 def decode_archive(data: bytes) -> Archive:
-    """All of a file; DamagedArchive if its index is not what was written."""
+    """Return the pieces of a file.
+
+    Raises: DamagedArchive if its index is damaged.
+    """
     start = data.find(b'\n') + 1
     match data[:start].decode('ascii', 'replace').split():
         case [magic, checksum, length] if magic == MAGIC and length.isdecimal():

@@ -1,6 +1,6 @@
-"""What segments were mined by, as a store keeps it: a file for each basis.
+"""The bases on which segments were mined, one file each.
 
-    STORE/bases/BASIS.json
+STORE/bases/BASIS.json
 
 A file is written once and never changed.
 """
@@ -17,12 +17,13 @@ FOLDER = 'bases'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentBasis:
-    """Code, thresholds and tools; segments of one basis can be compared.
+    """The code, thresholds and tools behind a segment; segments of the same basis are comparable.
 
-    basis_id          a hash of code, thresholds and tools
-    code              digest of the code that decides rows; parts: the digest of each of its modules and files
-    thresholds        fingerprint of the profile as options changed it
-    named_thresholds  fingerprint of the profile as it was named; None if its name is unknown
+    basis_id          hash of code, thresholds and tools
+    code              digest of the code that decides rows
+    parts             name and digest of each of its modules and files
+    thresholds        fingerprint of the profile after options were applied
+    named_thresholds  fingerprint of the profile of that name; None if the name is unknown
     tools             each as `name version`
     """
 
@@ -37,12 +38,15 @@ class SegmentBasis:
 
 
 def add_basis(place: StoragePlace, basis: SegmentBasis) -> None:
-    """Keep a basis, unless it is kept already."""
+    """Write a basis, unless it is stored already."""
     name = f'{FOLDER}/{basis.basis_id}.json'
     if place.read(name) is None:
         place.write_if_unchanged(name, encode_line(basis), None)
 
 
 def load_basis(place: StoragePlace, basis_id: str) -> SegmentBasis | None:
-    """Return a basis; None if the store does not have it. Raises Fatal if its file is damaged."""
+    """Return a basis; None if the store does not have it.
+
+    Raises: Fatal if its file is damaged.
+    """
     return load_record(SegmentBasis, place, f'{FOLDER}/{basis_id}.json', 'remove it and mine again')

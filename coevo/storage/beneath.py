@@ -1,11 +1,14 @@
-"""Paths of the host that contain text of a stranger: proven to lie beneath a root, and written without following links.
+"""Host paths that contain third-party text: checked to lie beneath a root, and written without
+following links.
 
-A name out of a repository, a snapshot or an answer of a server may be absolute, lead upwards, or lead through a
-link. `join_beneath` is the only function that makes a path of such a name. It refuses what would leave the root, or
-what no file system keeps. `SafePath` then walks from the root folder by folder and follows no link on the way, so
-that a link which appears later leads nowhere, either (the idea of openat2(2), RESOLVE_BENEATH).
+A name from a repository, a snapshot or a server's answer may be absolute, lead upwards, or lead
+through a link. `join_beneath` is the only function that makes a path from such a name. It rejects
+names that would leave the root or that no file system accepts. `SafePath` then opens folder by
+folder from the root and follows no link, so that a link that is created later cannot redirect it
+either (the idea of openat2(2), RESOLVE_BENEATH).
 
-`infra/check_host_paths.py`, a part of `make lint`, finds writes that should take this type and do not.
+`infra/check_host_paths.py`, a part of `make lint`, finds writes that should use this type and do
+not.
 """
 
 from __future__ import annotations
@@ -24,17 +27,17 @@ from typing import IO
 
 from coevo.storage.durable import UNFINISHED, name_file_in_errors
 
-_LONGEST_NAME = 255  # bytes, of every file system of Linux
-# Deeper trees are not removed by `shutil.rmtree`, which calls itself for each folder.
+_LONGEST_NAME = 255  # bytes; the limit of Linux file systems
+# `shutil.rmtree` calls itself for each folder level, so it cannot remove much deeper trees.
 _MOST_PARTS = 256
-_LONGEST_PATH = 3000  # bytes below the root: the kernel takes 4096 with the root
+_LONGEST_PATH = 3000  # bytes below the root: the kernel accepts 4096 including the root
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LEAVES = frozenset({errno.ELOOP, errno.ENOTDIR})
 
 
 class PathFault(StrEnum):
-    """Why a text cannot be a path beneath a root."""
+    """A reason why a text cannot be a path beneath a root."""
 
     EMPTY = 'empty'
     NUL = 'nul'
@@ -47,9 +50,9 @@ class PathFault(StrEnum):
 
 
 class UnsafePath(ValueError):
-    """A stranger's text that is no path beneath a root.
+    """A third-party text that is not a path beneath a root.
 
-    fault  one word for a reason
+    fault  the reason
     """
 
     def __init__(self, fault: PathFault, text: str) -> None:
@@ -59,9 +62,9 @@ class UnsafePath(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SafePath:
-    """A path that lies beneath a root. Made by `join_beneath` alone.
+    """A path that lies beneath a root. Only `join_beneath` makes it.
 
-    root   a folder of ours; links on the way to it are followed
+    root   a trusted folder; links on the way to it are followed
     parts  names below it, none of them empty, `.` or `..`
     """
 
@@ -70,21 +73,28 @@ class SafePath:
 
     @property
     def path(self) -> Path:
-        """The path, to be shown or read. Writing goes through the methods, which follow no link."""
+        """The path for display or reading. Writing has to use the methods, which follow no link."""
         return self.root.joinpath(*self.parts)  # own name: proven by beneath
 
     def join_below(self, text: str) -> SafePath:
-        """Return a path below this one. Raises: UnsafePath."""
+        """Return a path below this one.
+
+        Raises: UnsafePath.
+        """
         return join_beneath(self.root, *self.parts, text)
 
     def join_beside(self, name: str) -> SafePath:
-        """Return a path in the same folder. Raises: UnsafePath."""
+        """Return a path in the same folder.
+
+        Raises: UnsafePath.
+        """
         return join_beneath(self.root, *self.parts[:-1], name)
 
     def replace_file(self, content: bytes, mode: int = 0o644) -> None:
-        """Replace the file, whole or not at all, and make the folders that lead to it.
+        """Replace the file atomically, and make its parent folders.
 
-        Raises: UnsafePath where a link or a file stands in the way, OSError for a full disk.
+        Raises: UnsafePath if a link or file stands in the place of a parent folder; OSError for
+        example for a full disk.
         """
         temporary = f'.{secrets.token_hex(8)}{UNFINISHED}'
         with self._open_parent(make=True) as folder, name_file_in_errors(self.path):
@@ -103,16 +113,18 @@ class SafePath:
                 raise
 
     def create_file(self, content: bytes, mode: int = 0o644) -> None:
-        """Write a file that is not there yet, for a folder of ours that gets its name when it is whole.
+        """Write a file that does not exist yet. It is not atomic: use it in folders that are
+        renamed when they are complete.
 
-        Raises: FileExistsError, UnsafePath where a link or a file stands in the way.
+        Raises: FileExistsError; UnsafePath if a link or file stands in the place of a parent
+        folder.
         """
         with self.open_new_file(mode) as file:
             file.write(content)
 
     @contextlib.contextmanager
     def open_new_file(self, mode: int = 0o644) -> Iterator[IO[bytes]]:
-        """Give a file that is not there yet, to be written; errors are those of `create_file`."""
+        """Open a file that does not exist yet for writing; see `create_file` for the errors."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with self._open_parent(make=True) as folder, name_file_in_errors(self.path):
             descriptor = os.open(self.parts[-1], flags, 0o600, dir_fd=folder)
@@ -121,14 +133,17 @@ class SafePath:
                 yield file
 
     def make_symlink(self, target: str) -> None:
-        """Make a symbolic link, wherever it leads. Raises: FileExistsError, UnsafePath."""
+        """Create a symbolic link with any target.
+
+        Raises: FileExistsError, UnsafePath.
+        """
         with self._open_parent(make=True) as folder:
             os.symlink(target, self.parts[-1], dir_fd=folder)
 
     def prepare_for_writing(self) -> Path:
-        """Make the folders that lead to it and return the path, for a writer that takes one.
+        """Make the parent folders and return the path, for a writer that needs a plain path.
 
-        Raises: UnsafePath where a link stands in the way.
+        Raises: UnsafePath if the path or a parent is a link.
         """
         with self._open_parent(make=True):
             pass
@@ -137,28 +152,31 @@ class SafePath:
         return self.path
 
     def make_folder(self, mode: int = 0o755) -> None:
-        """Make the folder, and those that lead to it, where they are missing.
+        """Make the folder and its parents, as far as they are missing.
 
-        Raises: UnsafePath where a link or a file stands in the way.
+        Raises: UnsafePath if a link or file stands in the way.
         """
         with self._open_parent(make=True) as folder:
             os.close(_open_folder(folder, self.parts[-1], mode))
 
     def move_here(self, source: Path) -> None:
-        """Rename a file or folder of ours to this path, which must be free or a file.
+        """Rename a trusted file or folder to this path, which must be free or a file.
 
-        Raises: UnsafePath where a link stands in the way, OSError where another folder has the name.
+        Raises: UnsafePath if a parent is a link; OSError if another folder has the name.
         """
         with self._open_parent(make=True) as folder:
             os.rename(source, self.parts[-1], dst_dir_fd=folder)
 
     def add_hard_link(self, source: Path) -> None:
-        """Give a file of ours this name, too (a hard link). Raises: FileExistsError, UnsafePath."""
+        """Make this path a hard link to a trusted file.
+
+        Raises: FileExistsError, UnsafePath.
+        """
         with self._open_parent(make=True) as folder:
             os.link(source, self.parts[-1], dst_dir_fd=folder, follow_symlinks=False)
 
     def remove(self) -> None:
-        """Remove the file or the link itself, or the folder with all that it holds; nothing where it is not there."""
+        """Remove the file, the link itself, or the folder with its contents, if it exists."""
         with contextlib.suppress(FileNotFoundError), self._open_parent(make=False) as folder:
             state = os.stat(self.parts[-1], dir_fd=folder, follow_symlinks=False)
             if stat.S_ISDIR(state.st_mode):
@@ -167,19 +185,19 @@ class SafePath:
                 os.unlink(self.parts[-1], dir_fd=folder)
 
     def is_there(self) -> bool:
-        """Whether anything is there, be it a link; nothing is behind a link."""
+        """Return whether the path exists, be it as a link; False if a parent is a link."""
         return self._read_mode() != 0
 
     def is_folder(self) -> bool:
-        """Whether a folder is there, and no link on the way."""
+        """Return whether the path is a folder and no parent is a link."""
         return stat.S_ISDIR(self._read_mode())
 
     def is_file(self) -> bool:
-        """Whether a regular file is there, and no link on the way."""
+        """Return whether the path is a regular file and no parent is a link."""
         return stat.S_ISREG(self._read_mode())
 
     def _read_mode(self) -> int:
-        """Return the kind and the rights of what is there; 0 for nothing, or behind a link."""
+        """Return type and permissions of the path itself; 0 if missing or if a parent is a link."""
         try:
             with self._open_parent(make=False) as folder:
                 return os.stat(self.parts[-1], dir_fd=folder, follow_symlinks=False).st_mode
@@ -188,7 +206,7 @@ class SafePath:
 
     @contextlib.contextmanager
     def _open_parent(self, *, make: bool) -> Iterator[int]:
-        """Give a descriptor of the folder that holds the path."""
+        """Provide a descriptor of the parent folder."""
         if make:
             self.root.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -203,11 +221,11 @@ class SafePath:
 
 
 def _open_folder(above: int, name: str, mode: int | None) -> int:
-    """Return the descriptor of a folder that is no link; mode: make it where it is missing."""
+    """Return the descriptor of a folder that is not a link; with a mode, make a missing one."""
     if mode is not None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, mode, dir_fd=above)
-            os.chmod(name, mode, dir_fd=above)  # whatever our umask
+            os.chmod(name, mode, dir_fd=above)  # independent of the umask
     try:
         return os.open(name, _FOLDER_FLAGS, dir_fd=above)
     except OSError as error:
@@ -217,16 +235,16 @@ def _open_folder(above: int, name: str, mode: int | None) -> int:
 
 
 def join_beneath(root: Path, *texts: str) -> SafePath:
-    """Return the path of a stranger's texts, joined by slashes, beneath a root.
+    """Return the path beneath a root for third-party texts, joined by slashes.
 
-    Raises: UnsafePath for what leaves the root or what no file system keeps.
+    Raises: UnsafePath if it would leave the root, or if no file system would accept it.
     """
     parts = tuple(_split_names('/'.join(texts)))
     return SafePath(root, parts)
 
 
 def find_path_fault(text: str) -> PathFault | None:
-    """Return why a text cannot be a path beneath any root; None where it can."""
+    """Return why a text cannot be a path beneath any root; None if it can."""
     try:
         for _ in _split_names(text):
             pass
@@ -236,7 +254,10 @@ def find_path_fault(text: str) -> PathFault | None:
 
 
 def _split_names(text: str) -> Iterable[str]:
-    """Return the names of a path. Raises: UnsafePath."""
+    """Return the names of a path.
+
+    Raises: UnsafePath.
+    """
     if '\0' in text:
         raise UnsafePath(PathFault.NUL, text)
     if text.startswith('/'):

@@ -1,10 +1,12 @@
-"""Answers of web servers, read within bounds of bytes and seconds: the one door of coevo to the web.
+"""HTTP requests with limits on bytes and seconds. All web access of coevo goes through this module.
 
-A socket's timeout ends a server that is silent, not one that sends a byte a minute, be it of a header, of a chunk's length
-or of a body. So a clock closes the connection when the seconds are over, wherever the answer is by then. Redirects lead to
-http and https alone, and carry no password to another host.
+A socket's timeout ends a silent server, but not one that sends a byte a minute in a header, a
+chunk's length or a body. Therefore a clock closes the connection when its seconds are over, at
+whatever point the answer is. Redirects are followed to http and https only, and credentials are not
+sent to another host.
 
-PyGithub and Prefect have clients of their own, stores and files on S3 obstore and fsspec.
+Exceptions: PyGithub and Prefect have clients of their own; stores and files on S3 use obstore and
+fsspec.
 """
 
 from __future__ import annotations
@@ -31,9 +33,9 @@ from coevo.model.errors import Fatal
 from coevo.storage.bounded_reading import ContentTooLarge, ContentTooSlow, format_size, read_blocks
 
 SILENCE = 60.0
-"""Seconds that a server may send nothing."""
+"""Seconds after which a silent server is given up."""
 
-# Of an answer that is an error, which is read for its words alone.
+# Bytes of an error answer that are read, for its message.
 _MOST_OF_AN_ERROR = 64 << 10
 _MOST_REDIRECTS = 10
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -46,7 +48,7 @@ _Result = TypeVar('_Result')
 
 
 class ServerUnreachable(OSError):
-    """A server does not answer, or breaks off; the text says why, `kind` what the client calls it."""
+    """The server does not answer or breaks off; `kind` is the client's name for the error."""
 
     def __init__(self, text: str, kind: str = 'ServerUnreachable') -> None:
         super().__init__(text)
@@ -54,7 +56,7 @@ class ServerUnreachable(OSError):
 
 
 class HttpStatusError(Exception):
-    """An answer with a status that is no success; `body` is its beginning."""
+    """An answer with an unsuccessful status; `body` is the beginning of its body."""
 
     def __init__(self, status: int, reason: str, body: bytes = b'') -> None:
         super().__init__(f'status {status}: {reason}')
@@ -62,9 +64,9 @@ class HttpStatusError(Exception):
 
 
 class HttpAnswer:
-    """The head of an answer, and its body, which is not read yet.
+    """The head of an answer, and access to its unread body.
 
-    length  of the body in bytes, as the server says; None if it does not
+    length  of the body in bytes according to the server; None if it does not say
     """
 
     def __init__(self, response: urllib3.BaseHTTPResponse, clock: _RequestClock) -> None:
@@ -74,11 +76,14 @@ class HttpAnswer:
         self._response, self._clock = response, clock
 
     def read(self, *, most: int) -> bytes:
-        """Return the whole body. Raises: TooLarge, TooSlow, Unreachable."""
+        """Return the whole body.
+
+        Raises: ContentTooLarge, ContentTooSlow, ServerUnreachable.
+        """
         return b''.join(self.iterate_body(most=most))
 
     def iterate_body(self, *, most: int) -> Iterator[bytes]:
-        """Yield the body in blocks as they come; errors are those of `read`."""
+        """Yield the body in blocks as they arrive; see `read` for the errors."""
         if self.length is not None and self.length > most:
             raise ContentTooLarge(f'has more than {format_size(most)}')
         count = 0
@@ -90,21 +95,24 @@ class HttpAnswer:
             raise ServerUnreachable(f'the answer breaks off after {count} of {self.length} bytes')
 
     def read_beginning(self) -> bytes:
-        """Return what an error says, as far as it can be read. Raises: TooSlow."""
+        """Return the beginning of an error's body, or nothing if it cannot be read.
+
+        Raises: ContentTooSlow.
+        """
         with contextlib.suppress(ServerUnreachable):
             return self._clock.call_step(partial(self._response.read, _MOST_OF_AN_ERROR))
         return b''
 
 
 def make_login_headers(login: str) -> dict[str, str]:
-    """Make the `Authorization` of a login, `user:password`; none without one."""
+    """Return the `Authorization` header for a login `user:password`; none for an empty login."""
     return {'Authorization': f'Basic {b64encode(login.encode()).decode()}'} if login else {}
 
 
 def find_environment_proxy(url: str) -> str | None:
-    """Return the proxy that the environment names for an address; never for one of this machine.
+    """Return the proxy that the environment sets for a URL; None for a URL on this machine.
 
-    Raises: Fatal for one that is not of HTTP.
+    Raises: Fatal if the proxy is not an HTTP proxy.
     """
     parts = urlsplit(url)
     host = parts.hostname or ''
@@ -118,10 +126,10 @@ def find_environment_proxy(url: str) -> str | None:
 
 
 class HttpClient:
-    """Asks web servers and keeps the connections. Safe from several threads.
+    """An HTTP client that reuses connections. Safe from several threads.
 
-    find_proxy       the proxy that leads to an address; None if none does
-    connect_seconds  for a connection
+    find_proxy       returns the proxy for a URL, or None
+    connect_seconds  timeout for making a connection
     """
 
     def __init__(
@@ -135,6 +143,7 @@ class HttpClient:
         self._guard = threading.Lock()
 
     def close(self) -> None:
+        """Close all connections."""
         for manager in self._managers.values():
             manager.clear()
 
@@ -148,12 +157,13 @@ class HttpClient:
         method: str = 'GET',
         headers: Mapping[str, str] = NO_HEADERS,
     ) -> Iterator[HttpAnswer]:
-        """Ask a server by GET or HEAD, and give an answer of success while entered.
+        """Send a GET or HEAD request and provide a successful answer, following redirects.
 
-        seconds  from the question to the last byte of the answer, redirects included
-        silence  that ends a connection sooner
+        seconds  limit from the request to the last byte of the answer, redirects included
+        silence  seconds of silence that end a connection sooner
 
-        Raises: HttpStatusError for a status of 300 and above; Unreachable; TooSlow.
+        Raises: HttpStatusError for a status other than 2xx, or for too many redirects;
+        ServerUnreachable; ContentTooSlow.
         """
         sent = _complete_headers(headers)
         with _RequestClock(seconds) as clock:
@@ -183,9 +193,10 @@ class HttpClient:
         silence: float = SILENCE,
         headers: Mapping[str, str] = NO_HEADERS,
     ) -> Iterator[HttpAnswer]:
-        """Send something to a server, and give its answer, whatever its status, while entered.
+        """Send a request with a body and provide its answer, whatever the status; redirects are not
+        followed.
 
-        Raises: Unreachable, TooSlow.
+        Raises: ServerUnreachable, ContentTooSlow.
         """
         with (
             _RequestClock(seconds) as clock,
@@ -217,7 +228,7 @@ class HttpClient:
         try:
             yield HttpAnswer(response, clock)
         finally:
-            response.close()  # drops the connection too, unless all was read
+            response.close()  # drops the connection too, unless the answer was read to its end
             response.release_conn()
 
     def _get_response(
@@ -232,7 +243,8 @@ class HttpClient:
             url,
             preload_content=False,
             decode_content=False,
-            enforce_content_length=False,  # counted here, with a sentence of ours
+            # counted in `iterate_body`, which gives a clearer message
+            enforce_content_length=False,
             redirect=False,
             retries=False,
             **options,  # type: ignore[arg-type]
@@ -258,7 +270,7 @@ def open_url(
     method: str = 'GET',
     headers: Mapping[str, str] = NO_HEADERS,
 ) -> Iterator[HttpAnswer]:
-    """Ask a server by a connection of its own, as `HttpClient.open` does."""
+    """Send a request on a connection of its own; see `HttpClient.open`."""
     client = HttpClient()
     try:
         with client.open(
@@ -270,7 +282,7 @@ def open_url(
 
 
 class _RequestClock:
-    """Closes the connections of one question when its seconds are over."""
+    """A timer that closes the connections of one request when its seconds are over."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -286,17 +298,22 @@ class _RequestClock:
 
     def __exit__(self, *error: object) -> None:
         self._timer.cancel()
-        with self._guard:  # another question may have the connection by now
+        with self._guard:  # another request may use the connection by now
             self._sockets.clear()
 
     def watch_socket(self, connected: socket.socket) -> None:
+        """Add a connection to close when the time is over."""
         with self._guard:
             self._sockets.append(connected)
         if self._is_over:
             self._close_connections()
 
     def call_step(self, step: Callable[[], _Result]) -> _Result:
-        """Return what a step with the connection returns; its errors are raised as this module says them."""
+        """Return the result of a step that uses the connection.
+
+        Raises: ContentTooSlow if the time is over; ServerUnreachable for errors of the client or
+        the socket.
+        """
         try:
             result = step()
         except ContentTooLarge:
@@ -315,12 +332,12 @@ class _RequestClock:
         self._is_over = True
         with self._guard:
             for connected in self._sockets:
-                with contextlib.suppress(OSError):  # it is closed already
+                with contextlib.suppress(OSError):  # already closed
                     socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
 
 class _CurrentQuestion(threading.local):
-    """The clock of the question that a thread is asking."""
+    """The clock of the request that a thread is sending."""
 
     clock: _RequestClock | None = None
 
@@ -335,20 +352,24 @@ def _watch(connected: socket.socket | None) -> None:
 
 class _WatchedHttpConnection(HTTPConnection):
     def connect(self) -> None:
+        """Connect, and register the socket with the current request's clock."""
         super().connect()
         _watch(self.sock)
 
     def putrequest(self, *words: Any, **options: Any) -> None:
-        _watch(self.sock)  # one that was kept
+        """Register a reused socket with the current request's clock, then start the request."""
+        _watch(self.sock)  # a reused connection, for which `connect` is not called
         super().putrequest(*words, **options)
 
 
 class _WatchedHttpsConnection(HTTPSConnection):
     def connect(self) -> None:
+        """Connect, and register the socket with the current request's clock."""
         super().connect()
         _watch(self.sock)
 
     def putrequest(self, *words: Any, **options: Any) -> None:
+        """Register a reused socket with the current request's clock, then start the request."""
         _watch(self.sock)
         super().putrequest(*words, **options)
 
@@ -369,12 +390,17 @@ def _complete_headers(headers: Mapping[str, str]) -> urllib3.HTTPHeaderDict:
 
 @functools.cache
 def _load_certificates() -> ssl.SSLContext:
-    """Load this machine's certificates, which take longer to read than an answer."""
+    """Load this machine's certificates once; reading them takes longer than a request."""
     return ssl.create_default_context()
 
 
 def _find_target(url: str, answer: HttpAnswer) -> str | None:
-    """Return where an answer leads; None for one that leads nowhere. The body of a redirect, which may have no end, is not read."""
+    """Return the target of a redirect; None for any other answer.
+
+    The body of a redirect is not read, since it may be endless.
+
+    Raises: HttpStatusError for a redirect to another protocol.
+    """
     location = answer.headers.get('location')
     if answer.status not in _REDIRECTS or location is None:
         return None
@@ -385,7 +411,10 @@ def _find_target(url: str, answer: HttpAnswer) -> str | None:
 
 
 def _explain_trouble(error: Exception) -> ServerUnreachable:
-    """Say why there is no answer, without the client's own words around it: it may repeat what the server sent."""
+    """Return the reason for a failure, without the client's wording around it.
+
+    That wording may repeat data from the server.
+    """
     reason: BaseException = error
     if isinstance(error, urllib3.exceptions.HTTPError):
         inner = [item for item in error.args if isinstance(item, Exception)]

@@ -1,7 +1,7 @@
-"""JSON of strangers, parsed within a bound of memory.
+"""Parse untrusted JSON within a memory limit.
 
-Parsed, a text may take thirty times its bytes: `[],` is three of them, and an empty list in a list is 64. So values are counted
-on the bytes before any object is made.
+A parsed text may take thirty times its size: `[],` has three bytes, but an empty list in a list
+takes 64. Therefore values are counted in the text before any object is made.
 """
 
 from __future__ import annotations
@@ -13,18 +13,19 @@ from typing import Any
 
 from coevo.storage.bounded_reading import ContentTooLarge, UnreadableContent
 
-# A text in quotation marks, or a mark that an element follows. A text that is not closed ends with the input. Possessive,
-# so that time and memory grow with the input alone.
+# A string, or a mark that an element follows. An unclosed string ends with the input. The
+# quantifiers are possessive, so that time and memory grow linearly with the input.
 _PART = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[,\[{]', re.DOTALL)
 
 
 def parse_json(content: bytes, *, most_values: int) -> Any:
     """Return the value of a JSON text in UTF-8.
 
-    most_values  texts, lists, objects and further elements of both. Each takes up to 250 bytes of memory, beside the text
-                 itself.
+    most_values  limit for strings, lists, objects and further elements of both; each takes up to
+                 250 bytes of memory besides its text
 
-    Raises: Unreadable for what is no JSON, is nested too deeply or has a number of too many digits; TooLarge.
+    Raises: UnreadableContent if the text is not JSON, is nested too deeply or has a number with too
+    many digits; ContentTooLarge for too many values.
     """
     if next(islice(_PART.finditer(content), most_values, None), None) is not None:
         raise ContentTooLarge(f'has more than {most_values} values')

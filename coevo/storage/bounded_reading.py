@@ -1,8 +1,9 @@
-"""Bytes of strangers, read within bounds: of bytes, of seconds, and of what they expand to.
+"""Read untrusted bytes within limits on size, time and expansion.
 
-Whoever sends a file, an answer or an archive decides how long it is and how slowly it comes. Every function here
-has an end that the reader sets, and every trouble of a decoder becomes one exception. `coevo.storage.bounded_http` asks web
-servers within the same bounds, `coevo.storage.bounded_json` parses.
+The sender of a file, an answer or an archive decides its length and speed. Every function here ends
+at a limit that the caller sets, and all decoder errors become one exception.
+`coevo.storage.bounded_http` sends web requests within the same limits, `coevo.storage.bounded_json`
+parses JSON.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from pathlib import Path
 from typing import IO, Protocol
 
 BLOCK = 1 << 16
-"""Bytes that are read at once."""
+"""Bytes per read."""
 
-# A central directory becomes some ten times as large in memory; 8 MiB name about 100,000 files.
+# A central directory takes about ten times its size in memory; 8 MiB describe about 100,000 files.
 _MOST_AT_ONCE = 8 << 20
 
-# Text and tables rarely shrink to less than a hundredth. What is small may: it does no harm.
+# Text and tables rarely compress to less than a hundredth. Small content may, since it does no
+# harm.
 _MOST_RATIO = 200
 _SMALL = 16 << 20
 
@@ -48,31 +50,32 @@ _DECODING = (
 
 
 class UnreadableContent(ValueError):
-    """Bytes that are not read; the text says why and continues a sentence that begins with their name."""
+    """Content that cannot be read; the message continues a sentence that begins with its name."""
 
 
 class ContentTooLarge(UnreadableContent):
-    """There are more bytes than allowed."""
+    """The content has more bytes than allowed."""
 
 
 class ContentTooSlow(UnreadableContent):
-    """The bytes were not all there after the seconds allowed."""
+    """The content did not arrive within the allowed seconds."""
 
 
 class ReadableStream(Protocol):
-    """What can be read: a file, a pipe, an answer of a server."""
+    """A readable source of bytes: a file, a pipe or a server's answer."""
 
-    def read(self, size: int, /) -> bytes: ...
+    def read(self, size: int, /) -> bytes:
+        """Return up to `size` bytes; empty at the end."""
 
 
 def read_stream(stream: ReadableStream, *, most: int, seconds: float | None = None) -> bytes:
     """Return all bytes of a stream.
 
-    most     bytes
-    seconds  for all of them together. They are looked at after each read, so that a single read must end by itself:
-             give a socket a timeout.
+    most     limit in bytes
+    seconds  limit for all bytes together. It is checked after each read, so a single read must end
+             by itself: give a socket a timeout.
 
-    Raises: TooLarge, TooSlow.
+    Raises: ContentTooLarge, ContentTooSlow.
     """
     return b''.join(read_blocks(stream, most=most, seconds=seconds))
 
@@ -80,9 +83,9 @@ def read_stream(stream: ReadableStream, *, most: int, seconds: float | None = No
 def read_blocks(
     stream: ReadableStream, *, most: int, seconds: float | None = None
 ) -> Iterator[bytes]:
-    """Yield the bytes of a stream in blocks; bounds and errors are those of `read_stream`."""
+    """Yield the bytes of a stream in blocks; see `read_stream` for limits and errors."""
     end = None if seconds is None else time.monotonic() + seconds
-    # `read` of a socket's file waits until a block is full; `read1` returns what is there.
+    # `read` on a socket's file waits until a block is full; `read1` returns the available bytes.
     read = getattr(stream, 'read1', stream.read)
     count = 0
     while block := read(min(BLOCK, most - count + 1)):
@@ -95,9 +98,10 @@ def read_blocks(
 
 
 def read_exactly(stream: ReadableStream, size: int, *, seconds: float | None = None) -> bytes:
-    """Return the next `size` bytes of a stream, and read no further.
+    """Return the next `size` bytes of a stream, and read no further; `seconds` is as in
+    `read_stream`.
 
-    Raises: TooSlow; Unreadable where the stream ends before. Of `seconds` the same holds as in `read_stream`.
+    Raises: ContentTooSlow; UnreadableContent if the stream ends early.
     """
     content = read_stream(_StreamBeginning(stream, size), most=size, seconds=seconds)
     if len(content) != size:
@@ -106,9 +110,10 @@ def read_exactly(stream: ReadableStream, size: int, *, seconds: float | None = N
 
 
 def open_file(path: Path) -> BufferedReader:
-    """Open a regular file for reading; nothing else is opened, so that a pipe is never waited for.
+    """Open a regular file for reading. Anything else is refused, so that a pipe cannot block.
 
-    Raises: FileNotFoundError, PermissionError; Unreadable for a pipe, a folder, a device, a socket, a circle of links.
+    Raises: FileNotFoundError, PermissionError; UnreadableContent for a pipe, folder, device, socket
+    or circular link.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -118,30 +123,35 @@ def open_file(path: Path) -> BufferedReader:
         if error.errno in _NO_FILE:
             raise UnreadableContent('is no regular file') from None
         raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # it was replaced meanwhile
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # it was replaced since the first check
         os.close(descriptor)
         raise UnreadableContent('is no regular file')
     return os.fdopen(descriptor, 'rb')
 
 
 def load_file(path: Path, *, most: int) -> bytes:
-    """Return the bytes of a regular file; errors are those of `open_file`, and TooLarge."""
+    """Return the bytes of a regular file; see `open_file` for errors.
+
+    Raises: ContentTooLarge.
+    """
     with open_file(path) as file:
         return read_stream(file, most=most)
 
 
 @contextmanager
 def open_zip(source: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
-    """Open a .zip whose list of files is not too long, for `load_member` and `read_member_blocks`.
+    """Open a .zip with a list of files of bounded length, for `load_member` and
+    `read_member_blocks`.
 
-    Raises: FileNotFoundError, PermissionError; Unreadable for what is none, or has a name twice.
+    Raises: FileNotFoundError, PermissionError; UnreadableContent if it is not a .zip, or has a
+    duplicate name.
     """
     with open_file(source) if isinstance(source, Path) else source as file:
         yield _open_checked_zip(file)
 
 
 def open_lasting_zip(source: Path) -> zipfile.ZipFile:
-    """The same for an archive that stays open until nothing refers to it."""
+    """Open a .zip like `open_zip`; it stays open until nothing refers to it."""
     file = open_file(source)
     archive = _open_checked_zip(file)
     weakref.finalize(archive, file.close)
@@ -149,7 +159,10 @@ def open_lasting_zip(source: Path) -> zipfile.ZipFile:
 
 
 def list_zip_names(source: Path) -> list[str]:
-    """Return the names in an archive of which nothing is read; the list may hold one twice. Errors are those of `open_zip`."""
+    """Return the names in a .zip, duplicates included, without reading its members.
+
+    See `open_zip` for errors.
+    """
     with open_file(source) as file:
         return _open_zip_directory(file).namelist()
 
@@ -157,14 +170,15 @@ def list_zip_names(source: Path) -> list[str]:
 def load_member(archive: zipfile.ZipFile, name: str, *, most: int) -> bytes:
     """Return the expanded bytes of a member.
 
-    Raises: FileNotFoundError where there is none of that name; TooLarge; Unreadable for one that is encrypted,
-    packed by another method than deflate, damaged, or suspiciously small for its size.
+    Raises: FileNotFoundError if there is no such member; ContentTooLarge if it exceeds `most` or
+    expands suspiciously; UnreadableContent if it is encrypted, damaged, or packed by another method
+    than deflate.
     """
     return b''.join(read_member_blocks(archive, name, most=most))
 
 
 def read_member_blocks(archive: zipfile.ZipFile, name: str, *, most: int) -> Iterator[bytes]:
-    """Yield the expanded bytes of a member in blocks; errors are those of `load_member`."""
+    """Yield the expanded bytes of a member in blocks; see `load_member` for errors."""
     info = archive.NameToInfo.get(name)
     if info is None:
         raise FileNotFoundError(name)
@@ -192,10 +206,14 @@ def _open_zip_directory(file: IO[bytes]) -> zipfile.ZipFile:
 
 
 def _check_archive(archive: zipfile.ZipFile, size: int) -> None:
-    """Unreadable for an archive of so many bytes that is not to be unpacked."""
+    """Check an archive of `size` bytes as a whole.
+
+    Raises: UnreadableContent for a duplicate name, ContentTooLarge if its members together expand
+    too much.
+    """
     if len(archive.filelist) != len(archive.NameToInfo):
         raise UnreadableContent('has two files of one name')
-    # Members may share their bytes, so that each by itself is harmless.
+    # Members may overlap in the file, so checking each one by itself is not enough.
     if sum(info.file_size for info in archive.filelist) > max(_SMALL, _MOST_RATIO * size):
         raise ContentTooLarge(f'expands to more than {_MOST_RATIO} times its size')
 
@@ -227,29 +245,35 @@ def _decode_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -
 
 
 class _StreamBeginning:
-    """The first bytes of a stream."""
+    """The first `size` bytes of a stream, as a stream."""
 
     def __init__(self, stream: ReadableStream, size: int) -> None:
         self._read = getattr(stream, 'read1', stream.read)
         self._left = size
 
     def read(self, size: int) -> bytes:
+        """Return up to `size` of the remaining bytes."""
         block: bytes = self._read(min(size, self._left)) if self._left else b''
         self._left -= len(block)
         return block
 
 
 class _ShortReadFile:
-    """A file of which little is read at once: `zipfile` asks for a whole central directory, however long."""
+    """A file that limits a single read, since `zipfile` reads a whole central directory at once."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self.seek, self.tell, self.close = file.seek, file.tell, file.close
 
     def seekable(self) -> bool:
+        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
+        """Return up to `size` bytes.
+
+        Raises: ContentTooLarge if a single read would exceed the limit.
+        """
         wanted = size if 0 <= size <= _MOST_AT_ONCE else _MOST_AT_ONCE + 1
         content = self._file.read(wanted)
         if len(content) > _MOST_AT_ONCE:
@@ -258,7 +282,7 @@ class _ShortReadFile:
 
 
 def format_size(count: int) -> str:
-    """A number of bytes as a person says it: 64 MiB."""
+    """Return a number of bytes in words, rounded down: `64 MiB`."""
     for shift, unit in ((30, 'GiB'), (20, 'MiB'), (10, 'KiB')):
         if count >= 1 << shift:
             return f'{count >> shift} {unit}'

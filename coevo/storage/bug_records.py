@@ -1,6 +1,7 @@
-"""What is kept of each bug that ended a pair, a task or an attempt: a JSON file with its traceback.
+"""Bug records: a JSON file with traceback for each bug that ended a pair, a task or an attempt.
 
-It is there for a person, and to tell which build of coevo has met it: any other one tries again.
+Developers read them. They also tell which build of coevo met the bug, so that another build tries
+again.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from coevo.storage.place import StoragePlace
 def write_bug_record(
     place: StoragePlace, name: str, bug: Bug, build: str, about: Mapping[str, str]
 ) -> str:
-    """Write it down under a name, without any token, and say where that is.
+    """Write a bug record under a name, with secrets removed, and return its location for the user.
 
-    about  what was in hand: plain words, by what they are
+    about  what was being processed, as plain words by kind
     """
     record = {
         **about,
@@ -33,7 +34,7 @@ def write_bug_record(
 
 
 def load_builds_by_record(place: StoragePlace, folder: str) -> dict[str, str]:
-    """The build that met each bug of a folder, by the record's name; what cannot be read is left out."""
+    """Return the build in each readable bug record of a folder, by the record's name."""
     builds_by_name = {}
     for entry in place.list_files(folder):
         record = place.read(entry.name)

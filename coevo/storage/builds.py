@@ -1,4 +1,4 @@
-"""Which build of coevo this is: what one could not do, another one may."""
+"""The identity of this build of coevo: another build tries again what this one could not do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MADE = '__pycache__'
 
 @cache
 def identify_build(*beside: Path) -> str:
-    """The version, and a digest of the code: of this package, and of the folders `beside` it."""
+    """Return the version, and a digest of the code of this package and of the folders `beside`."""
     digest = hashlib.sha256()
     for folder in (_HERE, *beside):
         for path in sorted(folder.rglob('*')):

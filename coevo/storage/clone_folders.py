@@ -1,8 +1,12 @@
-"""Where the clones of a store lie, and who is at one: a process that changes it, or any that read it.
+"""The location of a store's clones, and the locks that coordinate their users.
 
-NAME.lock   held by the process that fetches, and by its Git until that has ended
-NAME.use    shared by readers; only an eviction wants it alone. Its date is that of the last use
-ID.pins     names of clones, a line each, that one process wants to stay; locked as long as it does
+A clone is used either by one process that changes it, or by any number of readers.
+
+NAME.lock  held by the process that fetches, and by its Git child until that has ended
+NAME.use   shared by readers; only an eviction takes it exclusively. Its date is that of the last
+           use
+ID.pins    names of clones, one a line, that one process wants to keep; locked for as long as it
+           does
 """
 
 from __future__ import annotations
@@ -22,13 +26,13 @@ _PINS = '.pins'
 
 
 def locate_clone(store: Path, repo: str) -> Path:
-    """Where the clone of a repository lies in a store's folder, or would lie."""
+    """Return the path of a repository's clone in a store's folder, whether it exists or not."""
     return store.absolute() / 'clones' / f'{encode_folder_name(repo)}.git'
 
 
 @contextmanager
 def lock_for_change(git_dir: Path) -> Iterator[int]:
-    """Wait until nobody else changes a clone; gives the lock's descriptor for children to share."""
+    """Wait for exclusive access to change a clone; provide the lock's descriptor for children."""
     with _open_descriptor(git_dir.with_suffix('.lock')) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield descriptor
@@ -36,7 +40,7 @@ def lock_for_change(git_dir: Path) -> Iterator[int]:
 
 @contextmanager
 def lock_for_use(git_dir: Path) -> Iterator[None]:
-    """Keep a clone where it is."""
+    """Prevent the eviction of a clone, and record the time of this use."""
     path = git_dir.with_suffix('.use')
     with _open_descriptor(path) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
@@ -45,7 +49,7 @@ def lock_for_use(git_dir: Path) -> Iterator[None]:
 
 
 class ClonePins:
-    """Keep any number of clones of one folder where they are, with one descriptor for all."""
+    """Protection from eviction for any number of clones in one folder, with a single descriptor."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
@@ -64,9 +68,10 @@ class ClonePins:
         self._stack.close()
 
     def pin(self, git_dir: Path) -> None:
-        """Keep a clone that is there until all are let go.
+        """Protect an existing clone until the context ends.
 
-        Its name is written while it is used: an eviction, which reads names, is alone then.
+        Its name is written under its use lock, because an eviction reads the names while it holds
+        that lock exclusively.
         """
         if git_dir.name in self._names:
             return
@@ -79,14 +84,17 @@ class ClonePins:
 
 @contextmanager
 def lock_if_deserted(git_dir: Path) -> Iterator[bool]:
-    """Whether nobody changes or reads a clone; if so, it stays so inside."""
+    """Provide whether no process changes, reads or pins a clone.
+
+    If so, the clone stays locked until the context ends.
+    """
     locks = (git_dir.with_suffix('.lock'), git_dir.with_suffix('.use'))
     with _open_descriptor(locks[0]) as changers, _open_descriptor(locks[1]) as readers:
         yield _can_lock_alone(changers) and _can_lock_alone(readers) and not _is_pinned(git_dir)
 
 
 def load_last_use(git_dir: Path) -> int:
-    """In nanoseconds; 0 if it is not known."""
+    """Return the time of the last use in nanoseconds since 1970; 0 if it is unknown."""
     path = git_dir.with_suffix('.use')
     return path.stat().st_mtime_ns if path.exists() else 0
 
@@ -102,7 +110,7 @@ def _open_descriptor(path: Path, flags: int = os.O_RDWR | os.O_CREAT) -> Iterato
 
 @contextmanager
 def _create_pin_file(folder: Path) -> Iterator[int]:
-    """A new file of names; it is locked before it has the name by which others see it."""
+    """Provide the descriptor of a new pin file, which is locked before it gets its visible name."""
     descriptor, hidden = tempfile.mkstemp(prefix='.pins-', dir=folder)
     path = folder / f'{Path(hidden).name.removeprefix(".")}{_PINS}'  # own name: mkstemp's
     try:
@@ -115,7 +123,7 @@ def _create_pin_file(folder: Path) -> Iterator[int]:
 
 
 def _is_pinned(git_dir: Path) -> bool:
-    """Whether a living process has it among its names; what a dead one left is removed."""
+    """Return whether a living process has pinned the clone; remove pin files of dead ones."""
     return any(
         git_dir.name in _load_pinned_names(path) for path in git_dir.parent.glob(f'*{_PINS}')
     )
@@ -128,7 +136,7 @@ def _load_pinned_names(path: Path) -> list[str]:
                 path.unlink(missing_ok=True)
                 return []
             return path.read_text(encoding='utf-8', errors='surrogateescape').splitlines()
-    except FileNotFoundError:  # its process has just ended
+    except FileNotFoundError:  # its process has just ended and removed it
         return []
 
 

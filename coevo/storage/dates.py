@@ -1,11 +1,14 @@
-"""When bodies were first seen: what each repository of a store wants to know, and what its clone says.
+"""First-seen dates of bodies (method texts): what each repository's rows need, and what its clone
+shows.
 
-    STORE/dates/OWNER+NAME/LANGUAGE.wanted   the bodies of the repository's rows, and how they read
-    STORE/dates/OWNER+NAME/LANGUAGE.seen     what was searched in its clone, and the first commit of each body
-    STORE/dates/OWNER+NAME/open              there while a run has changed the clone and has not searched it yet
+STORE/dates/OWNER+NAME/LANGUAGE.wanted  the bodies of the repository's rows, with their tokens
+STORE/dates/OWNER+NAME/LANGUAGE.seen    the scope of the search in its clone, and the first commit
+                                        of each body
+STORE/dates/OWNER+NAME/open             exists from a change of the clone until it is searched
 
-Mining writes them (`miners.dates`), a release joins them (`packagers.dating`) and needs no clone for that.
-A file that is damaged, or was made by another version of the language's parser, counts as missing.
+Mining writes these files (`miners.dates`). A release combines them (`packagers.dating`) and needs
+no clone for it. A file that is damaged, or was made by another version of the language's parser,
+counts as missing.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ _Kept = TypeVar('_Kept')
 
 
 class SearchBasis(StrEnum):
-    """What was searched."""
+    """The scope of a search for first-seen dates."""
 
     WITH_PULLS = 'with_pulls'
     BRANCHES_ONLY = 'branches_only'
@@ -39,7 +42,7 @@ class SearchBasis(StrEnum):
 
 
 class NoDateReason(StrEnum):
-    """Why the commit that brings a body in first does not date it."""
+    """A reason why the commit that introduces a body does not date it."""
 
     UNDATED = 'undated'
     BULK = 'bulk'
@@ -48,7 +51,7 @@ class NoDateReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowBodies:
-    """The hashes of one row: of its tests, and of the source methods that it is about."""
+    """The hashes of one row's bodies: of its tests, and of the source methods that it is about."""
 
     key: str
     test: tuple[str, ...]
@@ -57,7 +60,7 @@ class RowBodies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedBody:
-    """A body's hash, and its print (`coevo.languages.prints.BodyPrint`) as text: tokens with spaces between."""
+    """A body's hash, and its print (`coevo.languages.prints.BodyPrint`) as spaced tokens."""
 
     body: str
     words: str
@@ -68,7 +71,7 @@ class WantedBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedBodies:
-    """All that the rows of one repository and language want."""
+    """All bodies that the rows of one repository and language need."""
 
     version: str
     rows: tuple[RowBodies, ...]
@@ -77,10 +80,11 @@ class WantedBodies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenBody:
-    """The earliest commit that brings a body in.
+    """The earliest commit that introduces a body.
 
-    moment   the earliest of that commit's dates and its descendants' committer dates; None if none can be read
-    no_date  why that does not tell when the body was first public
+    moment   the earliest of that commit's dates and its descendants' committer dates; None if
+             unreadable
+    no_date  why the moment does not tell when the body was first public; None if it does
     """
 
     body: str
@@ -90,12 +94,13 @@ class SeenBody:
 
     @property
     def date(self) -> datetime | None:
+        """The moment when the body was first public; None if it is unknown."""
         return None if self.no_date else self.moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchState:
-    """Where a search was that has not ended: how many moments it was done with, of which question."""
+    """The progress of an unfinished search: the number of moments done, and the question."""
 
     question: str
     done: int
@@ -103,7 +108,7 @@ class SearchState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenBodies:
-    """What one clone says of the bodies of one language.
+    """The result of searching one clone for the bodies of one language.
 
     tips    the commits from which it was searched, sorted
     absent  bodies that it never held
@@ -120,12 +125,13 @@ class SeenBodies:
 
     @property
     def searched_bodies(self) -> frozenset[str]:
+        """The bodies that this record answers for, found or absent."""
         return frozenset((*self.absent, *(each.body for each in self.seen)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowDates:
-    """When the test of a row, and its source methods, were first seen; None where there is no telling."""
+    """First-seen dates of a row's test and of its source methods; None if they are unknown."""
 
     key: str
     test: datetime | None
@@ -134,7 +140,7 @@ class RowDates:
 
 
 def compute_method_key(row: MethodRow) -> str:
-    """Name all that the bodies of a method row depend on."""
+    """Return a hash of everything that the bodies of a method row depend on."""
     rev = row.old_rev if row.change is MethodChange.DELETED else row.new_rev
     dependencies = (
         f'{each.revised} {each.start_line} {each.end_line} {each.file}' for each in row.dependencies
@@ -144,14 +150,14 @@ def compute_method_key(row: MethodRow) -> str:
 
 
 def compute_single_revision_key(row: SingleRevisionRow) -> str:
-    """Name all that the bodies of a single_revision row depend on."""
+    """Return a hash of everything that the bodies of a single_revision row depend on."""
     focus = (codec.encode_record(each).decode() for each in row.focus)
     tests = (codec.encode_record(each).decode() for each in row.executing_tests or ())
     return compute_short_hash('standing', row.suite_id, row.walk, row.new_rev, *focus, *tests)
 
 
 def compute_row_key(row: MethodRow | SingleRevisionRow) -> str:
-    """Name all that the bodies of a row depend on."""
+    """Return a hash of everything that the bodies of a row depend on."""
     return (
         compute_method_key(row) if isinstance(row, MethodRow) else compute_single_revision_key(row)
     )
@@ -160,6 +166,10 @@ def compute_row_key(row: MethodRow | SingleRevisionRow) -> str:
 def load_wanted_bodies(
     place: StoragePlace, repo: str, language: str, version: str
 ) -> WantedBodies | None:
+    """Return the bodies that a repository's rows need.
+
+    None if the file is missing, damaged or of another parser version.
+    """
     wanted = _load_record(place, _name_wanted_file(repo, language), WantedBodies)
     return wanted if wanted is not None and wanted.version == version else None
 
@@ -167,26 +177,32 @@ def load_wanted_bodies(
 def write_wanted_bodies(
     place: StoragePlace, repo: str, language: str, wanted: WantedBodies
 ) -> None:
+    """Replace the record of the bodies that a repository's rows need."""
     _write_record(place, _name_wanted_file(repo, language), wanted)
 
 
 def load_seen_bodies(
     place: StoragePlace, repo: str, language: str, version: str
 ) -> SeenBodies | None:
+    """Return the search result for a repository.
+
+    None if the file is missing, damaged or of another parser version.
+    """
     seen = _load_record(place, _name_seen_file(repo, language), SeenBodies)
     return seen if seen is not None and seen.version == version else None
 
 
 def write_seen_bodies(place: StoragePlace, repo: str, language: str, seen: SeenBodies) -> None:
+    """Replace the search result for a repository."""
     _write_record(place, _name_seen_file(repo, language), seen)
 
 
 def load_all_wanted_bodies(
     place: StoragePlace, versions: Mapping[str, str]
 ) -> Iterator[tuple[str, WantedBodies]]:
-    """Yield (language, what a repository wants) for all repositories of a store, in their order.
+    """Yield (language, needed bodies) for all repositories of a store, in the order of file names.
 
-    versions  of the parsers of the languages that are known here
+    versions  parser versions by language; other languages and versions are skipped
     """
     file_names = [entry.name for entry in place.list_files(FOLDER) if entry.name.endswith(_WANTED)]
     names = [
@@ -202,17 +218,17 @@ def load_all_wanted_bodies(
 
 
 def mark_unsearched(place: StoragePlace, repo: str) -> None:
-    """Note that a clone may hold commits that were not searched."""
+    """Record that a clone may hold commits that were not searched."""
     place.write_file(f'{_name_repo_folder(repo)}/{_OPEN}', b'')
 
 
 def is_unsearched(place: StoragePlace, repo: str) -> bool:
-    """Whether a clone was changed and not searched since."""
+    """Return whether a clone was changed and not searched since."""
     return place.read(f'{_name_repo_folder(repo)}/{_OPEN}') is not None
 
 
 def mark_searched(place: StoragePlace, repo: str) -> None:
-    """Note that a clone was searched."""
+    """Record that a clone was searched."""
     place.remove_files([f'{_name_repo_folder(repo)}/{_OPEN}'])
 
 

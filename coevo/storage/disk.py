@@ -1,4 +1,4 @@
-"""Trouble with files that a person can mend: what the system says of it, in a sentence."""
+"""File-system errors that a user can fix, explained in a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from coevo.storage.folders import find_cache_folder, find_work_root
 
-# Anything else that a system call may say is a bug of ours, and keeps its traceback.
+# Any other error number is a bug of coevo and keeps its traceback.
 TROUBLE = {
     errno.EACCES: 'give yourself the right to it, or name another place',
     errno.EPERM: 'give yourself the right to it, or name another place',
@@ -34,18 +34,19 @@ TROUBLE = {
 }
 
 
-# A disk with less is full: what did not fit is removed before anybody looks.
+# A disk with fewer free bytes counts as full: by the time of the check, the file that did not fit
+# is removed.
 _LEAST_BYTES = 1 << 20
 
-# What a disk without room says of a copy names the source first.
+# For these errors of a copy, the file in question is the target, which is the second file name.
 _OF_THE_TARGET = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def is_mendable(error: OSError, words: Sequence[str]) -> bool:
-    """Whether a person can mend it, who gave the command those words; else it is a bug of ours.
+    """Return whether the user can fix an error; `words` are those of the command line.
 
-    What is missing is trouble where the words name it, or something below it; what is there already,
-    where it is a file in the place of a folder.
+    A missing file is the user's to fix if the command names it or something below it. An existing
+    file is, if it stands in the place of a folder. Every other error is, if `TROUBLE` lists it.
     """
     if error.errno == errno.ENOENT:
         return error.filename is not None and _is_named_in(os.fsdecode(error.filename), words)
@@ -61,9 +62,10 @@ def _is_named_in(path: str, words: Sequence[str]) -> bool:
 
 
 def describe_trouble(error: OSError, words: Sequence[str] = ()) -> str:
-    """What cannot be used and what to do; of a full disk that names no file, the place that is full.
+    """Return what cannot be used and what to do about it. If a full-disk error names no file, the
+    full folder is named.
 
-    words  of the command, which name places
+    words  of the command line, which may name folders
     """
     assert error.errno is not None
     name = error.filename
@@ -76,7 +78,7 @@ def describe_trouble(error: OSError, words: Sequence[str] = ()) -> str:
 
 
 def _list_writable_folders(words: Sequence[str]) -> Iterator[Path]:
-    """Folders that a command may write to: those that it names, ours, and where it stands."""
+    """Yield the folders that a command may write to: those it names, coevo's, the current one."""
     for word in words:
         for part in (word, word.partition('=')[2]):
             if part and not part.startswith('-'):

@@ -1,4 +1,4 @@
-"""Records that stand in a place as files: one line of JSON, or a table."""
+"""Records stored as files: one line of JSON, or a Parquet table."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from coevo.storage.place import StoragePlace, StoredFile
 
 
 def encode_line(record: object) -> bytes:
-    """A record as a file of its own."""
+    """Return a record as the bytes of a file: one line of JSON."""
     return codec.encode_record(record) + b'\n'
 
 
 def load_record(
     record: type[codec.Record], place: StoragePlace, name: str, remedy: str
 ) -> codec.Record | None:
-    """What `line` was given, None if there is no file; Fatal, with its remedy, if it is damaged."""
+    """Return the record in a file written with `encode_line`; None if there is no file.
+
+    Raises: Fatal, with the remedy, if the file is damaged.
+    """
     file = place.read(name)
     return None if file is None else decode_record(record, place, name, file, remedy)
 
@@ -29,7 +32,10 @@ def load_record(
 def decode_record(
     record: type[codec.Record], place: StoragePlace, name: str, found: StoredFile, remedy: str
 ) -> codec.Record:
-    """The same of a file that was read already."""
+    """Return the record in a file that was read already.
+
+    Raises: Fatal, with the remedy, if the file is damaged.
+    """
     try:
         return codec.decode_record(record, found.data)
     except (ValueError, TypeError, KeyError) as error:
@@ -37,7 +43,7 @@ def decode_record(
 
 
 def encode_parquet(record: type, rows: Sequence[Any]) -> bytes:
-    """Records of one type as a table."""
+    """Return records of one type as a Parquet file."""
     sink = pa.BufferOutputStream()
     pq.write_table(schema.build_table(record, rows), sink, compression='zstd')
     return bytes(sink.getvalue())

@@ -1,4 +1,4 @@
-"""Files that are written whole and reach the disk, or are not there."""
+"""Atomic, durable files and folders: each is complete and on disk, or absent."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# Stands in the names that a kill leaves behind; no reader looks at them.
+# Part of the names of temporary files; readers ignore those that a killed process left behind.
 UNFINISHED = '.new-'
 
 
 def write_durably(path: Path, parts: Iterable[bytes]) -> None:
-    """Replace the file at `path`; its folder is made where it is missing."""
+    """Replace the file at `path` atomically and sync it to disk; make missing parent folders."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Threads, and machines that share the folder, may write the same file at once.
+    # The random part separates threads, and machines that share the folder, if they write the file
+    # at once.
     temporary = path.with_name(f'{path.name}{UNFINISHED}{secrets.token_hex(6)}')
     try:
         with name_file_in_errors(path), temporary.open('wb') as new:
@@ -35,7 +36,7 @@ def write_durably(path: Path, parts: Iterable[bytes]) -> None:
 
 @contextmanager
 def name_file_in_errors(path: Path) -> Iterator[None]:
-    """Let trouble with writing say what was written: a full disk does not, nor does a name of ours."""
+    """Put the target path into OSErrors that name no file (full disk) or the temporary file."""
     try:
         yield
     except OSError as error:
@@ -45,7 +46,7 @@ def name_file_in_errors(path: Path) -> Iterator[None]:
 
 
 def sync_to_disk(path: Path) -> None:
-    """Let a file, or the names in a folder, survive a loss of power."""
+    """Sync a file, or the names in a folder, to disk, so that they survive a power failure."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -53,15 +54,16 @@ def sync_to_disk(path: Path) -> None:
         os.close(descriptor)
 
 
-# Files that say themselves whether they are whole; one that is not counts as missing.
-
-
 def write_checksummed(file: Path, data: bytes) -> None:
+    """Write a file with a checksum, by which `load_checksummed` detects damage."""
     write_durably(file, [_compute_checksum(data), b'\n', data])
 
 
 def load_checksummed(file: Path) -> bytes | None:
-    """What was written; None if nothing was, or if it is damaged, in which case it is removed."""
+    """Return the data that `write_checksummed` wrote; None if the file is missing or damaged.
+
+    A damaged file is removed.
+    """
     try:
         checksum, _, data = file.read_bytes().partition(b'\n')
     except FileNotFoundError:
@@ -76,14 +78,12 @@ def _compute_checksum(data: bytes) -> bytes:
     return hashlib.sha256(data).hexdigest().encode()
 
 
-# Folders that are made once, by whichever process comes first, and are whole or not there.
-
-
 @contextlib.contextmanager
 def build_folder_once(target: Path) -> Iterator[Path | None]:
-    """A temporary folder that becomes `target` in the end; None if another process made it.
+    """Provide a temporary folder that becomes `target` on success; None if `target` exists already.
 
-    Its parent is for what is of use only until then.
+    Processes wait for each other, so that only one builds the folder. The temporary folder's parent
+    may hold scratch files; it is removed at the end.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.with_name(target.name + '.lock').open('w') as lock:
@@ -92,7 +92,7 @@ def build_folder_once(target: Path) -> Iterator[Path | None]:
             yield None
             return
         scratch = target.with_name(f'.new-{target.name}')
-        shutil.rmtree(scratch, ignore_errors=True)  # of a process that was killed
+        shutil.rmtree(scratch, ignore_errors=True)  # left by a killed process
         new = scratch / target.name  # own name: that of the target
         new.mkdir(parents=True)
         try:

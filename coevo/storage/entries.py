@@ -1,6 +1,6 @@
-"""A folder of files by key, each whole or missing, that is kept within a bound.
+"""A cache folder of checksummed files by key, bounded in size.
 
-Files are checksummed: a damaged one counts as missing. What was used least recently goes first.
+A damaged file counts as missing. The least recently used files are removed first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ BOUND_BYTES = 256 << 20
 
 
 class FileCache:
-    """Without a folder it keeps nothing. Safe from several threads."""
+    """A cache in a folder; without a folder it stores nothing. Safe from several threads."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -21,15 +21,17 @@ class FileCache:
             _make_room(folder)
 
     def read(self, key: str) -> bytes | None:
+        """Return the data of a key; None if it is missing or damaged."""
         if self._folder is None:
             return None
         file = _locate_file(self._folder, key)
         data = durable.load_checksummed(file)
         if data is not None:
-            file.touch()  # for `_make_room`
+            file.touch()  # marks it as used, for `_make_room`
         return data
 
     def write_entry(self, key: str, data: bytes) -> None:
+        """Store the data of a key."""
         if self._folder is not None:
             durable.write_checksummed(_locate_file(self._folder, key), data)
 
@@ -39,7 +41,7 @@ def _locate_file(folder: Path, key: str) -> Path:
 
 
 def _make_room(folder: Path) -> None:
-    """Down to three quarters of the bound, if it is passed."""
+    """Remove the oldest files down to three quarters of the limit, if the limit is exceeded."""
     entries = [(file.stat(), file) for file in folder.glob('??/*')]
     used = sum(state.st_size for state, _ in entries)
     if used <= BOUND_BYTES:

@@ -1,7 +1,7 @@
-"""Fetch files from web servers, tried again where a network failed.
+"""Fetch files from web servers, with retries after network failures.
 
-A status that says that a file is not there is an answer. A server that cannot be reached, or that has a fault
-of its own, is trouble of ours and no answer. Bytes and seconds are bounded by `coevo.storage.bounded_http`.
+A status such as 404 is an answer. An unreachable server or one with an internal error is a
+transient failure. `coevo.storage.bounded_http` limits bytes and seconds.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from coevo.storage.retries import retry
 
 _TRIES = 4
 _PAUSE = 1.0
-# A server that answers so asks to be asked again (RFC 9110, 15.5.9; RFC 6585, 4).
+# Statuses that ask the client to try again (RFC 9110, 15.5.9; RFC 6585, 4).
 _PASSING = frozenset({408, 425, 429})
 _TROUBLE = (ServerUnreachable, UnreadableContent, Transient)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchAnswer:
-    """What a server answered.
+    """A server's answer.
 
-    status   of HTTP, below 500
+    status   HTTP status below 500
     headers  by lower-case name
-    content  the body; empty where it was written to a file
+    content  the body; empty if it was written to a file
     """
 
     status: int
@@ -44,15 +44,16 @@ class FetchAnswer:
 
     @property
     def is_found(self) -> bool:
+        """True for status 200, but not for 206, the answer to a request for a part."""
         return self.status == 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetcher:
-    """Fetches files. Safe from several threads.
+    """A client that fetches files with retries. Safe from several threads.
 
-    tries  how often a file is asked for
-    pause  seconds before the second try, doubled each time
+    tries  number of attempts for a file
+    pause  seconds before the second attempt, doubled each time
     """
 
     tries: int = field(default_factory=lambda: _TRIES)
@@ -68,16 +69,17 @@ class Fetcher:
         into: IO[bytes] | None = None,
         part: tuple[int, int] | None = None,
     ) -> FetchAnswer:
-        """Return the answer to GET.
+        """Return the answer to a GET request.
 
-        url         a user and a password in it are sent as a login
-        most_bytes  of the body
-        seconds     for the whole answer, so that a server which drips does not hold us
-        into        a file for the body of an answer 200; it is emptied before each try
-        part        the first and the last byte that are wanted: a server answers 206 with them, or 200 with the
+        url         user and password in it are sent as a login
+        most_bytes  limit of the body
+        seconds     limit for the whole answer of one attempt, so that a slow server cannot block
+                    the caller
+        into        file for the body of an answer 200; emptied before it is written
+        part        first and last byte to request: a server answers 206 with them, or 200 with the
                     whole file
 
-        Raises: Transient where the server cannot be reached, has a fault, or sends too much.
+        Raises: Transient if the server cannot be reached, has an internal error, or sends too much.
         """
         place = _remove_login(url)
         headers = _build_headers(url, accept, part)

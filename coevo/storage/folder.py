@@ -1,4 +1,4 @@
-"""A place in a folder of this machine, or of a file system that machines share."""
+"""A storage place in a folder of this machine, or of a file system that machines share."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from coevo.storage.place import HeldLock, PlaceEntry, StoredFile
 
 
 class FolderPlace:
-    """The folder is made by the first writing."""
+    """A storage place in a folder, which the first write makes; see `StoragePlace`."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     def describe(self, name: str = '') -> str:
+        """Return the path of the folder, or of a file in it."""
         return str(self._root / name)
 
     def list_top_names(self) -> frozenset[str]:
+        """See `StoragePlace.list_top_names`."""
         return (
             frozenset(path.name for path in self._root.iterdir())
             if self._root.is_dir()
@@ -32,10 +34,14 @@ class FolderPlace:
         )
 
     def list_files(self, folder: str) -> Sequence[PlaceEntry]:
+        """See `StoragePlace.list_files`. Unfinished files are left out.
+
+        Raises: OSError if a folder may not be read.
+        """
         return sorted(self._iterate_files(folder), key=lambda entry: entry.name)
 
     def _iterate_files(self, folder: str) -> Iterator[PlaceEntry]:
-        """What others remove meanwhile, as who merges segments does, is not there."""
+        """Yield the regular files of a folder; skip those that another process removes."""
         for path in _walk_files(self._root / folder):
             if durable.UNFINISHED in path.name:
                 continue
@@ -46,6 +52,7 @@ class FolderPlace:
                     yield PlaceEntry(name=name, modified=state.st_mtime_ns)
 
     def read(self, name: str) -> StoredFile | None:
+        """See `StoragePlace.read`."""
         try:
             with (self._root / name).open('rb') as file:
                 state = os.fstat(file.fileno())
@@ -56,12 +63,15 @@ class FolderPlace:
             return None
 
     def load_files(self, names: Sequence[str]) -> Sequence[StoredFile | None]:
+        """See `StoragePlace.load_files`."""
         return [self.read(name) for name in names]
 
     def write_file(self, name: str, data: bytes) -> None:
+        """See `StoragePlace.write_file`."""
         join_beneath(self._root, name).replace_file(data)
 
     def write_if_unchanged(self, name: str, data: bytes, version: str | None) -> str | None:
+        """See `StoragePlace.write_if_unchanged`. A lock on the parent folder makes it atomic."""
         target = join_beneath(self._root, name)
         folder = target.path.parent
         folder.mkdir(parents=True, exist_ok=True)
@@ -72,16 +82,18 @@ class FolderPlace:
             return _load_version(target.path)
 
     def remove_files(self, names: Iterable[str]) -> None:
+        """See `StoragePlace.remove_files`."""
         for name in names:
             join_beneath(self._root, name).remove()
 
     def remove_unfinished(self, folder: str) -> None:
+        """See `StoragePlace.remove_unfinished`."""
         for path in (self._root / folder).glob(f'*{durable.UNFINISHED}*'):
             path.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def lock(self, name: str, busy: str) -> Iterator[HeldLock]:
-        """The kernel's lock: it ends with the process that holds it, however that ends."""
+        """See `StoragePlace.lock`. The kernel releases the lock when the process ends."""
         path = join_beneath(self._root, name).path
         path.parent.mkdir(parents=True, exist_ok=True)
         with durable.name_file_in_errors(path), path.open('ab') as file:
@@ -93,7 +105,10 @@ class FolderPlace:
 
 
 def _walk_files(folder: Path) -> Iterator[Path]:
-    """All that lies below; OSError for a folder that may not be read: it is not empty for that."""
+    """Yield all files below a folder.
+
+    Raises: OSError for an unreadable folder, rather than treating it as empty.
+    """
     for here, _, names in os.walk(folder, onerror=_raise_unless_missing):
         yield from (Path(here, name) for name in names)
 
@@ -104,18 +119,18 @@ def _raise_unless_missing(error: OSError) -> None:
 
 
 class _KernelLock:
-    """Nobody can take it away."""
+    """A lock of the kernel, which cannot be lost."""
 
     def check_held(self) -> None:
-        pass
+        """Do nothing."""
 
     def confirm_held(self) -> None:
-        pass
+        """Do nothing."""
 
 
 @contextlib.contextmanager
 def _lock_folder(folder: Path) -> Iterator[None]:
-    """Let processes exchange files of a folder one after another, for moments."""
+    """Hold a short exclusive lock on a folder, under which its files are exchanged."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

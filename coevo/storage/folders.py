@@ -1,17 +1,20 @@
-"""Where coevo keeps what is not data: tools, libraries and the folders that a run works in."""
+"""Folders for everything but data: tools, libraries and the work folders of runs."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-# As root the sandbox runs under another user, who must be able to reach what is mounted: a home
-# of root's is closed to it, the system's own folders are not.
+# As root, the sandbox runs as another user, who must be able to reach the mounted files. Root's
+# home is closed to that user; the system's own folders are not.
 SYSTEM_CACHE = Path('/var/cache/coevo')
 
 
 def find_cache_folder() -> Path:
-    """The folder of tools and libraries: $COEVO_CACHE, the system's for root, else the user's."""
+    """Return the folder of tools and libraries.
+
+    It is $COEVO_CACHE if that is set, else the system's for root, else the user's.
+    """
     named = os.environ.get('COEVO_CACHE')
     if named:
         return Path(named).absolute()  # own name: the user's
@@ -22,5 +25,8 @@ def find_cache_folder() -> Path:
 
 
 def find_work_root() -> Path:
-    """The folder under which runs work: $COEVO_WORK, else /var/tmp (on disk, open to all users)."""
+    """Return the folder under which runs work.
+
+    It is $COEVO_WORK if that is set, else /var/tmp, which is on disk and open to all users.
+    """
     return Path(os.environ.get('COEVO_WORK') or '/var/tmp').absolute()  # own name: the user's

@@ -1,8 +1,9 @@
-"""Leases: what one process holds until it gives it back, or shows no life for a while.
+"""Leases: locks that end when their holder releases them or stops renewing them.
 
-A lease is a small file of a `Place`, changed by exchange alone. Its age is the place's own time,
-asked by writing a file beside it, so that clocks of machines do not matter. Who holds it measures
-from before the request that renewed it, hence knows that it is over before others can take it.
+A lease is a small file of a `StoragePlace`, changed only by conditional writes. Its age is measured
+by the place's own clock, which is read by writing a file beside it, so the clocks of machines do
+not matter. The holder measures from before the request that renewed the lease, and therefore knows
+that it has expired before others can take it.
 """
 
 from __future__ import annotations
@@ -21,19 +22,24 @@ from coevo.model.errors import Fatal, Transient
 from coevo.storage.place import StoragePlace
 
 SECONDS = 60.0
-# Renewed so many times within its time, so that one lost request does no harm.
+# Renewals per lifetime, so that one lost request does no harm.
 _RENEWALS = 4
-# Object stores tell times in whole seconds.
+# Seconds of tolerance, since object stores report times in whole seconds.
 _GRAIN = 1.0
 
 
 def name_this_process() -> str:
+    """Return `host:pid` of this process."""
     return f'{socket.gethostname()}:{os.getpid()}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseTerms:
-    """Whom a lease is for, in words for people and reapers, and how long it lives unrenewed."""
+    """The terms of a lease.
+
+    owner    holder, in words for people and clean-up jobs
+    seconds  lifetime without renewal
+    """
 
     owner: str = field(default_factory=name_this_process)
     seconds: float = field(default_factory=lambda: SECONDS)
@@ -41,7 +47,7 @@ class LeaseTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseHolder:
-    """What stands in a lease's file; without an owner it was given back."""
+    """The content of a lease's file; `owner` is None after it was released."""
 
     owner: str | None
     token: str
@@ -51,7 +57,7 @@ class LeaseHolder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseState:
-    """A lease as others see it; `age` in seconds since it was renewed."""
+    """A lease as other processes see it; `age` is the time in seconds since the last renewal."""
 
     name: str
     holder: LeaseHolder
@@ -59,14 +65,14 @@ class LeaseState:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until another one may take it; below 0 where it is free."""
+        """Seconds until another process may take the lease; negative if it is free."""
         if self.holder.owner is None:
             return -1.0
         return self.holder.seconds + _GRAIN - self.age
 
 
 class LeaseTaken(Exception):
-    """Somebody holds it."""
+    """Another process holds the lease."""
 
     def __init__(self, standing: LeaseState) -> None:
         self.standing = standing
@@ -76,11 +82,11 @@ class LeaseTaken(Exception):
 
 
 class LeaseLost(Transient):
-    """Somebody else may hold by now what this process held."""
+    """The lease expired or was taken, so another process may hold it."""
 
 
 class Lease:
-    """A lease that is held; within `with` it is renewed by a thread, and given back in the end."""
+    """A lease that this process holds. Within `with`, a thread renews it; the end releases it."""
 
     def __init__(
         self, place: StoragePlace, name: str, holder: LeaseHolder, version: str, since: float
@@ -109,7 +115,10 @@ class Lease:
         self._give_back()
 
     def check_held(self) -> None:
-        """LeaseLost if it was taken, or could not be renewed in time. Asks nobody."""
+        """Check the lease without contacting the place.
+
+        Raises: LeaseLost if it was taken, or could not be renewed in time.
+        """
         if self._trouble is None and _read_boot_clock() - self._since > self._holder.seconds:
             self._trouble = 'it could not be renewed in time'
         if self._trouble is not None:
@@ -118,7 +127,10 @@ class Lease:
             )
 
     def confirm_held(self) -> None:
-        """Renew it now; LeaseLost, or Transient if the place does not answer."""
+        """Renew the lease now.
+
+        Raises: LeaseLost if it was taken; Transient if the place does not answer.
+        """
         with self._mutex:
             self.check_held()
             since = _read_boot_clock()
@@ -139,13 +151,13 @@ class Lease:
             except LeaseLost:
                 return
             except Transient:
-                continue  # until its time is over
+                continue  # retry until the lease expires
             except Fatal as error:
                 self._trouble = str(error)
                 return
 
     def _give_back(self) -> None:
-        """Nobody need wait; where that fails they have to."""
+        """Release the lease early; on failure, others wait until it expires."""
         if self._trouble is None:
             free = replace(self._holder, owner=None)
             try:
@@ -155,7 +167,10 @@ class Lease:
 
 
 def take_lease(place: StoragePlace, name: str, terms: LeaseTerms) -> Lease:
-    """Take a lease that is free or over; Taken at once if it is not."""
+    """Take a lease that is free or has expired.
+
+    Raises: LeaseTaken at once if another process holds it.
+    """
     file = place.read(name)
     if file is not None:
         standing = _build_lease_state(place, name, file.data, file.modified)
@@ -167,12 +182,15 @@ def take_lease(place: StoragePlace, name: str, terms: LeaseTerms) -> Lease:
         name, codec.encode_record(holder), file.version if file else None
     )
     if version is None:
-        return take_lease(place, name, terms)  # somebody was quicker: who?
+        return take_lease(place, name, terms)  # another process was faster: find out which
     return Lease(place, name, holder, version, since)
 
 
 def take_lease_when_over(place: StoragePlace, name: str, terms: LeaseTerms) -> Lease:
-    """The same, but wait for a holder that may be dead; Taken as soon as it shows life."""
+    """Take a lease, and wait if its holder may be dead.
+
+    Raises: LeaseTaken as soon as the holder renews it.
+    """
     first: LeaseHolder | None = None
     while True:
         try:
@@ -185,7 +203,7 @@ def take_lease_when_over(place: StoragePlace, name: str, terms: LeaseTerms) -> L
 
 
 def list_lease_states(place: StoragePlace, folder: str) -> tuple[LeaseState, ...]:
-    """All leases right below a folder that somebody holds, or held when he was last heard of."""
+    """Return the state of all leases below a folder that were not released, even expired ones."""
     states = []
     for entry in place.list_files(folder):
         content = None if entry.name.endswith(_CLOCK) else place.read(entry.name)
@@ -208,9 +226,9 @@ def _build_lease_state(place: StoragePlace, name: str, data: bytes, modified: in
 
 
 def _read_place_time(place: StoragePlace, name: str) -> int:
-    """The place's time, at the earliest when this was called."""
+    """Return the place's time in nanoseconds, not earlier than this call."""
     clock_file = None
-    while clock_file is None:  # another one that asked may have removed it
+    while clock_file is None:  # another process that reads the clock may have removed it
         place.write_file(name, b'')
         clock_file = place.read(name)
     place.remove_files([name])
@@ -218,5 +236,5 @@ def _read_place_time(place: StoragePlace, name: str) -> int:
 
 
 def _read_boot_clock() -> float:
-    """Seconds, those that the machine slept among them."""
+    """Return monotonic seconds that include the time the machine was asleep."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -1,8 +1,8 @@
-"""What a month was made of when it was released: whatever is mined later, it stays so.
+"""The inputs of a released month. They are fixed, whatever is mined later.
 
-    STORE/months/YYYY-MM.coevo      a piece for each partition and each clone, and one with dates
+STORE/months/YYYY-MM.coevo  a piece for each partition and each clone, and one with dates
 
-It is written once, by the first release of the month, and read by all that follow.
+The first release of the month writes the file; all later releases read it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _CLONE = 'clone '
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthPart:
-    """One partition.
+    """One partition as it was when the month was released.
 
-    walk        the commits of the month and of those before; `keys` names each segment that was there
-    reverified  what was run again by then: (pair_id, key, number)
+    walk        the commits of this and earlier months; `keys` names each segment that existed
+    reverified  the reverifications by then: (pair_id, key, number)
     """
 
     partition: Partition
@@ -39,7 +39,7 @@ class MonthPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloneMoment:
-    """What a clone's refs said, as (name, object id) in order, and since when they say so."""
+    """The refs of a clone as (name, object id) in order, and the first crawl that found them."""
 
     repo: str
     crawled_at: datetime
@@ -47,21 +47,23 @@ class CloneMoment:
 
 
 class CloneMoments(Mapping[str, CloneMoment]):
-    """The moments of many clones by repository. They are packed, since refs are many: some 30 bytes each."""
+    """The refs of many clones by repository. They are kept compressed, since refs are many."""
 
     def __init__(self, pieces: Mapping[str, archive.ArchivePiece] | None = None) -> None:
         self._pieces = dict(pieces or {})
         self._last: CloneMoment | None = None
 
     def add(self, moment: CloneMoment) -> None:
+        """Add the refs of a clone, or replace them."""
         self._pieces[moment.repo] = archive.pack_piece(codec.encode_record(moment))
 
     def select_repos(self, repos: Collection[str]) -> CloneMoments:
-        """Those of some repositories, as far as they are here."""
+        """Return the entries of some repositories; unknown ones are ignored."""
         return CloneMoments({repo: piece for repo, piece in self._pieces.items() if repo in repos})
 
     @property
     def pieces(self) -> Mapping[str, archive.ArchivePiece]:
+        """The compressed entries by repository."""
         return self._pieces
 
     def __getitem__(self, repo: str) -> CloneMoment:
@@ -82,10 +84,11 @@ class CloneMoments(Mapping[str, CloneMoment]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthRecord:
-    """All of a month.
+    """All inputs of a month.
 
-    withdrawn  the numbers of the withdrawals that counted
-    dates      of its rows, as they were known by then; none where an earlier coevo released it
+    withdrawn  numbers of the withdrawals that applied
+    dates      dates of its rows as they were known by then; empty if an earlier coevo released the
+               month
     """
 
     month: str
@@ -106,7 +109,10 @@ class _DateRows:
 
 
 def load_month(place: StoragePlace, month: str) -> MonthRecord | None:
-    """None where the month was not released yet; Fatal if its record is damaged."""
+    """Return the record of a month; None if it was not released yet.
+
+    Raises: Fatal if its record is damaged.
+    """
     file = place.read(_name_month_file(month))
     if file is None:
         return None
@@ -143,7 +149,7 @@ def load_month(place: StoragePlace, month: str) -> MonthRecord | None:
 
 
 def fix_month(place: StoragePlace, record: MonthRecord) -> bool:
-    """Fix a month; False if it is fixed otherwise already."""
+    """Write the record of a month. Return False if a different one exists already."""
     names = {f'part {entry.partition.path.as_posix()}': entry for entry in record.parts}
     others = {
         'withdrawn': _WithdrawnNumbers(numbers=record.withdrawn),
@@ -162,12 +168,12 @@ def fix_month(place: StoragePlace, record: MonthRecord) -> bool:
 
 
 def forget_month(place: StoragePlace, month: str) -> None:
-    """Let a month be made anew: its release came to nothing."""
+    """Remove the record of a month whose release failed, so that it can be made anew."""
     place.remove_files([_name_month_file(month)])
 
 
 def list_months(place: StoragePlace) -> tuple[str, ...]:
-    """All that were released, in order."""
+    """Return all released months, as `YYYY-MM`, in order."""
     names = (entry.name.removeprefix(f'{FOLDER}/') for entry in place.list_files(FOLDER))
     return tuple(sorted(name.removesuffix('.coevo') for name in names if name.endswith('.coevo')))
 

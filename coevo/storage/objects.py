@@ -1,5 +1,7 @@
-"""A place under a prefix of an S3 bucket. It rests on S3's conditional writes: create-only, and
-only over a known ETag (https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html).
+"""A storage place under a prefix of an S3 bucket.
+
+It relies on S3's conditional writes: create-only, and overwrite of a known ETag
+(https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html).
 """
 
 from __future__ import annotations
@@ -21,17 +23,23 @@ if TYPE_CHECKING:
     from obstore import UpdateVersion
     from obstore.store import S3Store
 
-# Of a small request, and of one with all its repetitions; both are well below a lease's time.
-# What is large, or of unknown size, may take longer: it is written under a condition of its own.
+# The size limit of a small request, its timeout, and the timeout with all retries. Both are well
+# below a lease's lifetime. Requests of large or unknown size may take longer: their writes are
+# conditional by themselves.
 _SMALL, _QUICK, _REPEATED = 1 << 20, timedelta(seconds=15), timedelta(seconds=30)
 _PATIENT = timedelta(minutes=15)
 _AT_ONCE = 16
 _WORTH_A_RETRY = {408, 409, 425, 429}
-# Where the client asks for keys when the environment has none.
+# Words in the client's error if the environment has no keys and it looked elsewhere.
 _METADATA = ('169.254.169.254', 'MissingAccessKeyId', 'MissingSecretAccessKey')
 
 
 class BucketPlace:
+    """A storage place in an S3 bucket. See `StoragePlace` for the methods.
+
+    Raises: Fatal if the package obstore is missing; Transient if the store cannot be reached.
+    """
+
     def __init__(self, url: Url) -> None:
         self._url = url
         if importlib.util.find_spec('obstore') is None:
@@ -40,9 +48,11 @@ class BucketPlace:
             self._quick, self._patient = _open_store(url, _QUICK), _open_store(url, _PATIENT)
 
     def describe(self, name: str = '') -> str:
+        """Return the URL of the place, or of a file in it."""
         return f'{self._url}/{name}' if name else self._url
 
     def list_top_names(self) -> frozenset[str]:
+        """See `StoragePlace.list_top_names`."""
         import obstore
 
         with _translate_errors(self._url):
@@ -52,6 +62,7 @@ class BucketPlace:
         )
 
     def list_files(self, folder: str) -> Sequence[PlaceEntry]:
+        """See `StoragePlace.list_files`."""
         import obstore
 
         with _translate_errors(self._url):
@@ -67,6 +78,7 @@ class BucketPlace:
         return sorted(files, key=lambda entry: entry.name)
 
     def read(self, name: str) -> StoredFile | None:
+        """See `StoragePlace.read`. The version is the ETag."""
         import obstore
 
         try:
@@ -81,23 +93,28 @@ class BucketPlace:
         )
 
     def load_files(self, names: Sequence[str]) -> Sequence[StoredFile | None]:
+        """See `StoragePlace.load_files`. Files are read in parallel."""
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return list(pool.map(self.read, names))
 
     def write_file(self, name: str, data: bytes) -> None:
+        """See `StoragePlace.write_file`."""
         self._put_object(name, data, 'overwrite')
 
     def write_if_unchanged(self, name: str, data: bytes, version: str | None) -> str | None:
+        """See `StoragePlace.write_if_unchanged`."""
         from obstore.exceptions import AlreadyExistsError, PreconditionError
 
         try:
             return self._put_object(name, data, 'create' if version is None else {'e_tag': version})
         except (AlreadyExistsError, PreconditionError, FileNotFoundError):
-            # A request whose answer was lost is repeated, and is refused since it was done.
+            # After a lost answer the client repeats its request, which then fails because the first
+            # one succeeded.
             file = self.read(name)
             return file.version if file is not None and file.data == data else None
 
     def remove_files(self, names: Iterable[str]) -> None:
+        """See `StoragePlace.remove_files`."""
         import obstore
 
         paths = list(names)
@@ -106,11 +123,14 @@ class BucketPlace:
                 obstore.delete(self._quick, paths)
 
     def remove_unfinished(self, folder: str) -> None:
-        """What was not uploaded to its end is not there."""
+        """Do nothing: an unfinished upload leaves no object."""
 
     @contextlib.contextmanager
     def lock(self, name: str, busy: str) -> Iterator[HeldLock]:
-        """A lease. Of a holder that was killed it is over within `leases.SECONDS`."""
+        """See `StoragePlace.lock`. The lock is a lease.
+
+        If its holder is killed, it expires within `leases.SECONDS`.
+        """
         try:
             lease = leases.take_lease_when_over(self, name, leases.LeaseTerms())
         except leases.LeaseTaken as taken:
@@ -125,7 +145,7 @@ class BucketPlace:
 
         store = self._quick if len(data) < _SMALL else self._patient
         with _translate_errors(self._url):
-            # In parts it could not be conditional.
+            # An upload in parts could not be conditional.
             answer = obstore.put(store, name, data, mode=mode, use_multipart=False)
         return answer['e_tag'] or ''
 
@@ -150,7 +170,7 @@ def _open_store(url: Url, patience: timedelta) -> S3Store:
 
 @contextlib.contextmanager
 def _translate_errors(url: Url) -> Iterator[None]:
-    """The client's errors as ours; those that a caller can expect pass."""
+    """Translate the client's errors into Fatal and Transient, except those that callers expect."""
     from obstore import exceptions as client
 
     try:
@@ -171,7 +191,7 @@ def _translate_errors(url: Url) -> Iterator[None]:
 
 
 def _make_error(url: Url, text: str) -> Fatal | Transient:
-    """What the client says in many lines, as one sentence."""
+    """Return a Fatal or Transient with one sentence in place of the client's many lines."""
     if any(word in text for word in _METADATA):
         return Fatal(
             f'{url}: there are no keys for the object store; set AWS_ACCESS_KEY_ID and '
@@ -184,7 +204,7 @@ def _make_error(url: Url, text: str) -> Fatal | Transient:
         return Fatal(
             f'{url}: the object store answers with status {status[1]}; is it the right one?'
         )
-    # The rest of it would show the whole request.
+    # The rest of the message would show the whole request.
     reason = text.partition('\n')[0].rpartition(' - ')[2][:200]
     return Transient(f'{url} cannot be reached or used now ({reason})')
 

@@ -1,5 +1,7 @@
-"""Where a store lies: in a folder (`coevo.storage.folder`) or in an object store
-(`coevo.storage.objects`). Files are named by relative paths with `/`, and are whole or not there.
+"""The interface of a storage place: a folder (`coevo.storage.folder`) or an object store
+(`coevo.storage.objects`).
+
+Files are named by relative paths with `/`. Each is complete or absent.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from coevo.model.errors import Fatal
 from coevo.storage.folders import find_cache_folder
 
 Url = NewType('Url', str)
-# What a user names.
+# A storage place as the user names it.
 Root = Path | Url
 
 _S3 = re.compile(r's3://[a-z0-9][a-z0-9.-]+(/[^/?#@]+)*')
@@ -24,7 +26,7 @@ _S3 = re.compile(r's3://[a-z0-9][a-z0-9.-]+(/[^/?#@]+)*')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceEntry:
-    """A file's name, and when it was written: nanoseconds since 1970 by the place's own clock."""
+    """A file's name and time of writing: nanoseconds since 1970 by the place's own clock."""
 
     name: str
     modified: int
@@ -32,7 +34,7 @@ class PlaceEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:
-    """A file's content; `version` is another one after each change."""
+    """A file's content; `version` differs after each change."""
 
     data: bytes
     version: str
@@ -40,56 +42,73 @@ class StoredFile:
 
 
 class HeldLock(Protocol):
-    """A lock that is held, as far as one can know."""
+    """A lock that this process holds, as far as it can know."""
 
     def check_held(self) -> None:
-        """Transient if it is known to be lost. Costs nothing."""
+        """Check the lock without contacting the place.
+
+        Raises: Transient if it is known to be lost.
+        """
 
     def confirm_held(self) -> None:
-        """Make sure of it, or Transient."""
+        """Make sure that the lock is still held.
+
+        Raises: Transient if it is lost or cannot be confirmed.
+        """
 
 
 class StoragePlace(Protocol):
+    """A store of named files with atomic, conditional writes and locks."""
+
     def describe(self, name: str = '') -> str:
-        """The place, or a file of it, as a user would write it."""
+        """Return the location of the place, or of a file in it, as a user would write it."""
 
     def list_top_names(self) -> frozenset[str]:
-        """The names of files and folders at its top."""
+        """Return the names of the files and folders at the top level."""
 
     def list_files(self, folder: str) -> Sequence[PlaceEntry]:
-        """All files below a folder, by name."""
+        """Return all files below a folder, sorted by name."""
 
-    def read(self, name: str) -> StoredFile | None: ...
+    def read(self, name: str) -> StoredFile | None:
+        """Return a file with its version; None if it does not exist."""
 
     def load_files(self, names: Sequence[str]) -> Sequence[StoredFile | None]:
-        """The same for many, in their order."""
+        """Return many files as `read` does, in the order of their names in the call."""
 
     def write_file(self, name: str, data: bytes) -> None:
-        """Replace a file, or make it."""
+        """Create or replace a file atomically."""
 
     def write_if_unchanged(self, name: str, data: bytes, version: str | None) -> str | None:
-        """Write a file if it has that version still, or (None) if there is none.
+        """Write a file if it still has `version`; None means that it must not exist yet.
 
-        The new version; None if somebody else was first, unless he wrote the same bytes.
+        Return the new version; None if the condition failed. A store may also report success if
+        another process wrote the same bytes.
         """
 
     def remove_files(self, names: Iterable[str]) -> None:
-        """Remove files; one that is not there will do."""
+        """Remove files; missing ones are ignored."""
 
     def remove_unfinished(self, folder: str) -> None:
-        """Remove what kills left unfinished right in a folder."""
+        """Remove the temporary files directly in a folder that killed processes left."""
 
     def lock(self, name: str, busy: str) -> AbstractContextManager[HeldLock]:
-        """Keep others out, by a file of that name; Fatal with that sentence if one is in."""
+        """Hold an exclusive lock by a file of that name.
+
+        Raises: Fatal with the sentence `busy` if another process holds it.
+        """
 
 
 def parse_root(text: str) -> Root:
-    """The words of a user: a URL of an object store, or else a folder."""
+    """Return the storage place that a user named: the URL of an object store, or else a folder.
+
+    Raises: Fatal for any other URL.
+    """
     if '://' not in text:
         return Path(text)
     plain = text.rstrip('/')
     if not _S3.fullmatch(plain):
-        # It isn't repeated: who writes a key into a URL must not find it in a log.
+        # The text is not repeated in the message: it may contain a key, which must not appear in a
+        # log.
         raise Fatal(
             'An object store is named as s3://BUCKET/PREFIX; its address and its keys are taken '
             'from AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and so on'
@@ -98,21 +117,25 @@ def parse_root(text: str) -> Root:
 
 
 def find_local_folder(store: Root) -> Path:
-    """The folder of a store's clones and caches: the store, or one of this machine's for a URL."""
+    """Return the folder for a store's clones and caches.
+
+    It is the store itself, or a cache folder of this machine for a URL.
+    """
     if isinstance(store, Path):
         return store
     return find_cache_folder() / 'stores' / encode_folder_name(store.replace('://', '/'))
 
 
 def encode_folder_name(name: str) -> str:
-    """Return a name with slashes as that of one file or folder; what no file could have is as in a URL.
+    """Return a name with slashes as the name of a single file or folder, with `+` for `/` and URL
+    escapes.
 
-    A name of dots alone, such as `..`, would be another folder: its first dot is as in a URL, too.
+    The first dot of a name that consists of dots is escaped, too: `..` would be another folder.
     """
     text = '+'.join(quote(part, safe='') for part in name.split('/'))
     return f'%2E{text[1:]}' if text and not text.strip('.') else text
 
 
 def decode_folder_name(folder: str) -> str:
-    """The name of which `encode_folder_name` made this."""
+    """Return the name that `encode_folder_name` encoded."""
     return '/'.join(unquote(part) for part in folder.split('+'))

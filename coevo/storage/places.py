@@ -1,4 +1,4 @@
-"""The place that a user names, by its kind."""
+"""Open the storage place that a user names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from coevo.storage.place import Root, StoragePlace
 
 
 def open_place(root: Root) -> StoragePlace:
-    """Fatal if that kind of place needs a package that is missing, or keys."""
+    """Return the storage place for a folder or URL.
+
+    Raises: Fatal if it needs a package or keys that are missing.
+    """
     if isinstance(root, Path):
         return FolderPlace(root)
     return BucketPlace(root)

@@ -1,4 +1,4 @@
-"""Tries that are repeated after trouble of ours, with a pause that doubles."""
+"""Retries after transient failures, with a pause that doubles."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ def retry(
     on: tuple[type[Exception], ...] = (Transient,),
     sleep: Callable[[float], object] = time.sleep,
 ) -> _Result:
-    """Return what the first try that succeeds returns; what the last one raises is raised.
+    """Return the result of the first successful attempt; the error of the last attempt is raised.
 
-    pause  seconds before the second try, doubled before each further one
-    on     errors after which it is tried again; any other is raised at once
+    tries          number of attempts
+    pause          seconds before the second attempt, doubled before each further one
+    longest_pause  limit of the pause in seconds
+    on             errors that lead to another attempt; any other is raised at once
     """
     for number in range(tries - 1):
         try:

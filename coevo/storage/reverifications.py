@@ -1,9 +1,9 @@
-"""Labels whose deciding cells were run again later, as a store keeps them.
+"""Reverifications: labels whose deciding cells were run again later.
 
-    STORE/reverifications/OWNER+NAME/LANGUAGE/WALK/PAIR.KEY.NUMBER.json
+STORE/reverifications/OWNER+NAME/LANGUAGE/WALK/PAIR.KEY.NUMBER.json
 
-One file for a pair each time that some of its labels were run again; NUMBER counts from 1. A file
-is written whole, once, and never changed: releases take all of them.
+Each reverification of some labels of a pair makes one file; NUMBER counts from 1. A file is written
+once, atomically, and never changed. Releases use all of them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ FOLDER = 'reverifications'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReverifiedLabel:
-    """One label. `lost` says what was otherwise than when it was mined; None if nothing was.
+    """The reverification of one label.
 
-    runs  of its deciding cells, in fresh processes; `repeat` counts them from 0 in each cell
+    lost  how the result differs from the mined one; None if it does not
+    runs  runs of its deciding cells in fresh processes; `repeat` counts them from 0 in each cell
     """
 
     method_id: str
@@ -35,11 +36,11 @@ class ReverifiedLabel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReverificationRecord:
-    """Labels of the segment `key`, run again by an engine on a runtime in the segment's sandbox."""
+    """Labels of the segment `key`, run again by one engine version, on one runtime and sandbox."""
 
     pair_id: str
     key: str
-    number: int = 0  # set when it is kept
+    number: int = 0  # set by `add_reverification`
     engine_version: str
     runtime: str
     sandbox: str
@@ -49,7 +50,7 @@ class ReverificationRecord:
 def add_reverification(
     place: StoragePlace, partition: Partition, found: ReverificationRecord
 ) -> ReverificationRecord:
-    """Add a record; the same under its number, which nobody else can have taken."""
+    """Write a record under the next free number, and return it with that number."""
     folder = _name_partition_folder(partition)
     for number in count(1):
         numbered = dataclasses.replace(found, number=number)
@@ -62,7 +63,10 @@ def add_reverification(
 def load_reverifications(
     place: StoragePlace, partition: Partition
 ) -> Iterator[ReverificationRecord]:
-    """All that were kept, by pair, key and number; Fatal if one is damaged."""
+    """Yield all records of a partition by pair, key and number.
+
+    Raises: Fatal if one is damaged.
+    """
     names = [entry.name for entry in place.list_files(_name_partition_folder(partition))]
     contents = zip(names, place.load_files(names), strict=True)
     reverifications = (

@@ -1,4 +1,7 @@
-"""A folder that one run at a time makes anew: another one is told so instead of destroying its files."""
+"""Exclusive use of a folder that a run builds from scratch.
+
+A second run gets an error instead of destroying files.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,12 @@ NAME = '.lock'
 
 @contextmanager
 def lock_for_sole_use(folder: Path) -> Iterator[None]:
-    """Have a folder to oneself until the block ends, or this process does; Fatal where another has it.
+    """Hold a folder exclusively until the block or this process ends.
 
-    FOLDER/.lock is held, and stays there: who empties the folder leaves it.
+    The lock is on FOLDER/.lock, which stays there afterwards: code that empties the folder must
+    keep it.
+
+    Raises: Fatal if another process holds the folder.
     """
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o644)

@@ -1,4 +1,4 @@
-"""DuckDB in a bounded memory: what does not fit goes to disk, and no question needs an order of rows."""
+"""DuckDB with bounded memory: excess data spills to disk, and row order is not preserved."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import duckdb
 
-# Each has memory of its own that no question can do without.
+# Each thread needs memory of its own that cannot spill.
 _THREADS = 4
 
 
 def allow_spilling(connection: duckdb.DuckDBPyConnection, folder: str, *, megabytes: int) -> None:
-    """Let what takes more memory be put into a folder."""
+    """Limit a connection's threads and memory, and let it spill to a folder."""
     (threads,) = connection.execute("SELECT current_setting('threads')").fetchone() or (1,)
     connection.execute(f'SET threads = {min(threads, _THREADS)}')
     connection.execute(f"SET memory_limit = '{megabytes}MB'")

@@ -1,17 +1,17 @@
-"""The store: what mining gave, one segment for each pair, kept by repository, language and walk.
+"""The store: the results of mining, one segment for each pair, by repository, language and walk.
 
-    STORE/store.json                      what it is, and its version
+    STORE/store.json                      marks a store, with its version
     STORE/partitions/OWNER+NAME/LANGUAGE/WALK/
-        walk.coevo                        the walk's own record
-        PAIR.KEY.segment                  one pair, as it was mined
-        segments.coevo                    all pairs of the runs that ended
-        *.corrupt                         what a miner found damaged; it counts as missing
-        lock                              who mines there now
-    STORE/clones, STORE/cache, …          not this module's
+        walk.coevo                        the record of the walk
+        PAIR.KEY.segment                  one pair, as it was mined (a loose segment)
+        segments.coevo                    all pairs of the runs that have ended
+        *.corrupt                         damaged files that a miner found; they count as missing
+        lock                              held by the process that mines there
+    STORE/clones, STORE/cache, …          belong to other modules
 
-It lies in a folder or under a prefix of an object store (`coevo.storage.place`). Every file is there as a
-whole or not at all: a kill costs the pair in hand. What two runs may change at once is changed by
-exchange: a file that is no longer what it was when it was read is read again.
+It lies in a folder or under a prefix of an object store (`coevo.storage.place`). Every file is
+complete or absent, so a kill loses only the current pair. Files that two runs may change at once
+are written conditionally: if a file has changed since it was read, it is read and merged again.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from coevo.storage.walks import WalkRecord, merge_walks, sort_walk
 
 __all__ = ['MinedPartition', 'Partition', 'Store', 'WalkRecord']
 
-# Raised when records get other names or meanings: a store of an earlier version is not read.
+# Raised when records are renamed or redefined: stores of an earlier version are not read.
 STORE_VERSION = 2
 
-# Of other parts, which may be there before anything was mined.
+# Names of other parts of a store, which may exist before anything was mined.
 _NEIGHBOURS = {
     'clones',
     'cache',
@@ -68,24 +68,32 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Partition:
+    """The unit in which a store keeps segments: a repository, a language and a walk."""
+
     repo: str
     language: str
     walk: Walk
 
     @property
     def path(self) -> Path:
+        """The relative path of the partition's folder."""
         return Path(
             encode_folder_name(self.repo), encode_folder_name(self.language), self.walk
         )  # own name: one of the walks
 
 
-# The undamaged pieces of a file, and its version; None if there is no file.
+# The undamaged pieces of a file, and its version; the version is None if there is no file.
 _WholePieces = tuple[Mapping[str, ArchivePiece], str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PartitionContents:
-    """The pieces of a partition by pair and key, sorted; what of them stood alone, and the rest."""
+    """The contents of a partition.
+
+    pieces  all segments by (pair_id, key), sorted
+    loose   the files that hold a single segment
+    merged  version of the file `segments.coevo`; None if there is none
+    """
 
     pieces: Mapping[tuple[str, str], ArchivePiece]
     loose: Sequence[PlaceEntry]
@@ -94,7 +102,7 @@ class _PartitionContents:
 
 @dataclass(frozen=True, slots=True)
 class PackedSegments:
-    """Segments of which one at a time is unpacked, each time that they are asked for."""
+    """Segments that are unpacked one at a time, anew for each iteration."""
 
     pieces: Sequence[ArchivePiece]
 
@@ -104,10 +112,10 @@ class PackedSegments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinedPartition:
-    """A partition at one moment, whoever mines meanwhile.
+    """A partition at one moment, even while another process mines.
 
-    segments  one for each pair of the walk that was mined, by pair_id
-    unmined   the ids of its other pairs
+    segments  one for each mined pair of the walk, by pair_id
+    unmined   ids of its other pairs
     """
 
     walk: WalkRecord
@@ -116,7 +124,11 @@ class MinedPartition:
 
 
 class Store:
-    """Partitions in one place. It is made by the first writing; `warnings` tells of damage."""
+    """Partitions in one storage place, which the first write creates. `warnings` lists damaged
+    files.
+
+    Raises: Fatal if the place holds other files, or a store of another version.
+    """
 
     def __init__(self, root: Root) -> None:
         self.root = root
@@ -126,7 +138,10 @@ class Store:
         self._stamped = _is_store(root, self.storage)
 
     def list_partitions(self) -> tuple[Partition, ...]:
-        """All that were ever written to, sorted."""
+        """Return all partitions that were ever written to, sorted.
+
+        Raises: Fatal if a folder is not a partition.
+        """
         names = (entry.name.split('/') for entry in self.storage.list_files(_PARTITIONS))
         written = (parts for parts in names if len(parts) == 5 and parts[4] != _LOCK)
         try:
@@ -138,7 +153,10 @@ class Store:
             ) from None
 
     def list_repository_partitions(self, repo: str) -> tuple[Partition, ...]:
-        """Those of one repository; Fatal if there are none."""
+        """Return the partitions of one repository.
+
+        Raises: Fatal if there are none.
+        """
         partitions = tuple(
             partition for partition in self.list_partitions() if partition.repo == repo
         )
@@ -150,9 +168,11 @@ class Store:
 
     @contextlib.contextmanager
     def lock_partition(self, partition: Partition) -> Iterator[None]:
-        """Keep other miners away from a partition; Fatal if one is at work there.
+        """Keep other miners away from a partition.
 
-        In an object store this is a lease: where it is lost, writing is Transient.
+        In an object store the lock is a lease; if it is lost, writing raises Transient.
+
+        Raises: Fatal if another process mines there.
         """
         self._stamp_store()
         folder = _name_partition_folder(partition)
@@ -168,21 +188,25 @@ class Store:
                 del self._holds[folder]
 
     def list_keys(self, partition: Partition) -> frozenset[str]:
-        """The keys of all segments that are there and whole."""
+        """Return the keys of all intact segments."""
         return frozenset(key for _, key in self._read_contents(partition).pieces)
 
     def has_segment(self, partition: Partition, key: str) -> bool:
+        """Return whether a partition has an intact segment with a key."""
         return key in self.list_keys(partition)
 
     def read(self, partition: Partition, key: str) -> Segment:
-        """The segment with that key; KeyError if there is none."""
+        """Return the segment with a key.
+
+        Raises: KeyError if there is none.
+        """
         for (_, stored_key), piece in self._read_contents(partition).pieces.items():
             if stored_key == key:
                 return codec.decode_record(Segment, piece.unpack())
         raise KeyError(key)
 
     def write_segment(self, partition: Partition, segment: Segment) -> None:
-        """Keep a segment; one that is there already under its key stays as it is."""
+        """Write a segment, unless an intact one with its key exists."""
         self._stamp_store()
         name = f'{segment.pair.pair_id}.{segment.key}'
         path = f'{_name_partition_folder(partition)}/{name}{_LOOSE}'
@@ -197,21 +221,23 @@ class Store:
             hold.check_held()
 
     def load_segments(self, partition: Partition) -> Iterator[Segment]:
-        """One segment for each pair of the walk that was mined, by pair_id.
+        """Yield one segment for each mined pair of the walk, by pair_id.
 
-        Of several, that under the key which the walk's record names: the one that the latest run
-        asked for, or else wrote. Without such a record, all pairs that are there.
+        If a pair has several, the walk's record names the key of the current one: the one that the
+        latest run asked for, or else wrote. Without a record, all pairs of the partition count.
         """
         walk, _ = self._load_versioned_walk(partition)
         yield from PackedSegments(tuple(self._select_current_pieces(partition, walk).values()))
 
     def load_mined(self, partition: Partition, walk: WalkRecord | None = None) -> MinedPartition:
-        """The walk's record and all its segments, which belong together; Fatal if there was no walk.
+        """Return the walk's record and its current segments, consistent with each other.
 
-        `walk` is a part of that record, to have no more than that.
+        walk  a part of the record, to get only its pairs; None is the whole record
 
-        A run adds pairs to the record before it mines them, and takes no segment away: so of the
-        pairs of a record that is read first each has its segment in what is read then, or had none.
+        Miners add pairs to the record before they mine them, and never remove segments. As the
+        record is read first, the segments read afterwards include all that existed for its pairs.
+
+        Raises: Fatal if there is no record.
         """
         walk = walk or self.load_walk(partition)
         pieces = self._select_current_pieces(partition, walk)
@@ -222,19 +248,19 @@ class Store:
         )
 
     def list_unmined_pairs(self, partition: Partition) -> tuple[str, ...]:
-        """The ids of the walk's pairs that have no segment yet."""
+        """Return the ids of the walk's pairs that have no segment yet."""
         walk = self.load_walk(partition)
         there = self._select_current_pieces(partition, walk)
         return tuple(sorted({p for _, p in walk.pairs if p not in there}))
 
     def list_pending_pairs(self, partition: Partition) -> tuple[str, ...]:
-        """The ids of the walk's pairs whose segment, as the latest run asked for it, is not there."""
+        """Return the ids of the walk's pairs whose key from the latest run has no segment."""
         walk, there = self.load_walk(partition), self.list_keys(partition)
         named = dict(walk.keys)
         return tuple(sorted({p for _, p in walk.pairs if named.get(p) not in there}))
 
     def write_walk(self, partition: Partition, record: WalkRecord) -> None:
-        """Add what a walk saw to what earlier ones saw (`coevo.storage.walks.merge_walks`)."""
+        """Merge the record of a walk into the stored one (`coevo.storage.walks.merge_walks`)."""
         self._stamp_store()
         written = False
         while not written:
@@ -246,7 +272,10 @@ class Store:
             written = new == old or self.storage.write_if_unchanged(path, data, version) is not None
 
     def load_walk(self, partition: Partition) -> WalkRecord:
-        """What walks have seen so far; Fatal if there was none."""
+        """Return the record of all walks so far.
+
+        Raises: Fatal if there is none.
+        """
         record = self.find_walk(partition)
         if record is None:
             raise Fatal(
@@ -255,13 +284,13 @@ class Store:
         return record
 
     def find_walk(self, partition: Partition) -> WalkRecord | None:
-        """The same; None if there was none."""
+        """Return the record of all walks so far; None if there is none."""
         return self._load_versioned_walk(partition)[0]
 
     def compact_segments(self, partition: Partition) -> None:
         """Merge the loose segments into one file, then remove them. A kill in between is harmless.
 
-        Call it under the partition's lock.
+        The caller has to hold the partition's lock.
         """
         folder = _name_partition_folder(partition)
         contents = self._read_contents(partition)
@@ -274,7 +303,7 @@ class Store:
         self.storage.remove_unfinished(folder)
 
     def _try_merge(self, partition: Partition, contents: _PartitionContents) -> bool:
-        """False if the merged file has changed since it was read."""
+        """Write the merged file; return False if it has changed since it was read."""
         self._confirm_lock(partition)
         named = {f'{pair}.{key}': piece for (pair, key), piece in contents.pieces.items()}
         path = f'{_name_partition_folder(partition)}/{_MERGED}'
@@ -284,7 +313,7 @@ class Store:
         )
 
     def _record_newest_keys(self, partition: Partition, loose: Sequence[PlaceEntry]) -> None:
-        """Let the segments of the run that ends count, where its walk did not say so itself."""
+        """Record the loose segments' keys for pairs whose recorded key is not among them."""
         walk, _ = self._load_versioned_walk(partition)
         if walk is None:
             return
@@ -297,14 +326,17 @@ class Store:
         self.write_walk(partition, dataclasses.replace(walk, keys=tuple(keys.items())))
 
     def _stamp_store(self) -> None:
-        """Make it a store, if this is the first writing."""
+        """Mark the place as a store before the first write."""
         if not self._stamped:
             data = f'{json.dumps({"coevo-store": STORE_VERSION})}\n'.encode()
             self.storage.write_if_unchanged(_STAMP, data, None)
             self._stamped = True
 
     def _confirm_lock(self, partition: Partition) -> None:
-        """Stop a miner here that has lost its lock before it replaces what others may have made."""
+        """Renew this process's lock before it replaces a file.
+
+        Raises: Transient if the lock is lost, since others may have written since.
+        """
         hold = self._holds.get(_name_partition_folder(partition))
         if hold is not None:
             hold.confirm_held()
@@ -317,7 +349,7 @@ class Store:
     def _select_current_pieces(
         self, partition: Partition, walk: WalkRecord | None
     ) -> dict[str, ArchivePiece]:
-        """By pair_id, sorted."""
+        """Return one segment's piece for each pair by pair_id, sorted; see `load_segments`."""
         wanted = {pair for _, pair in walk.pairs} if walk else None
         named = dict(walk.keys) if walk else {}
         current: dict[str, ArchivePiece] = {}
@@ -329,9 +361,10 @@ class Store:
         return current
 
     def _read_contents(self, partition: Partition) -> _PartitionContents:
-        """All segments wherever they stand; none is decoded.
+        """Return all segments of a partition without decoding them.
 
-        The merged file is read last: what a run that ends meanwhile removes is in it by then.
+        The merged file is read last: it then includes the loose segments that a finishing run
+        removes meanwhile.
         """
         folder = _name_partition_folder(partition)
         loose = [entry for entry in self.storage.list_files(folder) if entry.name.endswith(_LOOSE)]
@@ -348,7 +381,11 @@ class Store:
         return self._decode_whole_pieces(name, self.storage.read(name))
 
     def _decode_whole_pieces(self, name: str, found: StoredFile | None) -> _WholePieces:
-        """What of a file is whole, and its version; None if there is none. A damaged one is set aside if it is ours to change."""
+        """Return the intact pieces of a file and its version; the version is None if there is no
+        file.
+
+        If this process holds the partition's lock, a damaged file is set aside.
+        """
         if found is None:
             return {}, None
         try:
@@ -372,7 +409,10 @@ class Store:
 def _set_damaged_aside(
     place: StoragePlace, name: str, found: StoredFile, whole: Mapping[str, ArchivePiece]
 ) -> str | None:
-    """Keep a damaged file for a person to look at, and what of it is whole in its place."""
+    """Keep a copy of a damaged file for a person, and replace the file by its intact pieces.
+
+    Return the new version; None if no piece is intact.
+    """
     place.write_file(f'{name}.corrupt', found.data)
     if whole:
         return (
@@ -388,7 +428,7 @@ def _name_partition_folder(partition: Partition) -> str:
 
 
 def _parse_identity(entry: PlaceEntry) -> str:
-    """The pair and key in a loose segment's name."""
+    """Return PAIR.KEY from the name of a loose segment."""
     return entry.name.rpartition('/')[2].removesuffix(_LOOSE)
 
 
@@ -397,7 +437,10 @@ def _make_age_key(entry: PlaceEntry) -> tuple[int, str]:
 
 
 def _is_store(root: Root, place: StoragePlace) -> bool:
-    """Whether it is a store; Fatal unless this version can read it, or it may become one."""
+    """Return whether a place is a store; False if it may become one.
+
+    Raises: Fatal for other files, or a store of another version.
+    """
     if isinstance(root, Path) and root.exists() and not root.is_dir():
         raise Fatal(f'{root} is not a folder: give --store one that is a store, or none yet')
     stamp = place.read(_STAMP)

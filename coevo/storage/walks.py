@@ -1,4 +1,4 @@
-"""What a walk said of every commit that it ever visited."""
+"""The record of a walk: its result for every commit that it ever visited."""
 
 from __future__ import annotations
 
@@ -12,25 +12,30 @@ from coevo.model.families import Family
 from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
 
-# A walk that goes less far back says the one of the commit where it ends, a walk over a damaged
-# clone the other: they know less, not better.
+# Reasons that reflect incomplete knowledge: a shorter walk gives the first at its end, a walk over
+# a damaged or partial clone gives the others. They do not replace an earlier result.
 _KNOWS_LESS = (Reason.OLDEST_STATE, Reason.UNREADABLE_COMMIT, Reason.OBJECT_MISSING)
 
-# The pairs that end at a commit, or why there are none.
+# The pairs that end at a commit, or the reason why there are none.
 _Verdict = tuple[str, ...] | Drop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkRecord:
-    """A partition's repository, and of each visited commit its pairs or the reason why it has none.
+    """A partition's repository, and for each visited commit its pairs or the reason why it has
+    none.
 
-    pairs    (new revision, pair_id); more than one to a revision under the walk `window` alone
-    keys     (pair_id, key of the segment that holds it now); where a pair has none, any will do
-    bases    (pair_id, id of the basis that the key was computed from); see `coevo.storage.bases`
-    again    (pair_id, how often it was asked for once more), of pairs for which that was done
-    pushed   when the source was last pushed to, as its host had said before it was asked; None for unknown
-    families  that ever asked for the test files of the walk `single_revision`, in their order
-    reached  until when a walk saw all commits: when the remote was asked, or what was said of a copy
+    pairs     (new revision, pair_id); only the walk `window` has several for one revision
+    keys      (pair_id, key of its current segment); for a pair without an entry, any segment is
+              current
+    bases     (pair_id, id of the basis from which the key was computed); see `coevo.storage.bases`
+    again     (pair_id, number of times that it was requested again), for such pairs only
+    pushed    time of the last push to the source, as its host reported before the fetch; None if
+              unknown
+    families  families that ever requested the test files of the walk `single_revision`, in their
+              order
+    reached   time up to which a walk saw all commits: when the remote was fetched, or the time
+              stated for a copy
     """
 
     repository: RepositoryRow
@@ -45,7 +50,10 @@ class WalkRecord:
 
 
 def merge_walks(old: WalkRecord, new: WalkRecord) -> WalkRecord:
-    """All commits of both: where both know one, what the new record says of it."""
+    """Return a record with the commits of both.
+
+    For a common commit the new result wins, unless it knows less.
+    """
     verdicts = _collect_verdicts(old)
     for rev, verdict in _collect_verdicts(new).items():
         if not _did_know_more(verdicts.get(rev), verdict):
@@ -73,7 +81,7 @@ def merge_walks(old: WalkRecord, new: WalkRecord) -> WalkRecord:
 
 
 def select_commits(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
-    """What a record says of some of its commits."""
+    """Return the part of a record about some of its commits."""
     some = {rev: verdict for rev, verdict in _collect_verdicts(record).items() if rev in revs}
     selected = _build_sorted_record(record.repository, some, dict(record.keys), dict(record.bases))
     return dataclasses.replace(
@@ -86,7 +94,7 @@ def select_commits(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
 
 
 def sort_walk(record: WalkRecord) -> WalkRecord:
-    """The record sorted, its repository row counting what it holds."""
+    """Return the record sorted, with the counts in its repository row updated."""
     arranged = _build_sorted_record(
         record.repository, _collect_verdicts(record), dict(record.keys), dict(record.bases)
     )
@@ -109,7 +117,7 @@ def _collect_verdicts(record: WalkRecord) -> dict[str, _Verdict]:
 
 
 def _did_know_more(old: _Verdict | None, new: _Verdict) -> bool:
-    """Whether a record that is to be replaced saw more of a commit than the new one."""
+    """Return whether the old result for a commit must be kept because the new one knows less."""
     if old is None:
         return False
     if isinstance(new, Drop):

@@ -1,8 +1,9 @@
-"""What was taken back by a person, as a store keeps it: releases leave it out from then on.
+"""Withdrawals: rows that a maintainer took back. All later releases leave them out.
 
-    STORE/withdrawals/NUMBER.json
+STORE/withdrawals/NUMBER.json
 
-NUMBER counts from 1. A file is written whole, once; who was mistaken removes it by hand.
+NUMBER counts from 1. A file is written once, atomically. To revoke a withdrawal, remove its file by
+hand.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FOLDER = 'withdrawals'
 
 
 class WithdrawnKind(StrEnum):
-    """What an id is the id of."""
+    """The kind of thing that an id names."""
 
     REPOSITORY = 'repository'
     PAIR = 'pair'
@@ -29,7 +30,7 @@ class WithdrawnKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdrawal:
-    """One repository, pair or task; `number` is set when it is kept."""
+    """The withdrawal of one repository, pair or task; `number` is set by `add_withdrawal`."""
 
     kind: WithdrawnKind
     id: str
@@ -38,7 +39,10 @@ class Withdrawal:
 
 
 def add_withdrawal(place: StoragePlace, withdrawal: Withdrawal) -> Withdrawal:
-    """Add a withdrawal; the same under its number. What is withdrawn already keeps its reason."""
+    """Write a withdrawal and return it with its number.
+
+    If the id is withdrawn already, return the existing withdrawal.
+    """
     for known in list_withdrawals(place):
         if (known.kind, known.id) == (withdrawal.kind, withdrawal.id):
             return known
@@ -51,7 +55,10 @@ def add_withdrawal(place: StoragePlace, withdrawal: Withdrawal) -> Withdrawal:
 
 
 def list_withdrawals(place: StoragePlace) -> tuple[Withdrawal, ...]:
-    """All that were kept, in the order of their numbers; Fatal if one is damaged."""
+    """Return all withdrawals in the order of their numbers.
+
+    Raises: Fatal if one is damaged.
+    """
     return tuple(sorted(_load_withdrawals(place), key=lambda one: one.number))
 
 
