@@ -3,7 +3,7 @@
 TestEvo-Bench asks for that at "both endpoints" (A.1). The answer is one line, which is kept with
 each pair of the revision:
 
-pass                               all tests that are not skipped pass
+pass                               some test passes and none is broken
 pass but for environment 2 of 120  the same, but two tests need what the machine withholds
 broken 3 of 120                    three tests are broken; `, environment N` or `, not run N`
                                    follows if the environment breaks others, or others were not run
