@@ -201,6 +201,7 @@ class CellRunner:
 
 
 def _find_workaround(language: str, groups: Sequence[CellGroup]) -> str | None:
+    """Return the first override that the language suggests for a method's last verdict, or None."""
     for group in groups:
         for method_id in group.list_open_methods():
             workaround = LANGUAGES[language].suggest_workaround(group.runs[method_id][-1].verdict)

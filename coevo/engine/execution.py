@@ -120,6 +120,7 @@ def _find_contradicted(selected: Sequence[SelectedMethod], found: Results) -> fr
 
 
 def _can_be_labelled(item: SelectedMethod, cells: Mapping[Cell, CellResult]) -> bool:
+    """Return whether a method may still get a label: it has one so far, or its runs disagree."""
     if not _do_all_runs_agree(cells):
         return True
     return any(isinstance(verdict, Label) for verdict in _compute_labels(item, cells))

@@ -100,6 +100,7 @@ def has_no_result(groups: Sequence[CellGroup]) -> bool:
 
 
 def _was_kept_from_running(verdict: Verdict) -> bool:
+    """Return whether a test did not compile, or its process refused the project's options."""
     return verdict.outcome is Outcome.COMPILE_ERROR or verdict.signature == OPTIONS_REFUSED
 
 

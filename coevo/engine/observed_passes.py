@@ -90,6 +90,7 @@ def _make_observing_conditions(
 def _list_passes(
     evaluation: PairEvaluation, item: SelectedMethod
 ) -> Iterator[tuple[Cell, TestMethod]]:
+    """Yield the deciding cells in which a method passes, with the method as it is there."""
     results = evaluation.get_cells(item.method_id)
     for cell in list_deciding_cells(item.candidate.change):
         method = get_method_in_cell(item.candidate, cell)

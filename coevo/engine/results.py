@@ -30,7 +30,7 @@ RUN_ORDERS = (RunOrder.GIVEN, RunOrder.REVERSED, RunOrder.ALONE)
 
 
 class Evidence(StrEnum):
-    """Whether the runs of a method agree."""
+    """The agreement of a method's runs."""
 
     AGREED = 'agreed'
     FLAKY = 'flaky'
@@ -99,7 +99,7 @@ class CellResult:
 
     @property
     def evidence(self) -> Evidence:
-        """Whether the runs agree; if not, whether the order of the tests explains it."""
+        """The agreement of the runs; if they differ, whether the order of the tests explains it."""
         if len({run.agreement for run in self.runs}) == 1:
             return Evidence.AGREED
         by_order = {

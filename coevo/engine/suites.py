@@ -148,6 +148,7 @@ def _summarise(run: SuiteRun) -> str:
 
 
 def _run_module(run: SuiteRun, module: str, methods: Sequence[TestMethod]) -> None:
+    """Compile and run the tests of a module; repeat them with a workaround if one is suggested."""
     compiled = run.built.compile(run.build.rev, run.build.rev, module)
     run.spent += compiled.cpu_seconds
     refused = {m: run.built.find_compile_verdict(compiled, m) for m in methods}

@@ -116,6 +116,7 @@ def _try_item(
     builder: Callable[[], Builder],
     stop: threading.Event,
 ) -> Result | WorkFailure | Bug:
+    """Work on an item, up to `TRIES` times while errors are transient; return a bug at once."""
     trouble = ''
     for _ in range(TRIES):
         if stop.is_set():

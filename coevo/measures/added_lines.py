@@ -74,6 +74,7 @@ def find_unchanged_lines(
 def _find_versions(
     repository: Repository, old_rev: str, new_rev: str, path: str
 ) -> _Versions | None:
+    """Return the versions of a file at both ends; None if it is not at new."""
     entry = repository.tree(new_rev).get(path)
     if entry is None:
         return None

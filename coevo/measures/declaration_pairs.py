@@ -83,6 +83,7 @@ def find_other_type(
 def _list_others(
     repository: Repository, pair: Pair, known: LocatedDeclaration, *, is_new: bool
 ) -> Iterator[LocatedDeclaration]:
+    """Yield types of the same name at the other end: of the same path, then of changed files."""
     rev = pair.old.rev if is_new else pair.new.rev
     changed = (change.path for change in repository.list_changes(pair.old.rev, pair.new.rev))
     suffixes = get_reading(pair.language).SUFFIXES

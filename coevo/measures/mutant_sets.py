@@ -105,6 +105,7 @@ class FileMutants:
         )
 
     def _select_mutants(self, valid: Sequence[DrawnMutant]) -> tuple[DrawnMutant, ...]:
+        """Return the first `cap` mutants; mark those that compile to the same as an earlier one."""
         seen = {self._checked[_ORIGINAL].digest} if valid else set()
         selected = []
         for drawn_mutant in valid[: self.cap]:

@@ -215,6 +215,7 @@ def _list_test_trees(subjects: Sequence[_MutationSubject]) -> Iterator[tuple[str
 
 
 def _order_by_lot(subjects: Sequence[_MutationSubject]) -> list[DrawnMutant]:
+    """Return the mutants of all tests, each once, in the random order of their ids."""
     by_id = {mutant.mutant_id: mutant for subject in subjects for mutant in subject.mutants.mutants}
     return [by_id[mutant_id] for mutant_id in sorted(by_id)]
 

@@ -53,6 +53,7 @@ def make_placebo(
 def _find_single_revision(
     repository: Repository, pair: Pair, one: Dependency
 ) -> LocatedDeclaration | None:
+    """Return where a declaration, or the type that lost it, stands at new; None if nowhere."""
     if not one.file.endswith(get_reading(pair.language).SUFFIXES):
         return None
     if one.revised is Revised.REMOVED:

@@ -206,6 +206,7 @@ def _list_children(pid: int) -> Iterator[int]:
 
 
 def _find_obstacle() -> str | None:
+    """Return which kernel setting forbids user name spaces, with the remedy; None if none does."""
     for setting, bad, good in _KERNEL_SETTINGS:
         with contextlib.suppress(OSError):
             if Path('/proc/sys', setting).read_text().strip() == bad:

@@ -64,6 +64,7 @@ class ProcessClock:
         return None if self._settings is None else _set_start(start, self._settings)
 
     def _find_working_settings(self) -> Iterator[Mapping[str, str]]:
+        """Yield the settings of libfaketime under which the probe shows right dates and waits."""
         for library in find_libraries():
             for fix in _MONOTONIC_FIXES:
                 settings = {

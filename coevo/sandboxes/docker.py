@@ -49,8 +49,9 @@ _POLL_SECONDS = 0.02
 
 # The parent of a container is the daemon, not coevo, so a container would survive a killed coevo.
 # coevo therefore holds an exclusive lock on the lifeline file while it runs. A watcher in each
-# container waits for that lock, up to the wall time; when it gets the lock, or the time is over, it
-# kills the container. If a job kills the watcher, the next coevo removes the container.
+# container waits for that lock, at most 60 seconds longer than the job may take. When it gets the
+# lock, or that time is over, it kills the container. If a job kills the watcher, the next coevo
+# removes the container.
 _FIRST_PROCESS = f"""\
 (flock --shared --timeout "$1" 9; kill -9 -1) 9<{_LIFELINE} >&- 2>&- &
 shift; mkdir -p {HOME}; "$@"; exit $?
@@ -177,6 +178,10 @@ class _Container:
                 self._client = None
 
     def _remove_container(self) -> None:
+        """Remove the container and wait until the daemon has removed it.
+
+        Raises: Transient if that takes more than 60 seconds.
+        """
         deadline = time.monotonic() + _KILL_SECONDS
         while time.monotonic() < deadline:
             try:
@@ -212,6 +217,7 @@ def _remove_orphans(client: Any) -> None:
 
 
 def _is_held(lifeline: Path) -> bool:
+    """Return whether another process holds the lock of a lifeline; False if the file is gone."""
     try:
         with lifeline.open('rb') as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -77,7 +77,7 @@ class SamePaths:
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """How a job sees its surroundings.
+    """A job's view of its surroundings.
 
     paths    the mapping of its paths
     network  returns the id of a process in the job's network, None for the host's network
@@ -231,6 +231,7 @@ class Process:
                 del self._noise[:-NOISE_BYTES]
 
     def _supervise(self) -> None:
+        """Watch the job, wait for its end, and report both an end and an unexpected error."""
         try:
             try:
                 self._watch()
@@ -262,6 +263,7 @@ class Process:
             os.eventfd_read(self._bell)
 
     def _reap(self) -> None:
+        """Wait for the outer process, add its final CPU time, and kill what is left of the tree."""
         _, status, used = os.wait4(self._popen.pid, 0)
         self._cpu_seconds = max(self._cpu_seconds, used.ru_utime + used.ru_stime)
         self._tree.kill()
@@ -269,6 +271,7 @@ class Process:
         self._on_end()
 
     def _find_exceeded_limit(self) -> str | None:
+        """Return 'cpu', 'wall' or 'memory' if the job exceeds that limit now, else None."""
         memory_bytes = self._sample_usage()
         if self._cpu_seconds > self._limits.cpu_seconds:
             return 'cpu'

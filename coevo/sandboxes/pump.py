@@ -30,6 +30,7 @@ def pump_connections(listening: socket.socket, target: Path) -> Iterator[None]:
 
 
 def _accept_connections(listening: socket.socket, target: Path) -> None:
+    """Forward connections until the listening socket is closed or the target refuses one."""
     while True:
         try:
             near, _ = listening.accept()

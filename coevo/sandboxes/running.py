@@ -62,7 +62,7 @@ class RunningJobs:
 
     @property
     def uses_other_user(self) -> bool:
-        """Whether jobs run under another user than coevo does."""
+        """True if jobs run under another user than coevo does."""
         return self._users is not None
 
     def start(self, job: Job, launch: Launch) -> Process:
@@ -165,6 +165,7 @@ class UserPool:
 
 
 def _end_leftovers() -> None:
+    """Kill bwrap processes that killed coevos left under users that no coevo has locked."""
     for process in psutil.process_iter():
         uid = _find_leftover_user(process)
         lock = _try_lock(_LOCKS / str(uid)) if uid is not None else None  # own name: a number
@@ -191,6 +192,7 @@ def _list_account_ids() -> set[int]:
 
 
 def _claim_user() -> SandboxUser:
+    """Lock and return the first free user. Raises Transient if none is free."""
     accounts = _list_account_ids()
     for uid in USERS:
         if uid not in accounts:
@@ -203,6 +205,7 @@ def _claim_user() -> SandboxUser:
 
 
 def _try_lock(path: Path) -> BinaryIO | None:
+    """Return the open, locked file; None if another process holds the lock."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     file = path.open('wb')
     try:

@@ -169,6 +169,7 @@ class MarkedProcesses:
         return any(map(self._shows_nothing, psutil.process_iter()))
 
     def _shows_nothing(self, process: psutil.Process) -> bool:
+        """Return whether a process is young, alive and shows no environment."""
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
             is_young = process.create_time() >= self._started
             return is_young and not process.environ() and process.status() != psutil.STATUS_ZOMBIE

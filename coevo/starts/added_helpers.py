@@ -83,6 +83,7 @@ def find_added_helpers(old: TestSources, start: TestSources, own: str) -> Files:
 
 
 def _extend_file(old: TestSources, start: TestSources, path: str) -> bytes | None:
+    """Return the old file with the helpers that the new one adds; None if there are none."""
     before = old.read_text(path)
     try:
         extended = get_surgery(old.language).add_helpers(before, start.read_text(path))

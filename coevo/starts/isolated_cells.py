@@ -60,7 +60,7 @@ class IsolatedTask:
 
     @property
     def is_generation(self) -> bool:
-        """Whether the task is to write new tests."""
+        """True if the task is to write new tests."""
         return self.track is Track.GENERATION
 
     @property

@@ -158,6 +158,7 @@ class _IsolatedCell:
 def _isolate_task(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> dict[str, IsolatedCells]:
+    """Run a task's start state and isolated cells; return the row of each method by id."""
     start = run_start_state(runner, task, around)
     files, note = graft_targets(runner, task)
     notes = dict.fromkeys(task.methods, note)
@@ -227,6 +228,7 @@ def _run_cell(
     files: Files,
     methods: Mapping[str, TestMethod],
 ) -> Verdicts:
+    """Run methods in an isolated cell with edited files and the data that the pair adds."""
     if not methods:
         return {}
     pair = runner.pair
@@ -301,7 +303,7 @@ def make_whole_file(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
 # -- test classes that the new code breaks as a whole ----------------------------------------------
 #
 # Such a class has, for example, a fixture or an import that no longer compiles. An update of one of
-# its tests cannot pass beside the rest of the old class, whoever writes it. That the fixture
+# its tests cannot pass beside the rest of the old class, no matter who writes it. That the fixture
 # changed, too, is therefore a consequence of the code, not a change of the tests' own.
 
 
@@ -334,6 +336,7 @@ def _identify_class(method: TestMethod) -> tuple[str, str, str]:
 def _is_class_broken(
     runner: IsolatedCellRunner, compiled: CompiledTests, path: str, class_: str, module: str
 ) -> bool:
+    """Return whether no test of an old class compiles in the given cell."""
     source = load_content(runner.repository, runner.pair.old.rev, path)
     assert source is not None, 'what was changed stands in a file of the old revision'
     tests = get_surgery(runner.pair.language).list_other_tests(source, [], path)

@@ -28,7 +28,7 @@ Texts = dict[str, bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiblingEdits:
-    """How the test tree around a task's targets differs from the new revision.
+    """The differences of the test tree around a task's targets from the new revision.
 
     files     changed test files but the task's own, as in `CellEdits`; None means absent
     here      siblings in the task's own file, which the start file lacks
@@ -243,6 +243,7 @@ class _SiblingClearing:
 
 
 def _compiles_as_well(now: CompiledTests, before: CompiledTests) -> bool:
+    """Return whether tests compile, or at most those are broken that were so before."""
     if before.unit_ok:
         return now.unit_ok
     return set(now.broken) <= set(before.broken)
