@@ -1,1 +1,1 @@
-"""Debian packages, also of another release, unpacked into a folder where they run by themselves."""
+"""Debian packages, also of other releases, unpacked into self-contained folders."""

@@ -1,7 +1,7 @@
-"""apt with lists of its own: what a suite has, and packages fetched with their signatures checked.
+"""Run apt with its own lists and cache: look up packages of a suite and download them verified.
 
-Nothing of the machine's own state is read or changed but its configuration (proxies, certificates,
-keys). Needs no root.
+It reads apt's configuration (proxies, certificates, keys) and nothing else of the machine's apt. It
+changes nothing there and needs no root.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from coevo.debian.mirror import DebianSuite
 from coevo.model.errors import Fatal, Transient
 
 _KIB = 1 << 10
-# Words of apt's, in the locale C, about lists that another try would find as they are.
+# Parts of apt's messages, in the locale C, about lists for which another try would not help.
 _STALE = 'is expired'
 _EARLY = 'is not valid yet'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebianPackage:
-    """A package as a signed list has it; sizes in bytes."""
+    """A package as a signed package list describes it; sizes in bytes."""
 
     name: str
     version: str
@@ -34,7 +34,11 @@ class DebianPackage:
 
 
 class Apt:
-    """The packages of one suite; `folder` is its own, and may be removed afterwards."""
+    """The packages of one suite.
+
+    suite   the suite to use
+    folder  where apt keeps its lists and cache; it may be removed afterwards
+    """
 
     def __init__(self, suite: DebianSuite, folder: Path) -> None:
         self._suite, self._folder = suite, folder
@@ -44,14 +48,15 @@ class Apt:
         (folder / 'status').touch()
 
     def update(self) -> None:
-        """Fetch the lists of packages.
+        """Fetch the package lists.
 
-        Transient where they cannot be had or are not signed, Fatal where their time is over.
+        Raises: Transient if they cannot be fetched or are not signed; Fatal if they are expired or
+        not valid yet.
         """
         self._run_apt('apt-get', 'update')
 
     def find_candidates(self, names: Sequence[str]) -> dict[str, DebianPackage]:
-        """By name, the newest version of those packages that the suite has."""
+        """Return the newest version of each package that the suite has, by name."""
         shown = self._run_apt('apt-cache', 'show', '--no-all-versions', *names, tolerated=(0, 100))
         packages = (
             _parse_package(paragraph) for paragraph in shown.split('\n\n') if paragraph.strip()
@@ -59,7 +64,10 @@ class Apt:
         return {package.name: package for package in packages}
 
     def download(self, packages: Sequence[DebianPackage]) -> tuple[Path, ...]:
-        """The packages as files, whole and as the signed list has them; Transient."""
+        """Download packages and return their files, checked against the signed list.
+
+        Raises: Transient if one cannot be downloaded.
+        """
         wanted = [f'{package.name}={package.version}' for package in packages]
         download_folder = self._folder / 'packages'
         download_folder.mkdir()
@@ -87,7 +95,7 @@ class Apt:
         return done.stdout
 
     def _make_error(self, why: str) -> Fatal | Transient:
-        """What to do about apt's words: those of a list's time no second try will change."""
+        """Return the error for a message of apt; Fatal if a retry cannot help (validity times)."""
         suite = self._suite
         if _STALE in why:
             return Fatal(
@@ -112,7 +120,7 @@ class Apt:
         yield 'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled', 'false'
         yield 'Acquire::Retries', '3'
         yield 'APT::Update::Error-Mode', 'any'
-        # The folder is closed to the user whom apt would fetch as.
+        # apt would download as the user _apt, who cannot enter the folder.
         yield 'APT::Sandbox::User', 'root'
 
 
@@ -128,7 +136,7 @@ def _parse_package(paragraph: str) -> DebianPackage:
 
 
 def _extract_reason(done: subprocess.CompletedProcess[str]) -> str:
-    """apt's first error, else its last words."""
+    """Return apt's first error line, else its last line, else its exit status."""
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     errors = [line.removeprefix('E: ') for line in lines if line.startswith('E: ')]
     return (errors or lines[-1:] or [f'status {done.returncode}'])[0]

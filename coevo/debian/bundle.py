@@ -1,11 +1,11 @@
-"""A runtime out of Debian packages: unpacked into one folder that needs nothing of the machine.
+"""Runtimes made of Debian packages, unpacked into one folder that needs nothing else.
 
-    FOLDER/…                    what the packages have below the runtime's home
-    FOLDER/coevo/lib/…          the C library and others that it was linked to
-    FOLDER/coevo/packages.json  which packages, with versions and checksums
+    FOLDER/…                    the content of the runtime's home in its packages
+    FOLDER/coevo/lib/…          the C library and other libraries that it was linked to
+    FOLDER/coevo/packages.json  the suite, and the packages with versions and checksums
 
-It knows nothing of any language. The folder gets its name when all of it is there: what was broken
-off is never used.
+The module knows nothing about any language. A folder gets its final name only when it is complete,
+so an interrupted installation is never used.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleRecipe:
-    """What to unpack.
+    """A recipe for unpacking a runtime.
 
-    what       in a sentence, such as `JDK 8`
-    packages   the runtime's own; all of them have to be there
-    libraries  what it is linked to; those that the suite has under these names
-    home       where the runtime lies in its packages: a pattern, of which the first match counts
-    finish     what is to be done to the unpacked home, given the root of all packages
+    what       its name for messages, such as `JDK 8`
+    packages   the runtime's own packages; the suite must have all of them
+    libraries  packages of libraries that it is linked to; those that the suite lacks are left out
+    home       a pattern of the runtime's home in its packages; the first match counts
+    finish     called with the unpacked home and the root of all packages, for further changes
     """
 
     what: str
@@ -49,9 +49,10 @@ class BundleRecipe:
 
 
 def install_bundle(recipe: BundleRecipe, folder: Path, say: Say) -> Path:
-    """The folder of a runtime, made if it is not there.
+    """Return the folder of a runtime. Install the runtime if the folder does not exist.
 
-    Fatal where no suite has it or there is no space; Transient where the archive cannot be asked.
+    Raises: Fatal if no suite has the packages or space is lacking; Transient if the archive cannot
+    be reached or a package cannot be unpacked.
     """
     if folder.is_dir():
         return folder
@@ -68,7 +69,7 @@ def install_bundle(recipe: BundleRecipe, folder: Path, say: Say) -> Path:
 
 
 def load_record(folder: Path) -> tuple[str, tuple[DebianPackage, ...]] | None:
-    """The suite and the packages that a folder was made of; None where it is no bundle."""
+    """Return the suite and packages that a folder was made from; None if it is not a bundle."""
     try:
         content = json.loads((folder / _RECORD).read_bytes())
     except FileNotFoundError:
@@ -131,7 +132,7 @@ def _unpack_package(file: Path, root: Path) -> None:
 
 
 def _arrange_files(recipe: BundleRecipe, root: Path, new: Path, final: Path) -> None:
-    """Move the runtime's home and its libraries to where they belong, and link them together."""
+    """Move the runtime's home and its libraries to their places, and relink the programs."""
     homes = sorted(path for path in root.glob(recipe.home) if not path.is_symlink())
     if not homes:
         raise Fatal(f'the packages of {recipe.what} have no {recipe.home}; install it by hand')
@@ -147,8 +148,11 @@ def _arrange_files(recipe: BundleRecipe, root: Path, new: Path, final: Path) -> 
 
 
 def mend_links(home: Path, root: Path) -> None:
-    """Put files in the place of links that lead out of a home: what its packages have there, else
-    what the machine has, else nothing."""
+    """Replace links that lead out of a home, or nowhere, so that the home needs nothing else.
+
+    An absolute link becomes a copy of its file from the unpacked packages, else from the machine.
+    It is removed if neither has a file there, and so is a relative link that leads out.
+    """
     for path in sorted(path for path in home.rglob('*') if path.is_symlink()):
         target = path.readlink()
         if not target.is_absolute():

@@ -1,4 +1,4 @@
-"""Programs and libraries that run with the C library they were linked to, wherever they lie."""
+"""Make programs and libraries use the C library they were linked to, wherever they are moved."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ _MAGIC = b'\x7fELF'
 
 
 def relink_programs(folder: Path, libraries: Path, final: Path) -> None:
-    """Make everything below a folder use the libraries of one of its folders; Fatal.
+    """Make all programs and libraries below a folder use the libraries of one of its folders.
 
-    final  where the folder will lie, whose place a program's interpreter has to name
+    libraries  the folder of libraries, below `folder`
+    final      where `folder` will be in the end; programs name their interpreter by that path
+
+    Raises: Fatal if patchelf is missing.
     """
     library_folder = final / libraries.relative_to(folder)
     for file in _list_dynamic_files(folder):
         if file.is_relative_to(libraries):
             continue
-        # The old kind of search path also holds for what a program's libraries load: native code
-        # of a test, linked to no particular place, has to find the same C library.
+        # --force-rpath writes DT_RPATH, which also holds for libraries that a program loads later:
+        # native code of a test, linked to no particular place, must find the same C library.
         search = ':'.join(filter(None, (_query_elf('--print-rpath', file), str(library_folder))))
         options = ['--force-rpath', '--set-rpath', search]
         interpreter = _query_elf('--print-interpreter', file)
@@ -32,7 +35,7 @@ def relink_programs(folder: Path, libraries: Path, final: Path) -> None:
 
 
 def find_missing_libraries(folder: Path) -> frozenset[str]:
-    """Names of libraries that something below a folder needs and nothing below it is."""
+    """Return the names of libraries that files below a folder need but the folder lacks."""
     there = {path.name for path in folder.rglob('*')}
     needed = (
         (_query_elf('--print-needed', file) or '').split() for file in _list_dynamic_files(folder)
@@ -41,7 +44,7 @@ def find_missing_libraries(folder: Path) -> frozenset[str]:
 
 
 def _list_dynamic_files(folder: Path) -> Iterator[Path]:
-    """Programs and libraries; object files and debugging information load nothing."""
+    """Return programs and shared libraries; object files and debugging information are not."""
     files = (path for path in sorted(folder.rglob('*')) if not path.is_symlink())
     return (
         path for path in files if _is_elf(path) and _query_elf('--print-rpath', path) is not None
@@ -56,7 +59,7 @@ def _is_elf(path: Path) -> bool:
 
 
 def _query_elf(question: str, file: Path) -> str | None:
-    """patchelf's answer; None where the file has no such part."""
+    """Return patchelf's output for a query; None if the file has no such part."""
     done = _run_patchelf(question, str(file))
     return None if done.returncode else done.stdout.strip()
 

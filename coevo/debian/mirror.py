@@ -1,4 +1,4 @@
-"""The archive that this machine's own apt is configured with, and which of its suites to ask."""
+"""Find the package archive that this machine's apt uses, and the suites to search in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from coevo.model.errors import Fatal
 
-# Debian drops an old runtime from a release long before it drops it from here.
+# Debian removes an old runtime from its releases long before it removes it from this suite.
 DEVELOPMENT_SUITE = 'sid'
 
 _KEYRINGS = Path('/usr/share/keyrings')
@@ -19,7 +19,7 @@ _FORMAT = '$(REPO_URI)\t$(RELEASE)\t$(COMPONENT)\t$(IDENTIFIER)'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DebianSuite:
-    """One suite of an archive, such as `bookworm` or `sid`, with the components to ask."""
+    """A suite of an archive, such as `bookworm` or `sid`, with the components to use."""
 
     uri: str
     name: str
@@ -28,15 +28,17 @@ class DebianSuite:
 
     @property
     def source(self) -> str:
-        """As one line of a `sources.list`."""
+        """The suite as one line of a `sources.list`."""
         option = f'[signed-by={self.keyring}] ' if self.keyring else ''
         return f'deb {option}{self.uri} {self.name} {" ".join(self.components)}\n'
 
 
 def list_suites() -> tuple[DebianSuite, ...]:
-    """The machine's own release, then Debian's development suite, in the order to ask them.
+    """Return the suites to search, in that order: the machine's release, then Debian's `sid`.
 
-    Fatal where there is no apt, or none that is configured with its distribution's archive.
+    Machines that do not run Debian have only their own release.
+
+    Raises: Fatal if there is no apt, or if its configuration lacks the distribution's archive.
     """
     release = platform.freedesktop_os_release() if Path('/etc/os-release').exists() else {}
     distribution, codename = release.get('ID', ''), release.get('VERSION_CODENAME', '')
@@ -64,7 +66,7 @@ def list_suites() -> tuple[DebianSuite, ...]:
 
 
 def _list_index_targets() -> Iterator[tuple[str, str, str]]:
-    """Archive, suite and component of each list of packages that apt would fetch."""
+    """Yield the archive, suite and component of each package list that apt would fetch."""
     command = ['apt-get', 'indextargets', '--no-release-info', '--format', _FORMAT]
     try:
         done = subprocess.run(

@@ -1,1 +1,1 @@
-"""The cells of a pair, run and compared, whatever the language."""
+"""Run the cells of a pair and compare their outcomes, in any language."""

@@ -1,8 +1,8 @@
-"""Executions by content: what the same tests gave on the same code, in the same surroundings.
+"""A cache of test runs, keyed by content: the same tests on the same code in the same environment.
 
-An entry holds both shared passes of one batch and the processes of methods alone. It is kept only
-if each method's runs agree, under no override and within all limits; it stands for those runs and
-for no others, so that nothing comes out differently where it is used.
+An entry holds the runs of one batch: both shared passes and the processes of single methods. It is
+stored only if the runs of each method agree, none hit a limit and no override was used. An entry
+replaces exactly these runs, so results with and without the cache are the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LIMITED = (Outcome.TIMEOUT, Outcome.INFRA)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CachedRun:
-    """A run of the method at a place in the batch."""
+    """A run of a method; `place` is the index of the method in the batch."""
 
     place: int
     order: RunOrder
@@ -39,16 +39,17 @@ class _CacheEntry:
 
 
 Known = Mapping[tuple[str, RunOrder], Verdict]
+"""Verdicts by method id and run order."""
 
 
 class Cache:
-    """A folder of entries, of about 150 bytes for each run; without a folder it knows nothing."""
+    """A folder of entries, with about 150 bytes for each run; no folder means an empty cache."""
 
     def __init__(self, folder: Path | None) -> None:
         self.entries = FileCache(folder)
 
     def recall(self, key: str, batch: Sequence[str]) -> Known:
-        """The verdicts that are known of a batch of method ids, by id and order."""
+        """Return the known verdicts for a batch of method ids, by id and order."""
         data = self.entries.read(key)
         if data is None:
             return {}
@@ -58,7 +59,7 @@ class Cache:
     def store_batch(
         self, key: str, batch: Sequence[str], runs: Mapping[str, Sequence[MethodRun]]
     ) -> None:
-        """Remember a batch if its runs may be used again."""
+        """Store the runs of a batch if they may be reused."""
         if not all(_can_be_cached(runs[method_id]) for method_id in batch):
             return
         cached_runs = (
@@ -70,7 +71,11 @@ class Cache:
 
 
 def compute_batch_key(content: str, methods: Iterable[TestMethod], *surroundings: str) -> str:
-    """The key of a batch, in its order, on a cell with that content."""
+    """Return the key of a batch of methods, in its order.
+
+    content       the digest of the compiled cell
+    surroundings  further texts that the key depends on, such as the engine's version
+    """
     digest = hashlib.sha256()
     for part in (*surroundings, content, *(repr(method) for method in methods)):
         digest.update(part.encode(errors='surrogateescape') + b'\0')
@@ -78,7 +83,7 @@ def compute_batch_key(content: str, methods: Iterable[TestMethod], *surroundings
 
 
 def _can_be_cached(runs: Sequence[MethodRun]) -> bool:
-    """One run for each order at most, both shared passes among them, and all agree."""
+    """Return whether runs agree within the limits: one in each shared order, at most one alone."""
     orders = Counter(run.order for run in runs)
     return (
         all(orders[order] == 1 for order in _SHARED)

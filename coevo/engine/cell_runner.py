@@ -1,6 +1,7 @@
-"""One pair's cells in passes: given order, reversed order, one process per method; what disagrees again.
+"""Run one pair's cells in passes: given order, reversed order, one process for each method.
 
-What the cache knows of a whole batch is not run again (docs/evidence.md; TestEvo-Bench, A.2).
+Methods whose runs disagree are run again (docs/evidence.md; TestEvo-Bench, A.2). A batch that the
+cache knows as a whole is not run.
 """
 
 from __future__ import annotations
@@ -35,20 +36,26 @@ _STEPS = {
 
 @dataclass(slots=True, kw_only=True)
 class CellRunner:
-    """Runs the groups of one pair, under one override or none, in passes of three orders."""
+    """Runs the groups of one pair in passes of three orders.
+
+    override  the workaround for all runs, if any
+    step      the step that all runs are counted as; None: the step depends on the order
+    """
 
     built: BuiltPair
     cache: Cache
     override: str | None = None
-    step: Step | None = None  # what all runs count as, instead of by their order
+    step: Step | None = None
     cost: Cost = field(default_factory=Cost)
 
     def build_and_run_once(
         self, selected: Sequence[SelectedMethod], cells: CellsOf
     ) -> tuple[BuiltRevisions, Results, list[CellGroup]]:
-        """What cannot be built, and groups of the rest, compiled and run once.
+        """Build the pair and run all methods once in the given order.
 
-        Built otherwise while no test is heard of and there is another way.
+        If no test produced a result on its own code, other runtimes are tried.
+
+        Returns the builds, the results of cells whose code does not build, and the other cells.
         """
         override = self.override
         begun = self._build_and_run_one_way(selected, cells)
@@ -63,7 +70,10 @@ class CellRunner:
     def form_compiled_groups(
         self, ends: BuiltRevisions, selected: Sequence[SelectedMethod], cells: CellsOf
     ) -> tuple[Results, list[CellGroup]]:
-        """What cannot be built, and groups of the rest, compiled, with what the cache has of them."""
+        """Compile all cells whose code builds, and look them up in the cache.
+
+        Returns the results of cells whose code does not build, and the compiled groups.
+        """
         settled = find_unbuildable(ends, selected, cells)
         groups = list(form_groups(self.built, ends, selected, settled, cells))
         for group in groups:
@@ -74,7 +84,10 @@ class CellRunner:
     def run_pass(
         self, groups: Sequence[CellGroup], order: RunOrder, without: Collection[str] = ()
     ) -> None:
-        """Run what is open in one order; `without`: methods that need no such run."""
+        """Run the methods of all groups in one order, or take their verdicts from the cache.
+
+        without  ids of methods that do not need this run
+        """
         for group in groups:
             chosen = [
                 method_id
@@ -86,13 +99,13 @@ class CellRunner:
                     self._run_batch(group, batch, order)
 
     def cache_and_repeat(self, groups: Sequence[CellGroup]) -> None:
-        """Give the cache what was run in all orders, then repeat what disagrees."""
+        """Store the runs of all groups in the cache, then repeat those that disagree."""
         for group in groups:
             self.cache_group(group)
             self._repeat_where_split(group)
 
     def cache_group(self, group: CellGroup) -> None:
-        """Give the cache what was run under no override."""
+        """Store the runs of a group in the cache, unless they used an override."""
         key = self._compute_key(group)
         if key and self.override is None:
             self.cache.store_batch(key, group.list_open_methods(), group.runs)
@@ -100,9 +113,11 @@ class CellRunner:
     def run_process(
         self, group: CellGroup, batch: Sequence[str], step: Step, order: RunOrder = RunOrder.GIVEN
     ) -> Sequence[Verdict | None]:
-        """One process, which counts as a step; None for who lost it to a neighbour.
+        """Run a batch in one process and count it as a step.
 
-        Transient if no process starts.
+        A method whose process another method ended before its turn has no verdict (None).
+
+        Raises: Transient if the process does not start.
         """
         if not batch:
             return ()
@@ -120,7 +135,7 @@ class CellRunner:
     def _build_and_run_one_way(
         self, selected: Sequence[SelectedMethod], cells: CellsOf
     ) -> tuple[BuiltRevisions, Results, list[CellGroup]]:
-        """By one way of building them."""
+        """Build the pair as it is set up now and run all methods once; see `build_and_run_once`."""
         ends = BuiltRevisions(old=self.built.old, new=self.built.new)
         for build in (ends.old, ends.new):
             self.cost.add(Step.BUILD, build.cpu_seconds)
@@ -129,7 +144,7 @@ class CellRunner:
         return ends, settled, groups
 
     def _run_first_pass(self, groups: Sequence[CellGroup]) -> None:
-        """Run everything once; where an override may help what failed, again with it, in all cells."""
+        """Run everything once. If a failure suggests an override, run everything again with it."""
         self.run_pass(groups, RunOrder.GIVEN)
         if self.override is not None:
             return
@@ -142,7 +157,7 @@ class CellRunner:
             self.run_pass(groups, RunOrder.GIVEN)
 
     def _run_batch(self, group: CellGroup, batch: Sequence[str], order: RunOrder) -> None:
-        """Run a batch in one process; who lost it to a neighbour runs again alone."""
+        """Run a batch in one process; a method without a verdict runs again alone."""
         step = self.step or _STEPS[order]
         for method_id, verdict in zip(
             batch, self.run_process(group, batch, step, order), strict=True
@@ -155,9 +170,9 @@ class CellRunner:
             group.record_run(method_id, verdict, recorded)
 
     def _repeat_where_split(self, group: CellGroup) -> None:
-        """Repeat each order once where a method's runs disagree.
+        """Repeat each order once if the runs of a method disagree.
 
-        The whole batch runs, so that the order is the same; only the split methods are recorded.
+        The whole batch runs again, to keep the order, but only methods that disagree are recorded.
         """
         split = group.find_split_methods()
         if not split:
@@ -175,7 +190,7 @@ class CellRunner:
         return self.cache.recall(key, group.list_open_methods()) if key else {}
 
     def _compute_key(self, group: CellGroup) -> str | None:
-        """None where there is nothing to run."""
+        """Return the group's cache key; None if there is nothing to run or no content digest."""
         methods = [group.methods[method_id] for method_id in group.list_open_methods()]
         content = self.built.digest_content(group.compiled) if methods else None
         return (
@@ -186,6 +201,7 @@ class CellRunner:
 
 
 def _find_workaround(language: str, groups: Sequence[CellGroup]) -> str | None:
+    """Return the first override that the language suggests for a method's last verdict, or None."""
     for group in groups:
         for method_id in group.list_open_methods():
             workaround = LANGUAGES[language].suggest_workaround(group.runs[method_id][-1].verdict)
@@ -195,7 +211,10 @@ def _find_workaround(language: str, groups: Sequence[CellGroup]) -> str | None:
 
 
 def _try_recall_batch(group: CellGroup, batch: Sequence[str], order: RunOrder) -> bool:
-    """Whether the cache had all of a batch; a part of it would be another process."""
+    """Record the cache's verdicts for a batch, if it has all of them, and return whether it has.
+
+    A part of them is not used: the rest would run in another process than when it was cached.
+    """
     known = [group.known.get((method_id, order)) for method_id in batch]
     verdicts = [verdict for verdict in known if verdict is not None]
     if len(verdicts) < len(batch):
@@ -206,7 +225,7 @@ def _try_recall_batch(group: CellGroup, batch: Sequence[str], order: RunOrder) -
 
 
 def _make_batches(methods: list[str], order: RunOrder) -> list[list[str]]:
-    """Which methods share a process, and in which order."""
+    """Split methods into the batches that share a process, each in the order in which it runs."""
     match order:
         case RunOrder.ALONE:
             return [[method_id] for method_id in methods]

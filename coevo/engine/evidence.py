@@ -1,7 +1,8 @@
-"""From what the cells of a method gave to its label, cause and track, or the reason of its drop.
+"""Decide a method's label, cause and track from its cells, or the reason why it is dropped.
 
-Two compile verdicts are kept apart (docs/evidence.md): `label` and `track` follow the method,
-`label_by_module` and `track_by_module` follow Maven, where one broken test file breaks its module.
+There are two verdicts about compilation (docs/evidence.md). `label` and `track` follow the method
+itself. `label_by_module` and `track_by_module` follow Maven, for which one test file that does not
+compile breaks its whole module.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ CAUSES_WITH_TRACK = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """`reason` is set where neither verdict gives a label; `no_track` where a label lost its."""
+    """The decision about one candidate.
+
+    reason          why the candidate is dropped; None if one of the two verdicts gives a label
+    detail          more about `reason`, such as a failure signature
+    no_track        why a label that could have a track has none; None in all other cases
+    flake_upper_95  see `compute_flake_bound`
+    """
 
     label: Label | None
     track: Track | None
@@ -41,7 +48,10 @@ class Decision:
 def decide_candidate(
     candidate: Candidate, method_id: str, evaluation: PairEvaluation, *, build_changed: bool
 ) -> Decision:
-    """The decision on one executed candidate."""
+    """Return the decision about a candidate whose cells were run.
+
+    build_changed  whether the pair changes the build, so that no repair gets a track
+    """
     cells = evaluation.get_cells(method_id)
     evidence = evaluation.get_evidence(method_id)
     if evidence is not Evidence.AGREED:
@@ -75,7 +85,10 @@ def decide_candidate(
 def find_cause(
     found: Label, cells: Mapping[Cell, CellResult], *, fixed_by_settings: bool
 ) -> BreakageCause | None:
-    """Why the deciding cell is broken; fixed by libraries or settings of the other revision."""
+    """Return why the cell that decides the label is broken; None for a label without such a cell.
+
+    fixed_by_settings  whether the test passes with libraries or settings of the other revision
+    """
     if found not in BROKEN_CELL:
         return None
     verdict = cells[BROKEN_CELL[found]].deciding_verdict
@@ -95,7 +108,7 @@ def explain_no_track(
     *,
     build_changed: bool,
 ) -> str | None:
-    """The reason why a label that could be a task is none; None where it is one."""
+    """Return why a label that could have a track has none; None if it has one."""
     track = TRACKS[found]
     if cause not in CAUSES_WITH_TRACK[track]:
         return f'cause_{cause}'
@@ -107,9 +120,9 @@ def explain_no_track(
 
 
 def compute_flake_bound(cells: Mapping[Cell, CellResult], candidate: Candidate) -> float | None:
-    """The bound by the smallest number of runs over the deciding cells that a process decided.
+    """Return the flake rate's upper bound for the smallest number of runs of a deciding cell.
 
-    None where the compiler decided them all.
+    Cells that the compiler decided do not count; None if it decided all of them.
     """
     runs = [
         len(cells[cell].runs)
@@ -120,12 +133,15 @@ def compute_flake_bound(cells: Mapping[Cell, CellResult], candidate: Candidate) 
 
 
 def compute_upper_95(runs: int) -> float:
-    """The exact one-sided 95 % upper bound of the flake rate after n agreeing runs: 1-0.05^(1/n)."""
+    """Return the exact one-sided 95 % upper bound of the flake rate after n agreeing runs.
+
+    It is 1 - 0.05^(1/n), to six decimals.
+    """
     return round(1 - math.pow(0.05, 1 / runs), 6)
 
 
 def _drop_contradiction(reason: str, cells: Mapping[Cell, CellResult]) -> Decision:
-    """The drop, with what the cell that the reason names has shown."""
+    """Return the drop for a contradiction; its detail describes the cell that the reason names."""
     result = next((r for cell, r in cells.items() if reason.startswith(f'{cell}_')), None)
     if result is None:
         return _make_drop(reason)

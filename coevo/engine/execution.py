@@ -1,9 +1,9 @@
 """Run the cells of a pair: compile, run in fresh processes in three orders, compare, repeat.
 
-The rule of evidence (docs/evidence.md): a cell that decides a
-label is run in given order, in reversed order, and with one process per method (TestEvo-Bench,
-A.2). Runs that disagree in outcome or failure signature are repeated once per order, to tell
-`flaky` from `order_dependent`. What the compiler says is deterministic and asked once.
+The rule of evidence (docs/evidence.md): a cell that decides a label is run in the given order, in
+reversed order, and with one process for each method (TestEvo-Bench, A.2). If runs disagree in
+outcome or failure signature, each order is repeated once, to tell `flaky` from `order_dependent`.
+The compiler is deterministic and runs once.
 """
 
 from __future__ import annotations
@@ -54,10 +54,11 @@ def evaluate_pair(
     *,
     all_cells: bool = False,
 ) -> PairEvaluation:
-    """Run the deciding cells of every selected method; `selected` in a fixed order.
+    """Run the deciding cells of all selected methods.
 
-    override   of all runs from the first one on, where it is known that one is needed
-    all_cells  whether new tests of labels that do not ask for it run on old code as well
+    selected   the methods, in a fixed order
+    override   a workaround for all runs, where it is already known that one is needed
+    all_cells  whether to run new tests on old code also for labels that do not depend on it
     """
     runner = CellRunner(built=builder.build(pair), cache=cache, override=override)
     ends, settled, groups = runner.build_and_run_once(selected, list_deciding_cells)
@@ -83,7 +84,7 @@ def evaluate_pair(
 def evaluate_new_revision(
     builder: Builder, pair: Pair, selected: Sequence[SelectedMethod], cache: Cache = NO_CACHE
 ) -> PairEvaluation:
-    """Run tests of the new revision on its own code alone, as a cell that decides is run."""
+    """Run tests of the new revision on their own code only, in all orders of a deciding cell."""
     runner = CellRunner(built=builder.build(pair), cache=cache)
     _, settled, groups = runner.build_and_run_once(selected, _list_own_cells)
     for order in (RunOrder.REVERSED, RunOrder.ALONE):
@@ -102,13 +103,14 @@ def _list_own_cells(_: MethodChange) -> tuple[Cell, ...]:
     return (Cell.T_NEW_C_NEW,)
 
 
-# -- what is worth another run -------------------------------------------------------------------
+# -- methods that need no third run --------------------------------------------------------------
 
 
 def _find_contradicted(selected: Sequence[SelectedMethod], found: Results) -> frozenset[str]:
-    """Methods that no label can have, by either verdict, after two runs that agree.
+    """Return the ids of methods that can get no label, by either verdict, after two agreeing runs.
 
-    A drop needs no process of its own for each method; where the runs disagree the rest is run.
+    They will be dropped, so the run with one process for each method is skipped for them. Methods
+    whose runs disagree get all runs.
     """
     return frozenset(
         item.method_id
@@ -118,6 +120,7 @@ def _find_contradicted(selected: Sequence[SelectedMethod], found: Results) -> fr
 
 
 def _can_be_labelled(item: SelectedMethod, cells: Mapping[Cell, CellResult]) -> bool:
+    """Return whether a method may still get a label: it has one so far, or its runs disagree."""
     if not _do_all_runs_agree(cells):
         return True
     return any(isinstance(verdict, Label) for verdict in _compute_labels(item, cells))
@@ -130,22 +133,22 @@ def _do_all_runs_agree(cells: Mapping[Cell, CellResult]) -> bool:
 def _compute_labels(
     item: SelectedMethod, cells: Mapping[Cell, CellResult]
 ) -> tuple[Label | str, Label | str]:
-    """By the method's own outcomes, and by Maven's."""
+    """Return the labels or drop reasons by the method's own outcomes and by Maven's."""
     return (
         decide_label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
         decide_label(item.candidate.change, {cell: r.unit_outcome for cell, r in cells.items()}),
     )
 
 
-# -- cells that decide nothing -------------------------------------------------------------------
+# -- cells that are recorded but decide nothing --------------------------------------------------
 
 
 def _run_recorded_cells(
     runner: CellRunner, ends: BuiltRevisions, selected: Sequence[SelectedMethod], found: Results
 ) -> Results:
-    """The new tests of some labels on the old code, run three times as a deciding cell is.
+    """Run the new tests of `RECORDED_LABELS` on the old code, in all three orders.
 
-    Runs that disagree stay as they are: nothing rests on them.
+    Runs that disagree are not repeated, since no label depends on them.
     """
     chosen = [
         item
@@ -166,11 +169,11 @@ def _list_recorded_cells(_: MethodChange) -> tuple[Cell, ...]:
     return (RECORDED_CELL,)
 
 
-# -- causes --------------------------------------------------------------------------------------
+# -- causes of broken cells ----------------------------------------------------------------------
 
 
 def _find_broken_cells(selected: Sequence[SelectedMethod], found: Results) -> dict[str, Cell]:
-    """Methods with a label that a broken cell decides, and that cell."""
+    """Return the broken cell of each method whose label depends on one, by method id."""
     broken: dict[str, Cell] = {}
     for item in selected:
         cells = found.get(item.method_id, {})
@@ -188,10 +191,10 @@ def _find_fixed_by_settings(
     groups: Sequence[CellGroup],
     broken: Mapping[str, Cell],
 ) -> dict[str, SettingsScope]:
-    """Which of the broken pass with libraries or settings of the pair's other revision.
+    """Return which broken methods pass with libraries or settings of the other revision.
 
-    Asked only where a module's libraries or settings differ; test libraries alone come first
-    (docs/evidence.md: `build`).
+    The result tells by method id what had to be borrowed; test libraries alone are tried first. A
+    module is tried only if the revisions' libraries or settings differ (docs/evidence.md, `build`).
     """
     fixed_by_settings: dict[str, SettingsScope] = {}
     for group in groups:
@@ -225,7 +228,7 @@ def _find_fixed_by_settings(
 
 
 def _list_passing(runner: CellRunner, group: CellGroup) -> list[str]:
-    """The methods of a group that pass, each in the same process; the cause is no cell."""
+    """Run a group in one process and return the methods that pass; nothing is recorded as a run."""
     runner.cost.add(Step.COMPILE, group.compiled.cpu_seconds)
     batch = group.list_open_methods()
     verdicts = runner.run_process(group, batch, Step.RUN_FOR_CAUSE)

@@ -1,4 +1,4 @@
-"""The methods of one module in one cell, compiled together, with their runs as they come."""
+"""Groups: the methods of one module in one cell, compiled together, with the runs so far."""
 
 from __future__ import annotations
 
@@ -15,52 +15,63 @@ from coevo.model.labels import list_deciding_cells
 from coevo.model.records import Candidate, TestMethod
 from coevo.model.words import Cell, MethodChange, Outcome
 
-# A time limit that is hit twice says all it can (docs/evidence.md: confirmed once).
+# A method with two time-outs and nothing else is not run again (docs/evidence.md).
 TIMEOUT_RUNS = 2
 
 Results = Mapping[str, Mapping[Cell, CellResult]]
 CellsOf = Callable[[MethodChange], Sequence[Cell]]
-"""Which cells are run of a test method, by what became of it."""
+"""Returns the cells to run for a test method, given its change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltRevisions:
-    """Both revisions of a pair, built."""
+    """The builds of both revisions of a pair."""
 
     old: Build
     new: Build
 
     def get_tests_build(self, cell: Cell) -> Build:
+        """Return the build of the revision that the cell's tests come from."""
         return self.new if cell.tests_are_new else self.old
 
     def get_code_build(self, cell: Cell) -> Build:
+        """Return the build of the revision that the cell's code comes from."""
         return self.new if cell.code_is_new else self.old
 
     def get_other_build(self, cell: Cell) -> Build:
-        """The revision that is not the code's."""
+        """Return the build of the revision that the cell's code does not come from."""
         return self.old if cell.code_is_new else self.new
 
 
 @dataclass(slots=True, kw_only=True)
 class CellGroup:
+    """The methods of one module in one cell.
+
+    methods  by method id
+    runs     the runs so far, by method id
+    known    the verdicts that the cache has for the group
+    """
+
     cell: Cell
     compiled: CompiledTests
     methods: dict[str, TestMethod]
     runs: dict[str, list[MethodRun]] = field(default_factory=dict)
-    known: Known = field(default_factory=dict)  # what the cache has of its batch
+    known: Known = field(default_factory=dict)
 
     def record_run(self, method_id: str, verdict: Verdict, order: RunOrder) -> None:
+        """Add a run of a method; a compiler's verdict has the order `COMPILE`."""
         self.runs.setdefault(method_id, []).append(MethodRun(order=order, verdict=verdict))
 
     def list_open_methods(self) -> list[str]:
-        """Methods that a process must run: the compiler has said nothing against them."""
+        """Return the ids of methods without a compiler's verdict, which have to be run."""
         return [m for m in self.methods if not self._has_compile_verdict(m)]
 
     def find_split_methods(self) -> set[str]:
-        """Methods whose runs disagree."""
+        """Return the ids of methods whose runs disagree in outcome or failure signature."""
         return {m for m in self.list_open_methods() if len({r.agreement for r in self.runs[m]}) > 1}
 
     def has_timed_out_enough(self, method_id: str) -> bool:
+        """Return whether a method has at least two runs, all of them time-outs."""
         runs = self.runs.get(method_id, ())
         timed_out = all(run.verdict.outcome is Outcome.TIMEOUT for run in runs)
         return len(runs) >= TIMEOUT_RUNS and timed_out
@@ -70,9 +81,11 @@ class CellGroup:
 
 
 def has_no_result(groups: Sequence[CellGroup]) -> bool:
-    """Whether tests could say nothing of their own code: none of them compiles, or its process starts.
+    """Return whether no test produced a result on its own revision's code.
 
-    One that is not found says nothing either, but would not be found by another runtime.
+    That is so if each test does not compile, or its process refuses the project's options. Tests
+    that were not found are ignored, since another runtime would not find them either; there must be
+    at least one other.
     """
     own = [
         run.verdict
@@ -87,13 +100,14 @@ def has_no_result(groups: Sequence[CellGroup]) -> bool:
 
 
 def _was_kept_from_running(verdict: Verdict) -> bool:
+    """Return whether a test did not compile, or its process refused the project's options."""
     return verdict.outcome is Outcome.COMPILE_ERROR or verdict.signature == OPTIONS_REFUSED
 
 
 def find_unbuildable(
     ends: BuiltRevisions, selected: Sequence[SelectedMethod], cells: CellsOf = list_deciding_cells
 ) -> Results:
-    """Cells of which the code does not build."""
+    """Return the results of those cells whose code does not build; their outcome is known."""
     results: dict[str, dict[Cell, CellResult]] = {}
     for item, cell, method in _list_needed_cells(selected, cells):
         trouble = ends.get_code_build(cell).find_trouble(method.module)
@@ -111,7 +125,7 @@ def form_groups(
     settled: Results,
     cells: CellsOf = list_deciding_cells,
 ) -> Iterator[CellGroup]:
-    """The cells that are not settled, compiled, with what the compiler says of each."""
+    """Yield the groups of all cells that are not in `settled`, compiled but not yet run."""
     members: dict[tuple[Cell, str], dict[str, TestMethod]] = {}
     for item, cell, method in _list_needed_cells(selected, cells):
         if cell not in settled.get(item.method_id, {}):
@@ -129,7 +143,7 @@ def form_groups(
 def make_compiled_group(
     built: BuiltPair, cell: Cell, compiled: CompiledTests, methods: dict[str, TestMethod]
 ) -> CellGroup:
-    """A group of methods with the compiler's verdict on each that does not compile."""
+    """Return a group in which each method that does not compile has the compiler's verdict."""
     group = CellGroup(cell=cell, compiled=compiled, methods=methods)
     for method_id, method in methods.items():
         verdict = built.find_compile_verdict(compiled, method)
@@ -139,7 +153,7 @@ def make_compiled_group(
 
 
 def collect_results(settled: Results, groups: Sequence[CellGroup]) -> Results:
-    """What was settled without a run, and what the groups hold by now; in a fixed order."""
+    """Return the results in `settled` and those of the groups' runs, sorted by id and cell."""
     results = {method_id: dict(cells) for method_id, cells in settled.items()}
     for group in groups:
         for method_id, runs in group.runs.items():
@@ -160,5 +174,5 @@ def _list_needed_cells(
 
 
 def get_method_in_cell(candidate: Candidate, cell: Cell) -> TestMethod | None:
-    """The test method as a cell's tests have it; None where they do not."""
+    """Return the test method at the revision of the cell's tests; None if it is not there."""
     return candidate.new if cell.tests_are_new else candidate.old

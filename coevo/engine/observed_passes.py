@@ -1,8 +1,8 @@
-"""Deciding passes of mined tests, seen from outside of the process: is a pass what it is told to be?
+"""Confirm the deciding passes of mined tests by an observer outside of the test process.
 
-Three runs that agree say nothing of a test that forges its own verdict. One more run of each pass
-that a track rests on is watched by the observer that watches submissions. Its doubt is no outcome:
-it takes the track away and leaves the label.
+A test that forges its own verdict does so in all three runs alike. Each pass that a track depends
+on is therefore run again under the observer that also watches submissions. If the observer doubts
+the pass, the method loses its track but keeps its label.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from coevo.model.labels import list_deciding_cells
 from coevo.model.records import TestMethod
 from coevo.model.words import Cell, Outcome
 
-# Trouble of ours is not seen twice; who forges is.
+# A doubt must occur in this many runs: a failure of coevo hardly repeats, a forged pass does.
 _RUNS = 2
 
 
@@ -29,8 +29,10 @@ def find_doubts(
     selected: Sequence[SelectedMethod],
     repository: Repository,
 ) -> dict[str, str]:
-    """By method id, why a deciding pass of it is not believed: a kind of tampering, see
-    docs/trust.md; the evaluation's cost pays for it."""
+    """Return why a deciding pass is doubted, by method id; confirmed methods are left out.
+
+    The reason is a kind of tampering, see docs/trust.md. The CPU time is counted as a cost.
+    """
     reasons = {}
     ends = BuiltRevisions(old=evaluation.old, new=evaluation.new)
     for item in selected:
@@ -51,9 +53,12 @@ def find_doubts(
 def find_suite_doubt(
     evaluation: PairEvaluation, methods: Sequence[TestMethod], repository: Repository
 ) -> str | None:
-    """Why a pass of the new revision's passing tests of one file is not believed, with whose; None if all are.
+    """Check the passing tests of a test file at the new revision.
 
-    They are watched together first, as nearly all are believed; who is doubted then is looked at alone.
+    All of them run together first, since nearly always none is doubted. A test that is doubted, or
+    has no verdict, then runs alone.
+
+    Returns the reason and the test's name for the first doubted test, else None.
     """
     if not offers_capability(detect_file_language(methods[0].test_file), Capability.OBSERVE):
         return None
@@ -73,7 +78,10 @@ def find_suite_doubt(
 def _make_observing_conditions(
     evaluation: PairEvaluation, repository: Repository, tests: str, method: TestMethod
 ) -> RunConditions:
-    """tests  the revision that the method's file is of"""
+    """Return the conditions of an observed run.
+
+    tests  the revision of the method's test file
+    """
     source = load_content(repository, tests, method.test_file) or b''
     expects = get_reading_of_file(method.test_file).list_expected_throws(source)
     return RunConditions(override=evaluation.override, observed=True, expects=expects)
@@ -82,6 +90,7 @@ def _make_observing_conditions(
 def _list_passes(
     evaluation: PairEvaluation, item: SelectedMethod
 ) -> Iterator[tuple[Cell, TestMethod]]:
+    """Yield the deciding cells in which a method passes, with the method as it is there."""
     results = evaluation.get_cells(item.method_id)
     for cell in list_deciding_cells(item.candidate.change):
         method = get_method_in_cell(item.candidate, cell)
@@ -95,7 +104,10 @@ def _find_doubt(
     method: TestMethod,
     conditions: RunConditions,
 ) -> str | None:
-    """A run that does not pass is no doubt of those that did: their agreement is judged elsewhere."""
+    """Return why a pass is doubted in each of the observed runs; None if one run does not doubt it.
+
+    A run that fails raises no doubt: whether runs agree is checked elsewhere.
+    """
     reason = None
     for _ in range(_RUNS):
         verdict = _run_observed(evaluation, revs, method, conditions)

@@ -1,7 +1,8 @@
-"""What speaks for the test's own fault where a label is `repair` (docs/evidence.md).
+"""Check that the fault is the test's own where a label is `repair` (docs/evidence.md).
 
-Another test of its surroundings passes in t_old_c_old, so tests can run there at all; and with the
-clock set to the dates of the commits the cells say the same, so it was broken in its own day.
+There are two checks. Another test nearby must pass in t_old_c_old, so that tests can run there at
+all. And the cells must have the same outcomes with the clock set to the dates of the commits, so
+that the test was already broken at that time.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from coevo.model.quality import RepairGuard
 from coevo.model.records import Commit, TestMethod
 from coevo.model.words import BreakageCause, Cell, Label, Outcome, Track
 
-# Groups of other tests for a test of the old tree, the nearest first; none of them is large.
+# Returns groups of other tests for a test of the old tree, the nearest group first; all are small.
 Siblings = Callable[[TestMethod], Iterable[Sequence[TestMethod]]]
 
 
 class RepairKind(StrEnum):
-    """TAM-Eval's kinds of broken tests (section III, "Test Repair"); its others pass."""
+    """TAM-Eval's kinds of broken tests (section III, "Test Repair"); tests of its others pass."""
 
     SYNTAX = 'syntax'
-    EXECUTION = 'execution'  # what parses, but fails to compile or to run
+    EXECUTION = 'execution'  # it parses, but does not compile or does not pass
 
 
 def classify_repair(label: Label | None, cause: BreakageCause | None) -> RepairKind | None:
-    """None for what is no repair, or is broken by more than the test."""
+    """Return the kind of a repair; None for other labels and for causes outside of the test."""
     if label is not Label.REPAIR or cause not in CAUSES_WITH_TRACK[Track.REPAIR]:
         return None
     return RepairKind.SYNTAX if cause is BreakageCause.SYNTAX else RepairKind.EXECUTION
@@ -45,9 +46,10 @@ def guard_repairs(
     selected: Sequence[SelectedMethod],
     siblings: Siblings,
 ) -> Mapping[str, RepairGuard]:
-    """A guard for each of the repairs, by method id.
+    """Return a guard for each repair, by method id.
 
-    selected  all that was evaluated, of which some may be siblings
+    selected  all methods that were evaluated; their results are reused for siblings
+    siblings  returns the tests near a test, in groups, the nearest group first
     """
     pair = evaluation.built.pair
     runner = _GuardRunner(
@@ -70,7 +72,7 @@ def guard_repairs(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _GuardRunner:
-    """Where tests run as in the cells of the pair, and who pays."""
+    """Runs tests as in the cells of the pair, and counts the CPU time as a cost."""
 
     built: BuiltPair
     cost: Cost
@@ -78,6 +80,7 @@ class _GuardRunner:
     compiled: dict[tuple[str, str], CompiledTests] = field(default_factory=dict)
 
     def compile_on_own_code(self, rev: str, module: str) -> CompiledTests:
+        """Compile a module's tests against the code of the same revision, once."""
         if (rev, module) not in self.compiled:
             compiled = self.built.compile(rev, rev, module, methods=())
             self.cost.add(Step.COMPILE, compiled.cpu_seconds)
@@ -87,6 +90,7 @@ class _GuardRunner:
     def run_methods(
         self, compiled: CompiledTests, methods: Sequence[TestMethod], conditions: RunConditions
     ) -> Sequence[Verdict | None]:
+        """Run methods in one process, under the override of the pair's cells."""
         batch = self.built.run(compiled, methods, replace(conditions, override=self.override))
         self.cost.add(Step.RUN_FOR_GUARD, batch.cpu_seconds)
         return batch.verdicts
@@ -98,7 +102,7 @@ class _GuardRunner:
 def _collect_known_passes(
     evaluation: PairEvaluation, selected: Sequence[SelectedMethod]
 ) -> dict[TestMethod, bool]:
-    """Whether tests that were run in t_old_c_old pass there."""
+    """Return whether tests pass in t_old_c_old, for all tests that were run there."""
     return {
         item.candidate.old: cells[Cell.T_OLD_C_OLD].outcome is Outcome.PASS
         for item in selected
@@ -113,7 +117,7 @@ def _find_passing_siblings(
     known: dict[TestMethod, bool],
     siblings: Siblings,
 ) -> dict[str, str]:
-    """The nearest test that passes, for each repair that has one."""
+    """Return the name of the nearest passing test for each repair that has one, by method id."""
     sibling_names: dict[str, str] = {}
     for item in repairs:
         for group in siblings(_get_old_method(item)):
@@ -128,7 +132,12 @@ def _find_passing_siblings(
 def _learn_passes(
     runner: _GuardRunner, methods: Sequence[TestMethod], known: dict[TestMethod, bool]
 ) -> None:
-    """Whether tests of one module pass in t_old_c_old; one that loses its process does not."""
+    """Run tests of one module in t_old_c_old and add to `known` whether they pass.
+
+    A test that another test's end of the process kept from running counts as not passing.
+
+    Raises: Transient if the test process does not start.
+    """
     known |= dict.fromkeys(methods, False)
     if not methods:
         return
@@ -151,9 +160,10 @@ def _run_under_clock(
     cell: Cell,
     commit: Commit,
 ) -> dict[str, Outcome | None]:
-    """What a cell says on the day of its commit; None where that cannot be found out.
+    """Return the outcome of each repair in a cell, with the clock set to the date of the commit.
 
-    What the compiler says does not depend on the day.
+    None where it cannot be found out, such as without a date or a clock that can be set. A compile
+    error is taken over from the cell, since the compiler does not depend on the date.
     """
     outcomes: dict[str, Outcome | None] = dict.fromkeys((item.method_id for item in repairs), None)
     by_module: dict[str, dict[str, TestMethod]] = {}
@@ -174,7 +184,7 @@ def _run_under_clock(
             if verdict is None or verdict.outcome not in (expected, Outcome.INFRA):
                 verdict = runner.run_methods(compiled, [method], conditions)[
                     0
-                ]  # no neighbour's doing
+                ]  # run again alone, to rule out that another method caused it
             assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
             known = verdict.outcome is not Outcome.INFRA
             outcomes[method_id] = verdict.outcome if known else None

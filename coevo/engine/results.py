@@ -1,4 +1,4 @@
-"""What running the cells of a pair gives: runs, cells, costs, and whether the runs agree."""
+"""Results of running the cells of a pair: runs, cells, costs, and whether the runs agree."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ from coevo.languages.verdicts import Verdict
 from coevo.model.records import Candidate
 from coevo.model.words import Cell, Outcome
 
-# Outcomes of one method over subclasses and invocations, and over runs: the first one counts.
+# If a method has several outcomes (subclasses, invocations, runs), the first one here counts.
 WORST_FIRST = tuple(Outcome)
 
 
 class RunOrder(StrEnum):
+    """In which order a method was run."""
+
     GIVEN = 'given'
     REVERSED = 'reversed'
     ALONE = 'alone'
-    COMPILE = 'compile'  # a verdict that needed no run
+    COMPILE = 'compile'  # the compiler's verdict, without a run
 
 
 RUN_ORDERS = (RunOrder.GIVEN, RunOrder.REVERSED, RunOrder.ALONE)
 
 
 class Evidence(StrEnum):
-    """Whether the runs of a method's deciding cells agree."""
+    """The agreement of a method's runs."""
 
     AGREED = 'agreed'
     FLAKY = 'flaky'
@@ -37,7 +39,7 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectedMethod:
-    """A candidate that is to be run, under the id of its row."""
+    """A candidate that is to be run, with the id of its row."""
 
     method_id: str
     candidate: Candidate
@@ -45,46 +47,59 @@ class SelectedMethod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodRun:
+    """One run of a method, or the compiler's verdict on it."""
+
     order: RunOrder
     verdict: Verdict
 
     @property
     def agreement(self) -> tuple[Outcome, str | None]:
+        """Outcome and failure signature; runs agree if these are equal."""
         return self.verdict.outcome, self.verdict.signature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellResult:
-    """All runs of one method in one cell; `unit_ok` is Maven's verdict on the whole test tree."""
+    """All runs of one method in one cell.
+
+    unit_ok  whether the unit of the method's file (for Maven the whole module) compiles
+    """
 
     runs: tuple[MethodRun, ...]
     unit_ok: bool
 
     @property
     def outcome(self) -> Outcome:
+        """The outcome of the deciding run."""
         return self.deciding_verdict.outcome
 
     @property
     def deciding_verdict(self) -> Verdict:
-        """The run that names the cell: the worst, the first of equals."""
+        """The verdict that counts for the cell: the worst one, and the first of equal ones."""
         return min((run.verdict for run in self.runs), key=lambda v: WORST_FIRST.index(v.outcome))
 
     @property
     def unit_outcome(self) -> Outcome:
+        """The outcome of the deciding run as the project's own tool would give it."""
         return self.compute_unit_outcome(self.deciding_verdict)
 
     def compute_unit_outcome(self, verdict: Verdict) -> Outcome:
-        """What Maven would say: nothing runs where any test of the module does not compile."""
+        """Return the outcome that the project's own tool, such as Maven, would give.
+
+        It runs no test if any file of the same unit does not compile.
+        """
         if verdict.outcome in (Outcome.UNBUILDABLE, Outcome.INFRA) or self.unit_ok:
             return verdict.outcome
         return Outcome.COMPILE_ERROR
 
     @property
     def pass_count(self) -> int:
+        """The number of runs that passed."""
         return sum(run.verdict.outcome is Outcome.PASS for run in self.runs)
 
     @property
     def evidence(self) -> Evidence:
+        """The agreement of the runs; if they differ, whether the order of the tests explains it."""
         if len({run.agreement for run in self.runs}) == 1:
             return Evidence.AGREED
         by_order = {
@@ -96,7 +111,10 @@ class CellResult:
 
 
 class Step(StrEnum):
-    """What CPU seconds go to; `tests` is the part of all runs that the methods themselves took."""
+    """Steps that use CPU seconds.
+
+    `tests` is a part of all runs: the time in the test methods themselves.
+    """
 
     BUILD = 'build'
     COMPILE = 'compile'
@@ -119,52 +137,58 @@ class Step(StrEnum):
 
 @dataclass(slots=True, kw_only=True)
 class Cost:
-    """CPU seconds of the sandboxed programs by step, and how often each step was taken."""
+    """CPU seconds of the sandboxed programs and number of times, by step."""
 
     cpu_seconds: dict[Step, float] = field(default_factory=dict)
     counts: dict[Step, int] = field(default_factory=dict)
 
     def add(self, step: Step, cpu_seconds: float, count: int = 1) -> None:
+        """Add CPU seconds to a step; `count` says how many times it was taken."""
         self.cpu_seconds[step] = self.cpu_seconds.get(step, 0.0) + cpu_seconds
         self.counts[step] = self.counts.get(step, 0) + count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairEvaluation:
-    """What the cells of a pair gave.
+    """The results of a pair's cells.
 
-    built     the pair as it was built for them
-    recorded  cells that decide nothing, of methods with a label, where somebody wants all cells
+    built              the pair as it was built for the cells
+    override           the workaround under which all cells ran, if any
+    results            by method id and cell
+    fixed_by_settings  by method id, what had to be borrowed from the other revision so that a
+                       broken cell passes
+    recorded           as `results`: cells that decide nothing; only if all cells were asked for
     """
 
     built: BuiltPair
     override: str | None
-    results: Mapping[str, Mapping[Cell, CellResult]]  # by method id
-    fixed_by_settings: Mapping[
-        str, SettingsScope
-    ]  # by method id: what, borrowed from the other revision, fixed it
+    results: Mapping[str, Mapping[Cell, CellResult]]
+    fixed_by_settings: Mapping[str, SettingsScope]
     cost: Cost
     recorded: Mapping[str, Mapping[Cell, CellResult]] = field(default_factory=dict)
 
     @property
     def old(self) -> Build:
+        """The build of the old revision."""
         return self.built.old
 
     @property
     def new(self) -> Build:
+        """The build of the new revision."""
         return self.built.new
 
     def get_cells(self, method_id: str) -> Mapping[Cell, CellResult]:
+        """Return the deciding cells of a method; empty if it was not run."""
         return self.results.get(method_id, {})
 
     def get_all_cells(self, method_id: str) -> Mapping[Cell, CellResult]:
-        """With those that are only recorded."""
+        """Return the deciding and the recorded cells of a method."""
         return dict(
             sorted({**self.get_cells(method_id), **self.recorded.get(method_id, {})}.items())
         )
 
     def get_evidence(self, method_id: str) -> Evidence:
-        """Of the cells that decide; one that is flaky outweighs one that depends on order."""
+        """Return the worst evidence of the deciding cells; flaky is worse than order-dependent."""
         kinds = {result.evidence for result in self.get_cells(method_id).values()}
         for worst in (Evidence.FLAKY, Evidence.ORDER_DEPENDENT):
             if worst in kinds:
@@ -173,7 +197,7 @@ class PairEvaluation:
 
     @property
     def overrides(self) -> tuple[str, ...]:
-        """All that was changed against the repository's own word, in every cell alike."""
+        """Everything that was changed from the repository's own settings, the same in all cells."""
         all_overrides = {
             *self.old.overrides,
             *self.new.overrides,

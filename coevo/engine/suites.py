@@ -1,15 +1,17 @@
-"""Whether all tests of a revision pass on their own code (TestEvo-Bench, A.1: "both endpoints").
+"""Check whether all tests of a revision pass on their own code.
 
-An answer is one line, kept with each pair of the revision:
+TestEvo-Bench asks for that at "both endpoints" (A.1). The answer is one line, which is kept with
+each pair of the revision:
 
-pass, pass but for environment 2 of 120   the machine withholds what the two need
-broken 3 of 120, timeout 1 of 120         the latter where time alone breaks them; with how many
-                                          the environment breaks, and how many were not run
-none passes of 4                          nothing is broken, but all are skipped or found nowhere
-unbuildable: MODULE: why                  a module with tests, or the whole
-uncompilable: MODULE                      its tests do, but not all that lies beside them
-not_run: budget                           nothing is broken, but the CPU seconds for a revision did
-                                          not last
+pass                               some test passes and none is broken
+pass but for environment 2 of 120  the same, but two tests need what the machine withholds
+broken 3 of 120                    three tests are broken; `, environment N` or `, not run N`
+                                   follows if the environment breaks others, or others were not run
+timeout 1 of 120                   the same, but only by time-outs
+none passes of 4                   no test is broken, but all are skipped or not found
+unbuildable: MODULE: REASON        the code of a module with tests, or the whole, does not build
+uncompilable: MODULE               its tests compile, but other files of its test tree do not
+not_run: budget                    no test is broken, but the CPU seconds for the revision ran out
 """
 
 from __future__ import annotations
@@ -32,35 +34,45 @@ PASS = 'pass'
 NOT_RUN = 'not_run: budget'
 TIMEOUT = 'timeout'
 
-# Processes that a module's tests may end before the rest of them is left out.
+# Processes for a module's tests; tests that the last one did not reach are left out.
 MOST_PROCESSES = 5
 
-# CPU seconds that a process is given at least: with less it may not even start.
+# CPU seconds that a process gets at least; with less it might not even start.
 LEAST_FOR_A_PROCESS = 20.0
 
-# The test methods of a revision by module, in the order in which they are run.
+# Returns the test methods of a revision by module, in the order in which they are run.
 TestsOf = Callable[[str], Mapping[str, Sequence[TestMethod]]]
 
 
 def has_passed(answer: str | None) -> bool | None:
-    """Whether a suite passes; None where that is not known, or time alone says that it does not."""
+    """Return whether an answer says that a suite passes.
+
+    None if there is no answer, the budget ran out, or only time-outs broke the suite.
+    """
     if answer is None or answer == NOT_RUN or answer.startswith(TIMEOUT):
         return None
     return answer.startswith(PASS)
 
 
 class SuiteAnswerCache:
-    """The answers of a run, each found once for a revision and runtime; safe from several threads."""
+    """The answers of a run, each found once for a revision and runtime.
+
+    Safe from several threads.
+    """
 
     def __init__(self, tests: TestsOf, cpu_seconds: float) -> None:
-        """`cpu_seconds` bounds the tests of one revision, but for what its last process is given."""
+        """Create an empty cache.
+
+        tests        returns the tests of a revision
+        cpu_seconds  the limit for the tests of one revision; the last process may exceed it
+        """
         self._tests, self._cpu_seconds = tests, cpu_seconds
         self._answers: dict[tuple[str, str], str] = {}
         self._locks: dict[tuple[str, str], threading.Lock] = {}
         self._lock = threading.Lock()
 
     def get_answer(self, built: BuiltPair, build: Build) -> tuple[str, float]:
-        """The answer for an end of a pair, and the CPU seconds that it took just now."""
+        """Return the answer for one end of a pair, and the CPU seconds used for it just now."""
         key = build.rev, build.runtime
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
@@ -74,12 +86,12 @@ class SuiteAnswerCache:
 
 @dataclass(slots=True, kw_only=True)
 class SuiteRun:
-    """The suite of one revision, with what it has told and used so far.
+    """The suite of one revision, with its verdicts and costs so far.
 
-    cpu_seconds   that its tests may use, but for what the last process is given
-
-    left_out      tests that were not run: no CPU seconds were left, or too many processes died
-    uncompilable  a module
+    cpu_seconds   the limit for all tests; the last process may exceed it
+    left_out      number of tests that were not run: the CPU seconds ran out, or too many processes
+                  died
+    uncompilable  the first module whose tests compile while other test files do not
     """
 
     built: BuiltPair
@@ -92,10 +104,14 @@ class SuiteRun:
 
     @property
     def seconds_left(self) -> float:
+        """The CPU seconds that are left; negative if the last process exceeded the limit."""
         return self.cpu_seconds - self.spent
 
     def run_modules(self, tests: Mapping[str, Sequence[TestMethod]]) -> None:
-        """Run the tests of modules that were built; Transient where a process does not start."""
+        """Run the tests of modules that were built.
+
+        Raises: Transient if a test process does not start.
+        """
         for module, methods in tests.items():
             _run_module(self, module, methods)
 
@@ -132,6 +148,7 @@ def _summarise(run: SuiteRun) -> str:
 
 
 def _run_module(run: SuiteRun, module: str, methods: Sequence[TestMethod]) -> None:
+    """Compile and run the tests of a module; repeat them with a workaround if one is suggested."""
     compiled = run.built.compile(run.build.rev, run.build.rev, module)
     run.spent += compiled.cpu_seconds
     refused = {m: run.built.find_compile_verdict(compiled, m) for m in methods}
@@ -153,7 +170,10 @@ def _run_module(run: SuiteRun, module: str, methods: Sequence[TestMethod]) -> No
 def _run_processes(
     run: SuiteRun, compiled: CompiledTests, methods: Sequence[TestMethod], override: str | None
 ) -> list[Verdict]:
-    """Who lost the process goes on in the next one; who was too slow is tried once more, alone."""
+    """Run methods in up to five processes, and those that timed out once more, each alone.
+
+    Methods that a process did not reach, since another method ended it, go on in the next one.
+    """
     verdicts: dict[TestMethod, Verdict] = {}
     rest = list(methods)
     for _ in range(MOST_PROCESSES):
@@ -170,7 +190,12 @@ def _run_processes(
 def _run_process(
     run: SuiteRun, compiled: CompiledTests, methods: Sequence[TestMethod], override: str | None
 ) -> dict[TestMethod, Verdict]:
-    """The verdicts of one process; a time-out that may be that of the whole suite is none."""
+    """Return the verdicts of one process.
+
+    Time-outs are left out if the CPU seconds ran out: then the limit of the suite may be the cause.
+
+    Raises: Transient if the process does not start.
+    """
     conditions = RunConditions(
         override=override, process_cpu_limit=max(run.seconds_left, LEAST_FOR_A_PROCESS)
     )

@@ -1,6 +1,7 @@
-"""What labelled methods execute in their cells: one more run of each module and cell.
+"""Record what labelled test methods execute, in one more run for each module and cell.
 
-A test is traced in cells that it passes: what a failing test executes ends where it fails.
+A test is traced only in cells in which it passes: the trace of a failing test would end where the
+test fails.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from coevo.model.words import Cell, Outcome
 OWN_CELL = {PairEnd.OLD: Cell.T_OLD_C_OLD, PairEnd.NEW: Cell.T_NEW_C_NEW}
 
 Traces = Mapping[tuple[str, Cell], Trace]
-"""By method id and cell; what is not known is not there."""
+"""Traces by method id and cell; unknown ones are left out."""
 
 
 def trace_cells(
@@ -27,10 +28,11 @@ def trace_cells(
     files: Mapping[PairEnd, Collection[str]],
     alone: Collection[str],
 ) -> Traces:
-    """Trace what is wanted; the evaluation's cost pays for it.
+    """Trace the selected methods in the cells in which they pass; count the CPU time as a cost.
 
-    files  the source files whose lines are wanted, by the end of the code
-    alone  ids of methods that have a process of their own; the others may share one
+    selected  the methods to trace, by cell
+    files     the source files whose lines are recorded, by the end of the pair whose code runs
+    alone     ids of methods that get a process of their own; the others may share one
     """
     traces: dict[tuple[str, Cell], Trace] = {}
     built = evaluation.built
@@ -54,7 +56,10 @@ def _form_groups(
     selected: Mapping[Cell, Sequence[SelectedMethod]],
     alone: Collection[str],
 ) -> Iterator[tuple[Cell, str, bool, Mapping[str, TestMethod]]]:
-    """The methods that pass, by cell and module and whether they share a process; those that do not come first."""
+    """Yield each cell and module, whether the methods share a process, and the passing methods.
+
+    For a cell and module, methods that do not share a process come first.
+    """
     for cell, items in selected.items():
         members: dict[tuple[str, bool], dict[str, TestMethod]] = {}
         for item in items:

@@ -1,4 +1,4 @@
-"""Items worked on side by side by a few threads, each with a builder of its own."""
+"""Work on many items in a few threads, each with a builder of its own."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from coevo.model.containment import Bug, run_contained
 from coevo.model.errors import Transient
 from coevo.model.records import Pair
 
-# A trouble of ours (a full disk, a killed helper) is tried again at once, then left for the next
-# run of the miner, which does what is missing.
+# A failure of coevo itself (a full disk, a killed helper) is tried again at once. If it persists,
+# the item is left for the next run of the miner, which does what is missing.
 TRIES = 2
 
-# What a thread does outside of sandboxes (a diff, a git process) is over long before.
+# All that a thread does outside of sandboxes (a diff, a git process) ends well within this time.
 _ENDING_SECONDS = 20.0
 
 Item = TypeVar('Item')
@@ -32,7 +32,7 @@ Work = Callable[[Item, Callable[[], Builder]], Result]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFailure:
-    """Trouble of ours that stayed after the last try."""
+    """A transient failure that persisted in the last try of an item; `sentence` describes it."""
 
     sentence: str
 
@@ -40,11 +40,14 @@ class WorkFailure:
 def run_in_parallel(
     work: Work[Item, Result], items: Sequence[Item], builders: BuilderPool, *, jobs: int
 ) -> Generator[tuple[Item, Result | WorkFailure | Bug]]:
-    """Results as they come. A bug ends its item, and the builder that it was met in.
+    """Work on items in up to `jobs` threads and yield each with its result as it is done.
 
-    What has to end the run (Fatal, an interrupt) stops all threads and is raised here. The threads
-    outlive no iteration: its end, or its being closed, halts the builders and waits for the
-    threads, so that the builders' folder can be removed.
+    An item that fails yields a WorkFailure (transient, tried twice) or a Bug. After a bug the
+    thread closes its builder and opens a new one for the next item.
+
+    Fatal errors and interrupts stop all threads and are raised here. When the generator ends or is
+    closed, it halts the builders and waits up to 20 seconds for the threads, so that the builders'
+    folder can be removed.
     """
     todo: queue.SimpleQueue[Item] = queue.SimpleQueue()
     for item in items:
@@ -54,6 +57,7 @@ def run_in_parallel(
     stop = threading.Event()
 
     def run_thread() -> None:
+        """Work until no item is left; pass any error on to the caller and close the builder."""
         opened: list[Builder] = []
         try:
             work_items(opened)
@@ -64,6 +68,7 @@ def run_in_parallel(
                 builder.close()
 
     def work_items(opened: list[Builder]) -> None:
+        """Work on items until none is left or the run is stopped."""
         while not stop.is_set():
             try:
                 item = todo.get_nowait()
@@ -92,7 +97,7 @@ def run_in_parallel(
 
 
 def _open_once(builders: BuilderPool, opened: list[Builder]) -> Builder:
-    """The builder of a thread, on its first use a new one."""
+    """Return the thread's builder; open it on first use."""
     if not opened:
         opened.append(builders.open_builder())
     return opened[0]
@@ -111,6 +116,7 @@ def _try_item(
     builder: Callable[[], Builder],
     stop: threading.Event,
 ) -> Result | WorkFailure | Bug:
+    """Work on an item, up to `TRIES` times while errors are transient; return a bug at once."""
     trouble = ''
     for _ in range(TRIES):
         if stop.is_set():
@@ -122,13 +128,11 @@ def _try_item(
     return WorkFailure(sentence=trouble)
 
 
-# Builders over the same engine for the threads of a run, opened when something is to be run.
-
-
 class BuilderPool:
-    """A context manager; its threads have to end before it does, which `halt` hastens.
+    """Opens a builder for each thread of a run, over one engine that is made on first use.
 
-    What they write to is removed at the end: a thread that still writes would leave it behind.
+    A context manager. All threads must have ended before it exits, which `halt` speeds up: the
+    folder that they write to is removed at the exit, and a late write would leave it behind.
     """
 
     def __init__(self, language: Language, run: RunSettings, pairs: Iterable[Pair]) -> None:
@@ -147,7 +151,7 @@ class BuilderPool:
         self._stack.close()
 
     def open_builder(self) -> Builder:
-        """A builder for one thread; Transient once the run is halted."""
+        """Open a builder for one thread. Raises Transient once the run is halted."""
         with self._lock:
             if self._halted:
                 raise Transient('the run is being ended')
@@ -156,14 +160,14 @@ class BuilderPool:
             return self._engine.make_builder()
 
     def forget_pair(self, pair: Pair) -> None:
-        """A pair is done: revisions that no other one needs are removed."""
+        """Note that a pair is done; remove builds of revisions that no other pair needs."""
         for rev in (pair.old.rev, pair.new.rev):
             self._uses[rev] -= 1
             if not self._uses[rev] and self._engine is not None:
                 self._engine.forget_revision(rev)
 
     def halt(self) -> None:
-        """End what threads may be waiting for, and let nothing begin."""
+        """Stop what threads may be waiting for, and refuse new builders."""
         with self._lock:
             self._halted = True
             if self._engine is not None:

@@ -1,1 +1,4 @@
-"""What is measured of tests beside their cells: what runs takes a built pair and plain records."""
+"""Measures of tests beyond their cells, such as coverage, mutants and undone changes.
+
+Measures that run tests take a built pair and plain records.
+"""

@@ -1,4 +1,4 @@
-"""The lines of a file that a pair added, and those that it left, as Git's diff of them tells."""
+"""Find the lines of a file that a pair added, and those that it left unchanged, by Git's diff."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ from pathlib import PurePosixPath
 from coevo.git.repository import Repository
 
 _HUNK = re.compile(rb'^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@', re.MULTILINE)
-# Said in full, since a user's Git may know other defaults than ours.
+# Given explicitly, since a user's Git configuration may have other defaults.
 _PLAIN = ('--no-color', '--no-ext-diff', '--no-textconv', '--diff-algorithm=myers')
 
 
-# A file's path at old, and its blobs at both ends.
+# The file's path at old, its blob at old (None if it is new) and its blob at new.
 _Versions = tuple[str, str | None, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnchangedLines:
-    """The lines of a file at new that stood in a file at old: their numbers there, both 1-based."""
+    """The lines of a file that a pair left unchanged.
+
+    old_path   the file's path at old
+    old_lines  line numbers at old by line numbers at new, both from 1
+    """
 
     old_path: str
     old_lines: Mapping[int, int]
@@ -30,9 +34,10 @@ class UnchangedLines:
 def find_added_lines(
     repository: Repository, old_rev: str, new_rev: str, path: str
 ) -> frozenset[int]:
-    """1-based lines of a file at new that its version at old lacks; all of them if it is new.
+    """Return the lines of a file at new, from 1, that its old version lacks.
 
-    A file that was renamed is compared with what it was (`git diff -M`).
+    These are all lines if the file is new. A renamed file is compared with the file that it was
+    (`git diff -M`).
     """
     versions = _find_versions(repository, old_rev, new_rev, path)
     if versions is None:
@@ -50,7 +55,7 @@ def find_added_lines(
 def find_unchanged_lines(
     repository: Repository, old_rev: str, new_rev: str, path: str
 ) -> UnchangedLines | None:
-    """The lines that `find_added_lines` does not have; None if there is no version at old, or none at new."""
+    """Return the lines that the pair did not add; None if the file is not at both ends."""
     versions = _find_versions(repository, old_rev, new_rev, path)
     if versions is None:
         return None
@@ -69,6 +74,7 @@ def find_unchanged_lines(
 def _find_versions(
     repository: Repository, old_rev: str, new_rev: str, path: str
 ) -> _Versions | None:
+    """Return the versions of a file at both ends; None if it is not at new."""
     entry = repository.tree(new_rev).get(path)
     if entry is None:
         return None
@@ -83,7 +89,10 @@ def _count_lines(repository: Repository, oid: str) -> int:
 
 
 def _list_hunks(repository: Repository, before: str, after: str) -> Iterator[tuple[int, int, int]]:
-    """The first line behind what was removed, how many were removed, and how many added there."""
+    """Yield for each hunk the first line at new behind what it removes, and two counts.
+
+    The counts are those of the removed and the added lines.
+    """
     if before == after:
         return
     options = (*_PLAIN, '--unified=0', '--text')
@@ -97,7 +106,7 @@ def _list_hunks(repository: Repository, before: str, after: str) -> Iterator[tup
 def _list_renamed(
     repository: Repository, old_rev: str, new_rev: str, suffix: str
 ) -> dict[str, str]:
-    """Files of new whose names end so and that have another path at old, and that path."""
+    """Return the old paths of renamed files, by their path at new, for one file name suffix."""
     listing = repository.run_command(
         *('diff-tree', '-r', '-z', '-M', '--diff-filter=R', '--name-status'),
         *(old_rev, new_rev, '--', f'*{suffix}'),

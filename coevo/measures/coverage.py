@@ -1,4 +1,4 @@
-"""What a test covers of changed dependencies (TestEvo-Bench, A.4)."""
+"""Measure how much of its changed dependencies a test covers (TestEvo-Bench, A.4)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ Key = tuple[str, int, str]
 
 
 def measure_coverage(dependencies: Iterable[Dependency], trace: Trace) -> Coverage | None:
-    """The coverage of the dependencies that are methods or constructors and stand at new.
+    """Return the coverage of the dependencies that are methods or constructors at new.
 
-    A line belongs to each of them in whose range it lies; two that share lines (a method in a local
-    class) count it twice, as the paper's sum over dependencies does. None if there are none.
+    A line counts for each dependency that contains it. So a line of a method in a local class
+    counts twice if the method around it is a dependency, too, as in the paper's sum over
+    dependencies. None if there are no such dependencies.
     """
     return sum_coverage(measure_each(dependencies, trace))
 
 
 def measure_each(dependencies: Iterable[Dependency], trace: Trace) -> tuple[CoveredDependency, ...]:
-    """The same for each of them."""
+    """Return the coverage of each dependency that is a method or constructor at new."""
     return tuple(
         _measure_dependency(dependency, trace)
         for dependency in dependencies
@@ -35,11 +36,12 @@ def measure_each(dependencies: Iterable[Dependency], trace: Trace) -> tuple[Cove
 
 
 def is_measured(dependency: Dependency) -> bool:
+    """Return whether a dependency is a method or constructor that exists at new."""
     return dependency.is_method and dependency.revised is not Revised.REMOVED
 
 
 def sum_coverage(parts: Sequence[CoveredDependency]) -> Coverage | None:
-    """The sum over dependencies; None if there are none."""
+    """Return the sum over dependencies; None if there are none."""
     if not parts:
         return None
     return Coverage(
@@ -58,10 +60,12 @@ def measure_with_others(
     own: Iterable[CoveredDependency],
     seen: Mapping[Key, CoveredDependency],
 ) -> Coverage | None:
-    """What a test covers of a list of which it may execute a part alone (A.4: those of the task).
+    """Return what a test covers of a list of dependencies, such as those of its task (A.4).
 
-    own   what it executes, and what it covers of that
-    seen  the same of others, from which the lines of the rest are known
+    The test may execute only a part of them. None if none of them is a method at new.
+
+    own   the test's coverage of the dependencies that it executes
+    seen  the coverage by other tests, which tells how many lines of the rest have code
     """
     known = {make_key(dependency): dependency for dependency in own}
     return sum_coverage(
@@ -75,6 +79,7 @@ def measure_with_others(
 
 
 def make_key(one: Dependency | CoveredDependency) -> Key:
+    """Return the key of a dependency: file, first line, declaration."""
     return one.file, one.start_line, one.declaration
 
 
@@ -94,7 +99,7 @@ def _measure_dependency(dependency: Dependency, trace: Trace) -> CoveredDependen
 
 
 def _make_uncovered(dependency: Dependency, seen: CoveredDependency | None) -> CoveredDependency:
-    """Nothing of it is covered; how many of its lines have code is known if another test was traced."""
+    """Return zero coverage; lines with code are known only if another test was traced."""
     known = seen or _measure_dependency(dependency, Trace(executed=(), lines={}))
     return replace(known, covered_lines=0, covered_branches=0, executed=False)
 
@@ -111,15 +116,16 @@ def _list_lines(dependency: Dependency, trace: Trace) -> list[CoveredLine]:
     ]
 
 
-# Which changed declarations a trace shows as executed, where they stand at new.
+# -- changed declarations that a trace shows as executed at new ------------------------------------
 
 
 def mark_executed_at_new(
     repository: Repository, pair: Pair, dependencies: Sequence[Dependency], trace: Trace
 ) -> tuple[Dependency, ...]:
-    """The dependencies with what a trace on the new code says of those that stand there.
+    """Return the dependencies, marked by whether a trace on the new code executes them.
 
-    The rest of a type counts as executed with any of its methods; resources are left as they are.
+    The rest of a type counts as executed if any method of the type is. Dependencies that were
+    removed and resources are returned unchanged.
     """
     return tuple(
         replace(dependency, executed_new=_is_executed(repository, pair, dependency, trace))

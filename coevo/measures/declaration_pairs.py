@@ -1,4 +1,4 @@
-"""Where a changed declaration stands at both ends of a pair."""
+"""Locate a changed declaration at both ends of a pair."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ CALLABLES = ('method', 'constructor')
 def find_declaration(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> LocatedDeclaration | None:
-    """Where the declaration stands that a dependency names: at new, or at old if it was removed.
+    """Return where a method or constructor stands: at new, or at old if it was removed.
 
-    None where it is no method or constructor, but the rest of a type, or a resource.
+    None for other dependencies, such as the rest of a type or a resource.
     """
     if not dependency.file.endswith(get_reading(pair.language).SUFFIXES):
         return None
@@ -35,11 +35,14 @@ def find_declaration(
 def find_counterpart(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> LocatedDeclaration | None:
-    """Its type at the other end, with the declaration of the same name and parameters.
+    """Return the type of a method or constructor at the other end, with its counterpart in it.
 
-    A type may have moved with its file, its package, or into another file that the pair changed:
-    those of the same path come first, then those of the same name around it. None where there is
-    no such type.
+    The counterpart has the same name and parameters. If the dependency was removed, `member` may be
+    None: the type is there, but lacks it. A type may have moved with its file, its package, or into
+    another file that the pair changed. The same path is looked at first. A type matches by its name
+    without the package, but with the names of the types around it.
+
+    None if there is no such type, or, unless the dependency was removed, no counterpart.
     """
     known = find_declaration(repository, pair, dependency)
     if known is None or known.member is None:
@@ -55,7 +58,7 @@ def find_counterpart(
 def find_declared_type(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> LocatedDeclaration | None:
-    """Where the type stands of which a dependency names the rest: at new, or at old."""
+    """Return the type whose rest a dependency is: at new, or at old if it was removed."""
     rev = pair.old.rev if dependency.revised is Revised.REMOVED else pair.new.rev
     lines = dependency.start_line, dependency.end_line
     for located in _list_types(repository, pair, rev, [dependency.file]):
@@ -70,13 +73,17 @@ def find_declared_type(
 def find_other_type(
     repository: Repository, pair: Pair, known: LocatedDeclaration, *, is_new: bool
 ) -> LocatedDeclaration | None:
-    """The same type at the other end; `is_new` says that it is known at new."""
+    """Return the same type at the other end; None if it is not there.
+
+    is_new  whether `known` is at new
+    """
     return next(_list_others(repository, pair, known, is_new=is_new), None)
 
 
 def _list_others(
     repository: Repository, pair: Pair, known: LocatedDeclaration, *, is_new: bool
 ) -> Iterator[LocatedDeclaration]:
+    """Yield types of the same name at the other end: of the same path, then of changed files."""
     rev = pair.old.rev if is_new else pair.new.rev
     changed = (change.path for change in repository.list_changes(pair.old.rev, pair.new.rev))
     suffixes = get_reading(pair.language).SUFFIXES

@@ -1,4 +1,4 @@
-"""What all measures take: a pair that was built, and tests of one of its ends."""
+"""Run tests of one end of a pair on that end's code, with one edit in it; used by all measures."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Outcome
 
 Files = tuple[tuple[str, bytes | None], ...]
-"""Contents by path, sorted; None is absent."""
+"""Contents by path, sorted; None means absent."""
 
 RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldTest:
-    """A test method that has a track, as it stands where it is measured, with its dependencies.
+    """A test method with a track, at the end where it is measured, with its dependencies.
 
-    undone  which parts of these are undone, by the keys of their rows; None is all
-    tests  test files that are other there, beside those of the runner
+    undone  keys of the rows of `reversals` whose parts are to be undone; None means all
+    tests   test files that differ from the revision, beside those of the runner
     """
 
     method_id: str
@@ -40,16 +40,16 @@ class GoldTest:
 
 @dataclass(slots=True, kw_only=True)
 class EditedCellRunner:
-    """What runs edited cells of one end of a pair.
+    """Runs edited cells of one end of a pair.
 
     override     the workaround under which the pair's cells ran
-    end          whose tests are run on whose code
-    tests        test files that are other than their revision's, as in `Edits`
-    sources      that lie beside the tests; None: those of the revision without any edit, so that
-                 what a test notices is never a text
-    confirms     whether a test that fails without a change is asked again, as it may be by chance
-    unstable     those of which the other answer was another one
-    cpu_seconds  what sandboxed programs have used
+    end          the end whose tests run on its own code
+    tests        test files that differ from the revision, as in `CellEdits`
+    sources      the main sources that lie beside the tests; None: those of the revision without any
+                 edit, so that a test cannot notice an edit in the text of a source
+    confirms     whether `run_confirmed` repeats a failure, which may be a chance event
+    unstable     methods that did not fail again when a failure was repeated
+    cpu_seconds  CPU time of the sandboxed programs so far
     """
 
     built: BuiltPair
@@ -64,6 +64,7 @@ class EditedCellRunner:
 
     @property
     def pair(self) -> Pair:
+        """The pair as it was mined."""
         return self.built.pair
 
     @property
@@ -73,6 +74,7 @@ class EditedCellRunner:
 
     @property
     def build(self) -> Build:
+        """The build of the revision that is measured."""
         return self.built.new if self.end is PairEnd.NEW else self.built.old
 
     def compile(
@@ -83,10 +85,12 @@ class EditedCellRunner:
         *,
         whole: bool = False,
     ) -> CompiledTests:
-        """A module's tests against the code, of which one file may be another, or gone.
+        """Compile a module's tests against the code, with at most one code file edited.
 
-        tests  test files that are other, beside those of the runner
-        whole  whether it is asked which of the module's tests compile, and not only what some do
+        code   the path and new content of the edited code file; None as content removes it
+        tests  test files that differ, beside those of the runner, which take precedence
+        whole  whether to find out for all tests of the module whether they compile, and not only
+               for those that will run
         """
         files = sorted({**dict(tests), **dict(self.tests)}.items())
         edits = CellEdits(tests=tuple(files), code=(code,) if code else ())
@@ -103,9 +107,11 @@ class EditedCellRunner:
     def run_alone(
         self, compiled: CompiledTests, method: TestMethod, cpu_limit: float | None
     ) -> Verdict:
-        """What a method does alone in a fresh process; or in the compiler's hands.
+        """Return the verdict on a method that runs alone in a fresh process, or the compiler's.
 
-        Transient where the process did not start, which says nothing of the code.
+        cpu_limit  CPU seconds; None is the usual limit
+
+        Raises: Transient if the process does not start.
         """
         (verdict,) = self.run_all(compiled, [method], cpu_limit)
         assert verdict is not None, 'a method that runs alone has no neighbour to lose to'
@@ -114,16 +120,19 @@ class EditedCellRunner:
     def run_all(
         self, compiled: CompiledTests, methods: Sequence[TestMethod], cpu_limit: float | None
     ) -> tuple[Verdict | None, ...]:
-        """What methods do one after the other in one process; None for who loses it to a neighbour.
+        """Return the verdicts on methods that run one after the other in one process.
 
-        Transient where the process did not start.
+        Methods that do not compile have the compiler's verdict. None for a method whose process
+        another method ended before its turn.
+
+        Raises: Transient if the process does not start.
         """
         if compiled.code_failure is not None:
             failed = Verdict(outcome=Outcome.COMPILE_ERROR, signature=compiled.code_failure)
             return (failed,) * len(methods)
         verdicts = [self.built.find_compile_verdict(compiled, method) for method in methods]
         left = [index for index, verdict in enumerate(verdicts) if verdict is None]
-        if not left:  # also where nobody is asked
+        if not left:  # also if there are no methods at all
             return tuple(verdicts)
         conditions = RunConditions(
             override=self.override,
@@ -139,7 +148,10 @@ class EditedCellRunner:
         return tuple(verdicts)
 
     def run_confirmed(self, compiled: CompiledTests, method: TestMethod) -> Verdict:
-        """The same; of a failure that is to be confirmed, and is not, the method is `unstable`."""
+        """Run a method alone; if failures are to be confirmed, run a failing method again.
+
+        If it does not fail again, the method is added to `unstable`. The first verdict is returned.
+        """
         verdict = self.run_alone(compiled, method, None)
         must_confirm = self.confirms and verdict.outcome in RUN_AND_BROKEN
         if must_confirm and not self.run_alone(compiled, method, None).outcome.is_broken:
@@ -148,6 +160,6 @@ class EditedCellRunner:
 
 
 def find_module(modules: Iterable[str], path: str) -> str | None:
-    """The innermost module below whose folder a file lies."""
+    """Return the innermost module whose folder contains a file; None if there is none."""
     holding = [name for name in modules if name == '.' or path.startswith(f'{name}/')]
     return max(holding, key=lambda name: (name != '.', len(name)), default=None)

@@ -1,8 +1,8 @@
-"""Which mutants a test is run against: drawn at random from those that compile, and all accounted for.
+"""Choose the mutants for a test at random from those that compile, and account for all others.
 
-TestEvo-Bench, A.5. What compiles is said by the compiler of the project, not by the tool's own check.
-The random order of mutants is that of their ids, a hash of the pair, the file and its text: the same on every machine, and
-the same for all tests of a pair, which therefore share mutants.
+The source is TestEvo-Bench, A.5. The project's compiler decides what compiles, not the tool's own
+check. The random order of mutants is that of their ids, hashes of the pair, path and mutated
+file. It is the same on every machine and for all tests of a pair, which therefore share mutants.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ from coevo.measures.edited_cells import EditedCellRunner, find_module
 from coevo.model.records import compute_short_hash
 
 CAP = 10
-"""Mutants kept of a file, for each test (TestEvo-Bench, A.5)."""
+"""Mutants of a file that are kept for each test (TestEvo-Bench, A.5)."""
 CHECKED = 400
-"""Mutants of a file, for each test, that the compiler is asked about: the first of that order."""
-_ORIGINAL = ''  # stands for the id of the file as it is
+"""Mutants of a file that are compiled for each test: the first ones in the random order."""
+_ORIGINAL = ''  # the key of the unchanged file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnMutant:
-    """equal_compiled: as the original's, or as that of a mutant that comes before it in that order."""
+    """A mutant that was drawn.
+
+    equal_compiled  whether it compiles to the same as the original or an earlier mutant
+    """
 
     mutant_id: str
     file: str
@@ -36,9 +39,9 @@ class DrawnMutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantSet:
-    """What became of the mutants that a tool emitted for a test.
+    """The mutants for a test, with counts of those that a tool emitted.
 
-    emitted = len(kept) + compile_failed + redundant + capped_out + not_checked
+    emitted = len(mutants) + compile_failed + redundant + capped_out + not_checked
     """
 
     emitted: int = 0
@@ -50,7 +53,7 @@ class MutantSet:
 
 
 def join_sets(sets: Iterable[MutantSet]) -> MutantSet:
-    """The set of several files."""
+    """Join the sets of several files into one."""
     all_sets = list(sets)
     return MutantSet(
         emitted=sum(mutant_set.emitted for mutant_set in all_sets),
@@ -64,7 +67,10 @@ def join_sets(sets: Iterable[MutantSet]) -> MutantSet:
 
 @dataclass(slots=True, kw_only=True)
 class FileMutants:
-    """All mutants of a file that any test of a pair may need, in that order; checked when first asked."""
+    """The mutants of a file that any test of a pair may need, in random order.
+
+    They are compiled when a test first needs them.
+    """
 
     path: str
     module: str
@@ -75,7 +81,7 @@ class FileMutants:
     _fits: dict[str, bool] = field(default_factory=dict)
 
     def draw(self, runner: EditedCellRunner, lines: Collection[int]) -> MutantSet | None:
-        """The set for the lines of one test; None where not even the file itself compiles here."""
+        """Return the set for the lines of one test; None if the unchanged file does not compile."""
         emitted = [
             drawn_mutant for drawn_mutant in self.emitted if drawn_mutant.mutant.line in lines
         ]
@@ -99,6 +105,7 @@ class FileMutants:
         )
 
     def _select_mutants(self, valid: Sequence[DrawnMutant]) -> tuple[DrawnMutant, ...]:
+        """Return the first `cap` mutants; mark those that compile to the same as an earlier one."""
         seen = {self._checked[_ORIGINAL].digest} if valid else set()
         selected = []
         for drawn_mutant in valid[: self.cap]:
@@ -115,7 +122,7 @@ class FileMutants:
         return tuple(selected)
 
     def _compiles(self, runner: EditedCellRunner, one: DrawnMutant) -> bool:
-        """Whether the file compiles, and the others of its module do with it."""
+        """Return whether a mutant compiles, and the other files of its module with it."""
         checked, original = self._checked[one.mutant_id], self._checked[_ORIGINAL]
         if checked.signature is not None:
             return False
@@ -127,7 +134,7 @@ class FileMutants:
         return self._fits[one.mutant_id]
 
     def _check_with_compiler(self, runner: EditedCellRunner, asked: Sequence[DrawnMutant]) -> None:
-        """Ask the compiler about those that it was not asked about, and about the original."""
+        """Compile those mutants that were not compiled yet, and at first the unchanged file."""
         new = [
             drawn_mutant for drawn_mutant in asked if drawn_mutant.mutant_id not in self._checked
         ]
@@ -148,10 +155,11 @@ class FileMutants:
 def make_file_mutants(
     runner: EditedCellRunner, path: str, lines: Collection[int], cap: int = CAP
 ) -> FileMutants | None:
-    """The mutants of some lines of a file; None where no module that was built has it, or the
-    language offers none.
+    """Return the mutants of some lines of a file.
 
-    OutOfTime where the tool does not end.
+    None if no built module contains the file, or the language offers no mutants.
+
+    Raises: MutationTimeout if the tool does not end in time.
     """
     mutation = get_measures(runner.pair.language).mutation
     if mutation is None or not offers_capability(runner.pair.language, Capability.CHECK_SOURCES):

@@ -1,4 +1,4 @@
-"""How many mutants of the lines that a pair added each gold test kills (TestEvo-Bench, A.5)."""
+"""Count the mutants, in lines that a pair added, that each gold test kills (TestEvo-Bench, A.5)."""
 
 from __future__ import annotations
 
@@ -25,28 +25,33 @@ from coevo.model.words import Outcome
 BASELINE_RUNS = 3
 LEAST_CPU_LIMIT = 10.0
 SLOWER_THAN_BASELINE = 5
-"""A mutant may use so many times what the slowest run without it did, ten seconds at least."""
+"""A mutant may use this many times the CPU time of the slowest run without one, but at least
+`LEAST_CPU_LIMIT` seconds."""
 
 Lines = Mapping[str, frozenset[int]]
-"""By path, lines at new."""
+"""Line numbers at new, by path."""
 
 NOT_RUN: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantMeasures:
-    """Rows by test and mutant; `mutations` is None for a test of which nothing could be measured."""
+    """The results of mutation testing.
+
+    rows       one for each test and mutant
+    mutations  the counts by method id; None for a test that could not be measured
+    """
 
     rows: tuple[MutantRow, ...]
-    mutations: Mapping[str, Mutation | None]  # by method id
+    mutations: Mapping[str, Mutation | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _MutationSubject:
     """A test with its mutants.
 
-    passes     whether it passes three times without any; None where it is not run
-    cpu_limit  CPU seconds for a run with one
+    passes     whether it passes three times without a mutant; None if it is not run
+    cpu_limit  CPU seconds for a run with a mutant
     """
 
     test: GoldTest
@@ -58,12 +63,14 @@ class _MutationSubject:
 def measure_mutants(
     runner: EditedCellRunner, tests: Sequence[GoldTest], most_runs: int | None = None
 ) -> MutantMeasures:
-    """Run tests alone against their mutants: each against its whole set, or against none.
+    """Draw mutants for tests and run each test alone against its whole set, or not at all.
 
-    Who is run is decided before anything is, at random and by counts of runs, so that no score depends
-    on how fast the machine is. Transient where test processes do not start.
+    Which tests are run is decided beforehand, at random and by numbers of runs, so that no score
+    depends on the speed of the machine.
 
-    most_runs  of all tests together, those without a mutant counted; None is no limit
+    most_runs  the limit for all tests together, with runs without a mutant; None is no limit
+
+    Raises: Transient if a test process does not start.
     """
     wanted = {test.method_id: find_mutable_lines(runner, test) for test in tests}
     return run_mutants(runner, tests, draw_mutant_sets(runner, wanted), most_runs)
@@ -76,10 +83,10 @@ def run_mutants(
     most_runs: int | None = None,
     slowest: Mapping[str, float] = NOT_RUN,
 ) -> MutantMeasures:
-    """The same for mutants that were drawn before, by method id; a test that has none there is not
-    measured.
+    """Run tests against mutants that were drawn before; see `measure_mutants`.
 
-    slowest  of tests that have passed as often as is asked, CPU seconds of their slowest run
+    found    the mutants by method id; a test without an entry is not measured
+    slowest  CPU seconds of the slowest run of tests that are already known to pass without mutants
     """
     measurable = [test for test in tests if test.method_id in found]
     sets = {test.method_id: found[test.method_id] for test in measurable}
@@ -105,8 +112,10 @@ def run_mutants(
 
 
 def draw_mutant_sets(runner: EditedCellRunner, wanted: Mapping[str, Lines]) -> dict[str, MutantSet]:
-    """The mutants of each test's lines, by method id; a test of which a file cannot be mutated here
-    is left out."""
+    """Return the mutants of each test's lines, by method id.
+
+    A test is left out if a file with its lines cannot be mutated here.
+    """
     files = dict(_make_files(runner, list(wanted.values())))
     sets_by_method = {}
     for method_id, lines in wanted.items():
@@ -118,7 +127,7 @@ def draw_mutant_sets(runner: EditedCellRunner, wanted: Mapping[str, Lines]) -> d
 
 
 def find_mutable_lines(runner: EditedCellRunner, test: GoldTest) -> dict[str, frozenset[int]]:
-    """By path, the lines of a test's dependency methods that the pair added."""
+    """Return the lines in a test's dependency methods that the pair added, by path."""
     lines: dict[str, frozenset[int]] = {}
     old, new = runner.pair.old.rev, runner.pair.new.rev
     for dependency in test.dependencies:
@@ -136,7 +145,7 @@ def find_mutable_lines(runner: EditedCellRunner, test: GoldTest) -> dict[str, fr
 def _make_files(
     runner: EditedCellRunner, wanted: Sequence[Lines]
 ) -> Iterator[tuple[str, FileMutants | None]]:
-    """Each file once, for all tests together."""
+    """Yield each file once with the mutants of all tests; None if it cannot be mutated."""
     for path in sorted({path for lines in wanted for path in lines}):
         together = frozenset().union(*(lines.get(path, frozenset()) for lines in wanted))
         try:
@@ -155,14 +164,14 @@ def _draw_set(
 
 
 def count_runs(mutants: MutantSet) -> int:
-    """How often a test is run that is measured."""
+    """Return how many runs a test needs if it is measured."""
     return len(mutants.mutants) + BASELINE_RUNS if mutants.mutants else 0
 
 
 def _run_baseline(
     runner: EditedCellRunner, subject: _MutationSubject, is_chosen: bool, known: float | None
 ) -> _MutationSubject:
-    """A test with what it does without mutants, if it is one of those that are run."""
+    """Run a chosen test without mutants and return it with the result; else return it unchanged."""
     if not is_chosen or not subject.mutants.mutants:
         return subject
     if known is not None:
@@ -184,7 +193,7 @@ def _mark_passing(subject: _MutationSubject, slowest: float) -> _MutationSubject
 def _run_subjects(
     runner: EditedCellRunner, subjects: Sequence[_MutationSubject]
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
-    """What a test did with a mutant, by the ids of both."""
+    """Yield the verdict on each test with each mutant, by method id and mutant id."""
     for mutant in _order_by_lot(subjects):
         for module, tests in _list_test_trees(subjects):
             concerned = [
@@ -199,13 +208,14 @@ def _run_subjects(
 
 
 def _list_test_trees(subjects: Sequence[_MutationSubject]) -> Iterator[tuple[str, Files]]:
-    """Each module with what is other in its tests, which is compiled for itself."""
+    """Yield each module with each set of edited test files, which is compiled separately."""
     yield from dict.fromkeys(
         (subject.test.method.module, subject.test.tests) for subject in subjects
     )
 
 
 def _order_by_lot(subjects: Sequence[_MutationSubject]) -> list[DrawnMutant]:
+    """Return the mutants of all tests, each once, in the random order of their ids."""
     by_id = {mutant.mutant_id: mutant for subject in subjects for mutant in subject.mutants.mutants}
     return [by_id[mutant_id] for mutant_id in sorted(by_id)]
 
@@ -220,14 +230,14 @@ def _run_mutant(
 
 
 def compute_cpu_limit(slowest: float) -> float:
-    """CPU seconds for a run with a mutant, by those of the slowest run without one."""
+    """Return the CPU seconds for a run with a mutant, given the slowest run without one."""
     return max(LEAST_CPU_LIMIT, SLOWER_THAN_BASELINE * slowest)
 
 
 def compile_with_mutant(
     runner: EditedCellRunner, module: str, mutant: DrawnMutant, tests: Files
 ) -> CompiledTests:
-    """A module's tests against the code with a mutant; `tests` as in `EditedCellRunner.compile`."""
+    """Compile a module's tests, edited as in `EditedCellRunner.compile`, against a mutant."""
     source = runner.repository.blob(runner.repository.tree(runner.rev)[mutant.file].oid)
     return runner.compile(module, (mutant.file, mutant.mutant.apply_to(source)), tests)
 
@@ -278,16 +288,19 @@ def _summarise(subject: _MutationSubject, verdicts: Verdicts) -> Mutation:
     )
 
 
-# How many runs a measure may take: decided before the first of them, never by a clock.
+# -- limits --------------------------------------------------------------------------------------
 #
-# A budget of seconds would give a slow machine other figures than a fast one.
+# Limits are numbers of runs, applied before the first run. With a limit in seconds, a slow machine
+# would give other figures than a fast one.
 
 
 def choose_affordable(runs: Mapping[str, int], most: int | None) -> frozenset[str]:
-    """Those of several ids that are run, each whole, by the number of runs that each takes.
+    """Return which ids to run, given the number of runs that each needs.
 
-    They are taken in the order of their ids, which is random, as long as they fit; one that does
-    not fit is passed over. None for `most` is no limit.
+    Ids are taken in their order, which is random, as long as they fit completely; one that does not
+    fit is skipped.
+
+    most  the limit for all together; None is no limit
     """
     left = sum(runs.values()) if most is None else most
     chosen = set()

@@ -1,8 +1,9 @@
-"""What of a changed dependency can be undone alone, and its file without that.
+"""Split a changed dependency into parts that can be undone alone, and edit its file accordingly.
 
-A method or constructor is one part. Of the rest of a type its header (with the constants of an enum), each of
-its fields and initializers is one; a type that is new goes, one that is gone stands again. A resource
-is one part: its old content is laid over the new one.
+A method or constructor is one part. The rest of a type has several: its header (with the constants
+of an enum), and each field and initializer. A new type is one part, undone by removing it; a
+removed type is one part, undone by putting it back. A resource is one part, undone by restoring its
+old content.
 """
 
 from __future__ import annotations
@@ -24,18 +25,20 @@ from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
 
 Key = tuple[str, int, str, str]
-"""What a row of `reversals` is about: file, first line, what happened, declaration."""
+"""The key of a row of `reversals`: file, first line, what happened, declaration."""
 
 Edit = tuple[str, bytes | None]
-"""A path with its content; None where the file is not there."""
+"""A path and its content; None means that the file is absent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoablePart:
-    """A change that is undone alone.
+    """A change that can be undone alone.
 
-    Lines are those at new, or at old where it was removed. `edit` is None where the type does not
-    stand at the other end, or `is_offered` says that the language cannot undo anything.
+    start_line  the first line at new, or at old if the declaration was removed
+    edit        the file in which it is undone; None if its type is not at the other end, or if the
+                language cannot undo changes
+    is_offered  whether the language can undo changes
     """
 
     declaration: str
@@ -47,14 +50,18 @@ class UndoablePart:
 
     @property
     def key(self) -> Key:
+        """The key of its row."""
         return self.file, self.start_line, self.revised, self.declaration
 
 
 def list_undoable_parts(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> tuple[UndoablePart, ...]:
-    """In the order of the text; none where nothing can be undone, as of a type that was renamed."""
-    if dependency.is_resource:  # which may be a template that ends as sources do
+    """Return the parts of a dependency, in the order of the text.
+
+    Empty if nothing can be undone, such as for a type that was renamed.
+    """
+    if dependency.is_resource:  # first, since a template may have the suffix of a source
         return tuple(_list_resource_parts(repository, pair, dependency))
     undoing = get_measures(pair.language).undoing
     if undoing is None:
@@ -92,7 +99,7 @@ def _make_method_part(change: _DependencyChange, known: LocatedDeclaration) -> U
 
 
 def _make_whole_part(dependency: Dependency, edit: Edit | None) -> UndoablePart:
-    """The dependency as a whole."""
+    """Return the dependency as a single part."""
     return UndoablePart(
         declaration=dependency.declaration,
         file=dependency.file,
@@ -137,7 +144,11 @@ def _list_type_parts(change: _DependencyChange) -> Iterator[UndoablePart]:
 
 
 def _put_type_back(change: _DependencyChange, old: LocatedDeclaration) -> Edit | None:
-    """A type in the file of its name at new; the whole old file where there is none."""
+    """Return the edit that puts a type back into the file of its old path.
+
+    If that file is absent at new, it is restored as a whole, if the type is an outermost one. None
+    if the type cannot be put back.
+    """
     entry = change.repository.tree(change.pair.new.rev).get(old.path)
     if entry is None:
         outermost = all(
@@ -151,7 +162,7 @@ def _put_type_back(change: _DependencyChange, old: LocatedDeclaration) -> Edit |
 def _list_field_parts(
     undoing: ChangeUndoing, old: LocatedDeclaration, new: LocatedDeclaration
 ) -> Iterator[UndoablePart]:
-    """Fields and initializers: those at new in their order, then those that are gone."""
+    """Yield the fields and initializers that differ: those at new in order, then removed ones."""
     before, after = _list_first_members(old), _list_first_members(new)
     matched = _match_members(before, after)
     for member in after:
@@ -168,13 +179,16 @@ def _list_field_parts(
 
 
 def _list_first_members(known: LocatedDeclaration) -> list[Member]:
-    """The first of each that one declaration declares."""
+    """Return fields and initializers; only the first of those in one declaration (`int a, b;`)."""
     members = [m for m in known.type.members if m.kind in ('field', 'initializer')]
     return list({member.start_byte: member for member in reversed(members)}.values())[::-1]
 
 
 def _match_members(before: list[Member], after: list[Member]) -> dict[int, Member]:
-    """By its place at new, what a member was: fields by name, initializers by text, else by order."""
+    """Return the old version of members, by the start byte at new.
+
+    Fields match by name. Initializers of the same name match by text; the rest match by order.
+    """
     fields = {member.name: member for member in before if member.kind == 'field'}
     matches = {
         member.start_byte: fields[member.name]

@@ -1,8 +1,8 @@
-"""Placebos: edits of the code that change its text and its byte code, and nothing that it does.
+"""Make placebos: edits that change the text and the byte code of the code, but not its behaviour.
 
-A test that notices a mutant or an undone change by what it does passes with a placebo. One that reads
-sources, class files, dates or anything else that is merely different does not. What exactly is put
-in, and where, is drawn anew each time, so that no test can know it beforehand.
+A test that notices mutants or undone changes by behaviour passes with a placebo. A test that reads
+sources, class files, dates or anything else that merely differs does not. The inserted text and its
+place are random each time, so that no test can know them beforehand.
 """
 
 from __future__ import annotations
@@ -27,12 +27,15 @@ def make_placebo(
     kind: PlaceboKind,
     draw: Random,
 ) -> tuple[tuple[str, bytes], ...]:
-    """Files at new, by path, in which each of these declarations is written in another way.
+    """Return files at new, sorted by path, with a harmless insertion in each declaration.
 
-    A method or constructor gets a statement of no effect, somewhere in its body; the rest of a type,
-    a type of which a method was removed, and what has no body, a comment, whose lines move what
-    debuggers read. What does not stand at new in a file of the language is left as it is; no files
-    where that is all, or where the language offers none.
+    A method or constructor gets a statement without effect somewhere in its body. The rest of a
+    type, a type that lost a method, and a declaration without a body get a comment. Declarations
+    that are in no source file at new are skipped. The result is empty if no declaration is left or
+    the language offers no placebos.
+
+    kind  whether lines behind an insertion may move
+    draw  the source of random choices
     """
     placebos = get_measures(pair.language).placebos
     if placebos is None:
@@ -50,6 +53,7 @@ def make_placebo(
 def _find_single_revision(
     repository: Repository, pair: Pair, one: Dependency
 ) -> LocatedDeclaration | None:
+    """Return where a declaration, or the type that lost it, stands at new; None if nowhere."""
     if not one.file.endswith(get_reading(pair.language).SUFFIXES):
         return None
     if one.revised is Revised.REMOVED:

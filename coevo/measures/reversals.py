@@ -1,4 +1,4 @@
-"""Which parts of a change its gold tests notice: each of them undone alone."""
+"""Find out which parts of a change gold tests notice, by undoing each part alone."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from coevo.model.quality import ReversalRow, ReversalStatus
 from coevo.model.words import Outcome
 
 TYPE_ABSENT = 'type_absent'
-"""The signature of a declaration whose type does not stand at the other end."""
+"""The signature for a declaration whose type does not exist at the other end."""
 
 
 def measure_reversals(
     runner: EditedCellRunner, tests: Sequence[GoldTest], most_runs: int | None = None
 ) -> tuple[ReversalRow, ...]:
-    """Run every test alone with each part of its changed dependencies undone on the new code.
+    """Run every test alone with each part of its changed dependencies undone in the new code.
 
-    The tests pass as they are: their cells say so. Each part is compiled once for all tests of a module:
-    the first part of every dependency, those of best rank first, then the second ones, and so on. What is
-    beyond the most runs is `not_run`, what the language cannot undo `not_offered`. Transient where test processes do not start.
+    The tests pass without that, as their cells have shown. Each part is compiled once for all tests
+    of a module. The first part of every dependency comes first, dependencies of best rank before
+    others; then the second parts follow, and so on. Parts beyond `most_runs` are `not_run`; parts
+    that the language cannot undo are `not_offered`.
+
+    Raises: Transient if a test process does not start.
     """
     parts = {test.method_id: _list_wanted_parts(runner, test) for test in tests}
     rows: dict[tuple[str, Key], ReversalRow] = {}
@@ -39,13 +42,13 @@ def measure_reversals(
 
 
 Place = tuple[int, int]
-"""Which part of its dependency one is, and the rank of that."""
+"""The index of a part in its dependency, and the rank of the dependency."""
 
 
 def _list_wanted_parts(
     runner: EditedCellRunner, test: GoldTest
 ) -> list[tuple[Place, UndoablePart]]:
-    """Those that are wanted, each once."""
+    """Return the parts that are to be undone for a test, each once."""
     by_key: dict[Key, tuple[Place, UndoablePart]] = {}
     for dependency in test.dependencies:
         parts = list_undoable_parts(runner.repository, runner.pair, dependency)
@@ -58,7 +61,7 @@ def _list_wanted_parts(
 def _group_by_part(
     tests: Iterable[GoldTest], parts: Mapping[str, Sequence[tuple[Place, UndoablePart]]]
 ) -> Iterator[tuple[UndoablePart, list[GoldTest]]]:
-    """Every part with the tests of a module that depend on it, in the order in which they are run."""
+    """Yield every part with the tests of one module that depend on it, in the order of runs."""
     groups: dict[tuple[Key, str], tuple[Place, UndoablePart, list[GoldTest]]] = {}
     for test in tests:
         for position, part in parts[test.method_id]:

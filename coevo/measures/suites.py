@@ -1,7 +1,7 @@
-"""What a suite is worth: all of its passing tests together, on the focus of a task.
+"""Measure a suite: all of its passing tests together, on the focus of a task.
 
-Lines, branches and methods that any of them executes, and mutants with which any of them fails. Tests
-share a process with each mutant, as they do in a run of the project's own.
+Lines, branches and methods count if any test executes them, and mutants if any test fails with
+them. The tests share a process with each mutant, as in the project's own test run.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 
 MOST_MUTANTS = 50
-"""Mutants of a focus; AgoneTest's cap is 42 of a class."""
+"""The most mutants of a focus. AgoneTest's limit is 42 for a class."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassingSuite:
-    """Tests of one file that pass, and files of the test tree that are other than at new."""
+    """Passing tests of one file, with the test files that differ from the new revision."""
 
     module: str
     methods: tuple[TestMethod, ...]
@@ -48,7 +48,7 @@ def add_coverage(
     trace: Trace,
     language: str,
 ) -> SuiteAdequacy:
-    """The adequacy with what a suite's trace covers of its focus."""
+    """Return the adequacy with the coverage of the focus, according to a trace of the suite."""
     lines = [line for target in focus for line in _list_lines(target, trace)]
     members = [
         (target.file, type_, member)
@@ -68,7 +68,7 @@ def add_coverage(
 
 
 def list_executed_lines(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]:
-    """The lines of a focus that a suite executes, as `FILE:LINE`, in their order."""
+    """Return the lines of a focus that a suite executes, in order, as `FILE:LINE`."""
     return tuple(
         f'{part.file}:{line.line}'
         for part in focus
@@ -78,7 +78,10 @@ def list_executed_lines(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]
 
 
 def list_taken_branches(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]:
-    """`FILE:LINE:1` to `FILE:LINE:N` for a line of which N branches are taken, whichever they are."""
+    """Return `FILE:LINE:1` to `FILE:LINE:N` for each line of which N branches are taken.
+
+    The numbers only count branches; they do not identify them.
+    """
     return tuple(
         f'{part.file}:{line.line}:{number}'
         for part in focus
@@ -88,7 +91,7 @@ def list_taken_branches(focus: Sequence[Focus], trace: Trace) -> tuple[str, ...]
 
 
 def count_unique_lines(focus: Sequence[Focus], traces: Iterable[Trace]) -> int:
-    """How many lines of a focus exactly one of several tests executes (MultiFileTest, §5.4)."""
+    """Return how many lines of a focus are executed by exactly one test (MultiFileTest, §5.4)."""
     counts = Counter(line for trace in traces for line in list_executed_lines(focus, trace))
     return sum(count == 1 for count in counts.values())
 
@@ -102,7 +105,7 @@ def _list_lines(focus: Focus, trace: Trace) -> Iterator[CoveredLine]:
 def _list_members(
     repository: Repository, rev: str, focus: Focus, lines: Iterable[CoveredLine], language: str
 ) -> Iterator[tuple[DeclaredType, Member]]:
-    """The methods and constructors of a focus in which there is code, each after its type."""
+    """Yield the methods and constructors of a focus that contain code, each with its type."""
     entry = repository.tree(rev)[focus.file]
     with_code = {line.line for line in lines}
     for type_ in get_reading(language).parse(repository.blob(entry.oid), focus.file).types:
@@ -125,9 +128,10 @@ def _is_executed(
 
 
 def draw_mutants(runner: EditedCellRunner, focus: Sequence[Focus]) -> tuple[DrawnMutant, ...]:
-    """The mutants of a focus, by lot, without those that nothing can tell from the code or from another.
+    """Return up to `MOST_MUTANTS` random mutants of a focus.
 
-    None where the language or the tool makes none.
+    Mutants that compile to the same as the original or an earlier mutant are left out. The result
+    is empty if the language offers none; files for which the tool does not end are skipped.
     """
     mutants: list[DrawnMutant] = []
     for part in focus:
@@ -144,7 +148,7 @@ def draw_mutants(runner: EditedCellRunner, focus: Sequence[Focus]) -> tuple[Draw
 
 
 def restore_drawn_mutants(mutants: Iterable[SuiteMutant]) -> tuple[DrawnMutant, ...]:
-    """Mutants that were run before, to be run with another suite."""
+    """Return mutants that were run before, to be run with another suite."""
     return tuple(
         DrawnMutant(
             mutant_id=mutant.mutant_id,
@@ -160,7 +164,10 @@ def restore_drawn_mutants(mutants: Iterable[SuiteMutant]) -> tuple[DrawnMutant, 
 def run_suite(
     runner: EditedCellRunner, suite: PassingSuite, mutants: Sequence[DrawnMutant]
 ) -> tuple[SuiteMutant, ...]:
-    """Each mutant with what the tests do that pass together without it; Transient."""
+    """Run each mutant with the tests that pass together without it.
+
+    Raises: Transient if a test process does not start.
+    """
     baseline = runner.compile(suite.module, tests=suite.files)
     first = _select_passing(suite.methods, runner.run_all(baseline, suite.methods, None))
     slowest = max((verdict.cpu_seconds for verdict in first.values()), default=0.0)
@@ -202,7 +209,7 @@ def _run_mutant(
 
 
 def add_mutant_counts(adequacy: SuiteAdequacy, mutants: Iterable[SuiteMutant]) -> SuiteAdequacy:
-    """The adequacy with how many mutants the suite was run with, and kills."""
+    """Return the adequacy with the numbers of mutants that were run and killed."""
     ran = [mutant for mutant in mutants if mutant.killed is not None]
     if not ran:
         return adequacy

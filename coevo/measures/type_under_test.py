@@ -1,4 +1,4 @@
-"""The type that a test is named after."""
+"""Find the type that a test class is named after."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coevo.model.records import TestMethod
 def find_type_under_test(
     reading: LanguageReading, repository: Repository, rev: str, test: TestMethod
 ) -> DeclaredType | None:
-    """The first source type of that name, by path; None if there is none."""
+    """Return the first type, by path of its file, that the test is named after; else None."""
     tree, name = reading.open_tree(repository, rev), reading.guess_class_under_test(test)
     types = (
         type_ for path in tree.list_paths(Side.SOURCE) for type_ in tree.parse_file(path).types

@@ -1,1 +1,1 @@
-"""The back ends of `coevo.sandboxes.sandbox`, one module each, and what they share."""
+"""Sandboxes: the back ends of `coevo.sandboxes.sandbox`, one module each, and shared parts."""

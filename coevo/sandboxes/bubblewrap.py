@@ -1,8 +1,9 @@
-"""Sandboxes made by bubblewrap: name spaces of their own, a user of their own, no capabilities.
+"""The bubblewrap back end: each job has its own name spaces and user, and no capabilities.
 
-Root never runs bwrap: what escaped would be root. Each sandbox then runs under a free numeric user.
-What stays open: bwrap installs no system call filter, and memory that is in no process and no file
-with a name (memfd, System V segments) is bounded by time and the kernel's defaults alone.
+bwrap never runs as root, since a job that escaped would be root. If coevo runs as root, each
+sandbox gets a free numeric user. Known gaps: bwrap installs no system call filter, and memory that
+belongs to no process and no named file (memfd, System V segments) is limited only by the job's
+time and the kernel's defaults.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from coevo.sandboxes.spawning import Popen, spawn
 _KILL_SECONDS = 60
 _START_SECONDS, _POLL_SECONDS = 10.0, 0.01
 
-# Nearly every kernel is built to (CONFIG_PROC_CHILDREN).
+# True on nearly every kernel (CONFIG_PROC_CHILDREN).
 _LISTS_CHILDREN = Path('/proc/thread-self/children').exists()
 
 _IN_MEMORY = (WORK_FOLDER, TEMPORARY_FOLDER, '/dev/shm')
 _TICKS_A_SECOND, _PAGE_BYTES = os.sysconf('SC_CLK_TCK'), os.sysconf('SC_PAGE_SIZE')
-_OF_A_PROCESS = 2  # of the kernel's clocks of a process, that of all its threads
-_FILE_BYTES = 1024  # what the kernel keeps of a file beside its content
-# What forbids user name spaces to ordinary users: the setting, its forbidding value, the remedy.
+_OF_A_PROCESS = 2  # the kernel's number of the CPU clock of a process with all its threads
+_FILE_BYTES = 1024  # estimate of the kernel memory for a file, without its content
+# Settings that can forbid user name spaces: name, forbidding value, value to set instead.
 _KERNEL_SETTINGS = (
     ('kernel/unprivileged_userns_clone', '0', '1'),
     ('kernel/apparmor_restrict_unprivileged_userns', '1', '0'),
@@ -49,25 +50,28 @@ _KERNEL_SETTINGS = (
 
 
 class Bubblewrap:
-    """Starts jobs under bwrap; safe from several threads."""
+    """The bubblewrap back end; see `Sandbox`. Its methods may be called from several threads."""
 
     name = 'bubblewrap'
 
     def __init__(self) -> None:
-        """Fatal with what to install or to set if a trial sandbox does not start."""
+        """Run a trial job.
+
+        Raises: Fatal if it does not start; the message says what to install or to set.
+        """
         self._bwrap = find_program('bwrap', 'bubblewrap')
         find_program('prlimit', 'util-linux')
-        find_program('tar', 'tar')  # in a sandbox, it lays trees out
+        find_program('tar', 'tar')  # jobs unpack their files with it
         self._running = RunningJobs(lend_users=True)
         try_out(self, _find_obstacle)
 
     def start(self, job: Job) -> Process:
-        """Start a job; Fatal for a mount that cannot be made."""
+        """Start a job. Raises Fatal for a mount that cannot be made."""
         check_mounts(job.all_mounts, other_user=self._running.uses_other_user)
         return self._running.start(job, self._launch)
 
     def close(self) -> None:
-        """Kill what still runs; nothing can be started any more."""
+        """Kill all running jobs. No job can be started afterwards."""
         self._running.close()
 
     def _launch(self, job: Job, uid: int | None) -> LaunchedJob:
@@ -79,10 +83,15 @@ class Bubblewrap:
 
 
 class PidNamespace:
-    """All processes under a bwrap process, by the first process of their name space."""
+    """The processes of a sandbox: those below a bwrap process. See `ProcessTree`."""
 
     def __init__(self, outer: int, first: int | None) -> None:
-        """`first` is None if bwrap ended before it made the name space."""
+        """Open handles to a sandbox.
+
+        outer  the id of the bwrap process that coevo started
+        first  the id of the first process of the name space, as the host sees it; None if bwrap
+               ended before it made the name space
+        """
         self._outer = outer
         self._pid = first
         self._guard = threading.Lock()
@@ -92,6 +101,7 @@ class PidNamespace:
                 self._first = os.pidfd_open(first)
 
     def measure_usage(self) -> ProcessUsage:
+        """See `ProcessTree`; the memory includes an estimate for files without content."""
         cpu_seconds, memory_bytes = 0.0, self._count_files() * _FILE_BYTES
         for pid in (self._outer, *list_descendants(self._outer)):
             used, resident = _measure_process(pid)
@@ -99,21 +109,24 @@ class PidNamespace:
         return ProcessUsage(cpu_seconds, memory_bytes)
 
     def _count_files(self) -> int:
-        """Files on the job's own file systems: those without content have no other bound."""
+        """Count the files on the job's own file systems, which have no other limit."""
         for pid in self._list_members():
-            with contextlib.suppress(OSError):  # it has ended, or shows nothing of itself
+            with contextlib.suppress(OSError):  # it has ended, or may not be looked at
                 file_systems = [os.statvfs(f'/proc/{pid}/root{folder}') for folder in _IN_MEMORY]
                 return sum(each.f_files - each.f_ffree for each in file_systems)
         return 0
 
     def _list_members(self) -> Iterator[int]:
-        """The first process, which shows itself to root alone, then those that it started."""
+        """Yield the ids of the first process, which only root may look into, and of those below."""
         if self._pid is not None:
             yield self._pid
             yield from list_descendants(self._pid)
 
     def find_visible_process(self) -> int:
-        """A process of the job whose name spaces may be entered; Transient where there is none."""
+        """Return the id of a process of the job whose name spaces may be entered.
+
+        Waits up to 10 seconds. Raises Transient if there is no such process.
+        """
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             for pid in self._list_members():
@@ -124,7 +137,12 @@ class PidNamespace:
         raise Transient('a sandbox does not start, or has ended already')
 
     def kill(self) -> None:
-        """Kill the first process; the kernel lets it go only after all the others."""
+        """Kill the first process, and return when all processes of its name space have ended.
+
+        The kernel reports the end of the first process only after the end of all others.
+
+        Raises: Transient if they have not ended after 60 seconds.
+        """
         with self._guard:
             if self._first is None:
                 return
@@ -136,6 +154,7 @@ class PidNamespace:
                 raise Transient(f'a sandbox does not end {_KILL_SECONDS} s after SIGKILL')
 
     def close(self) -> None:
+        """Close the handle of the first process; called once the job has ended."""
         with self._guard:
             if self._first is not None:
                 os.close(self._first)
@@ -143,10 +162,11 @@ class PidNamespace:
 
 
 def _measure_process(pid: int) -> tuple[float, int]:
-    """CPU seconds of a process, with those of its reaped children, and its resident bytes. Nothing of one that has ended.
+    """Return the CPU seconds and resident bytes of a process; zeros if it has ended.
 
-    Its own seconds are of clock_getcpuclockid(3): the ticks of proc_pid_stat(5) are as long as many a run. psutil reads
-    three files for that, and it is asked several times a run.
+    The CPU time includes that of children that have ended and were waited for. The process's own
+    time comes from its CPU clock (clock_getcpuclockid(3)), since many runs are shorter than a tick
+    of proc_pid_stat(5). psutil is not used: it would read three files several times a run.
     """
     try:
         text = Path('/proc', str(pid), 'stat').read_bytes()
@@ -159,9 +179,10 @@ def _measure_process(pid: int) -> tuple[float, int]:
 
 
 def list_descendants(pid: int) -> Iterator[int]:
-    """The living processes below one, as the kernel lists them.
+    """Yield the ids of the living processes below a process.
 
-    psutil reads every process of the machine for that, which is seen in what a run costs.
+    The kernel's lists of children are used where it has them: psutil reads every process of the
+    machine, which slows each run down noticeably.
     """
     if not _LISTS_CHILDREN:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -175,7 +196,7 @@ def list_descendants(pid: int) -> Iterator[int]:
 
 
 def _list_children(pid: int) -> Iterator[int]:
-    """Those of all threads of a process; none of one that has ended, or ends meanwhile."""
+    """Yield the children of all threads of a process; nothing more once it has ended."""
     threads: tuple[Path, ...] = ()
     with contextlib.suppress(OSError):
         threads = tuple(Path('/proc', str(pid), 'task').iterdir())
@@ -185,6 +206,7 @@ def _list_children(pid: int) -> Iterator[int]:
 
 
 def _find_obstacle() -> str | None:
+    """Return which kernel setting forbids user name spaces, with the remedy; None if none does."""
     for setting, bad, good in _KERNEL_SETTINGS:
         with contextlib.suppress(OSError):
             if Path('/proc/sys', setting).read_text().strip() == bad:
@@ -194,7 +216,10 @@ def _find_obstacle() -> str | None:
 
 
 def _start_bwrap(bwrap: str, job: Job, uid: int | None) -> tuple[Popen, int | None]:
-    """Start bwrap; beside it the first process of its name space, None if bwrap failed before."""
+    """Start bwrap; return it with the id of the first process of its name space.
+
+    The id is None if bwrap failed before it made the name space.
+    """
     reading, writing = os.pipe()
     with os.fdopen(reading) as info:
         with contextlib.ExitStack() as inherited:
@@ -219,7 +244,7 @@ def _spawn_bwrap(command: Sequence[str], descriptors: Sequence[int], uid: int | 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         pass_fds=descriptors,
-        env={},  # the sandbox could read it in /proc/1/environ
+        env={},  # a job could read bwrap's environment in /proc/1/environ
         cwd='/',
         umask=0o022,
         start_new_session=True,
@@ -231,7 +256,7 @@ def _spawn_bwrap(command: Sequence[str], descriptors: Sequence[int], uid: int | 
 
 @contextlib.contextmanager
 def _open_memory_file(text: str) -> Iterator[int]:
-    """A descriptor to read `text` from."""
+    """Yield the descriptor of a file in memory that contains `text`."""
     descriptor = os.memfd_create('coevo')
     try:
         os.write(descriptor, text.encode())
@@ -243,7 +268,7 @@ def _open_memory_file(text: str) -> Iterator[int]:
 
 @functools.cache
 def _list_isolation_options(bwrap: str) -> tuple[str, ...]:
-    """Isolation that every job gets; older versions of bwrap lack one of them."""
+    """Return the isolation options of every job; `--disable-userns` only if bwrap has it."""
     done = subprocess.run([bwrap, '--help'], capture_output=True, text=True, check=False)
     disable = ('--disable-userns',) if '--disable-userns' in done.stdout + done.stderr else ()
     identity = str(layout.USER_ID)
@@ -256,7 +281,11 @@ def _list_isolation_options(bwrap: str) -> tuple[str, ...]:
 
 
 def _build_command(bwrap: str, job: Job, files: dict[str, int], first: Sequence[str]) -> list[str]:
-    """first  how the program of the first process is put there"""
+    """Return bwrap's command line.
+
+    files  descriptors with the contents of account files, by path in the sandbox
+    first  options that put the program of the first process into the sandbox
+    """
     arguments = [*_list_isolation_options(bwrap), *_list_system_options(files), *first]
     for folder in (WORK_FOLDER, TEMPORARY_FOLDER):
         arguments += ('--size', str(job.limits.disk_bytes), '--tmpfs', folder)

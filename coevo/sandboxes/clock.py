@@ -1,8 +1,8 @@
-"""Test processes whose clock starts at a given date, by libfaketime; time runs on from there.
+"""Run test processes with a clock that starts at a given date and then runs on, by libfaketime.
 
-What a process measures time with, and what it waits by, stays real: only dates are other. So do the
-dates of files. An agent in a JVM, or patches of a module of Python's, were no choice: the clock is read
-in runtimes and libraries, too, and who counts on an unchanged class file would see another one.
+Only dates are changed. Monotonic clocks, waits and file times stay real. A Java agent or patches of
+Python modules would not do: runtimes and native libraries read the clock, too, and code that checks
+its own class files would see changed ones.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from math import ceil
 from coevo.sandboxes.libfaketime import find_libraries
 from coevo.sandboxes.sandbox import Job, Sandbox
 
-# How libfaketime shall treat time-outs of a monotonic clock: which is right depends on its version
-# and on the C library. Under the wrong one `Object.wait` returns at once, or never (measured, and
-# https://github.com/wolfcw/libfaketime/issues/425 and 460).
+# Values of libfaketime's setting for time-outs of a monotonic clock. Which one is right depends on
+# the versions of libfaketime and the C library. With the wrong one, `Object.wait` returns at once
+# or never (measured; https://github.com/wolfcw/libfaketime/issues/425 and 460).
 _MONOTONIC_FIXES = ('0', '1')
 
-# What a probe waits for, how early a wait may end by rounding, and what a busy
-# machine may add: an answer counts for the whole run.
+# Milliseconds: how long each wait of the probe lasts, how much shorter it may be by rounding, and
+# how much longer on a busy machine. The limit is generous: the result is used for the whole run.
 _WAIT_MILLIS, _EARLY_MILLIS, _LATE_MILLIS = 200, 5, 240_000
 
 _PROBED_DATE = datetime(2001, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -29,9 +29,9 @@ _OUTPUT_BYTES = 200
 
 
 class ProcessClock:
-    """Sets the clock of one runtime's processes in a sandbox, once a first one has shown that it can.
+    """Sets the clock of one runtime's processes in a sandbox; safe from several threads.
 
-    Safe from several threads.
+    Before its first use it runs a probe to find settings under which dates and waits are right.
     """
 
     def __init__(
@@ -40,10 +40,12 @@ class ProcessClock:
         probe: Callable[[Mapping[str, str]], Job],
         preload: Sequence[str] = (),
     ) -> None:
-        """
-        probe    makes a job with some environment variables, which prints the milliseconds since 1970
-                 by its clock, then of several waits of 200 how many each took, and exits with 0
-        preload  libraries that come before libfaketime, as the sandbox sees them
+        """Prepare a clock; the probe runs only when an environment is first asked for.
+
+        probe    makes a job with the given environment variables. The job prints the milliseconds
+                 since 1970 by its clock, then the measured lengths of several waits of 200 ms,
+                 and exits with 0
+        preload  libraries to load before libfaketime, as paths in the sandbox
         """
         self._sandbox, self._probe, self._preload = sandbox, probe, preload
         self._lock = threading.Lock()
@@ -51,7 +53,10 @@ class ProcessClock:
         self._tried = False
 
     def make_environment(self, start: datetime) -> Mapping[str, str] | None:
-        """The variables of a process whose clock starts at a date; None where it cannot be set."""
+        """Return the environment variables of a process whose clock starts at `start`.
+
+        None if the probe found no working settings, such as without libfaketime.
+        """
         with self._lock:
             if not self._tried:
                 self._settings = next(self._find_working_settings(), None)
@@ -59,6 +64,7 @@ class ProcessClock:
         return None if self._settings is None else _set_start(start, self._settings)
 
     def _find_working_settings(self) -> Iterator[Mapping[str, str]]:
+        """Yield the settings of libfaketime under which the probe shows right dates and waits."""
         for library in find_libraries():
             for fix in _MONOTONIC_FIXES:
                 settings = {
@@ -66,7 +72,7 @@ class ProcessClock:
                     'FAKETIME_DONT_FAKE_MONOTONIC': '1',
                     'DONT_FAKE_MONOTONIC': '1',  # its name up to 0.9.7
                     'FAKETIME_FORCE_MONOTONIC_FIX': fix,
-                    'NO_FAKE_STAT': '1',  # runtimes ask in some ways of which it knows not all
+                    'NO_FAKE_STAT': '1',  # it does not intercept all the calls that runtimes use
                 }
                 if self._is_reliable(settings):
                     yield settings
@@ -86,6 +92,6 @@ class ProcessClock:
 
 
 def _set_start(start: datetime, settings: Mapping[str, str]) -> Mapping[str, str]:
-    # never before the date: less than a second after it
+    # Rounded up, so that the clock starts less than a second after `start`, and never before it.
     seconds = ceil((start - datetime.now(UTC)).total_seconds())
     return {**settings, 'FAKETIME': f'{seconds:+d}'}

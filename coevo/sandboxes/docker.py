@@ -1,8 +1,8 @@
-"""Sandboxes made by a Docker daemon on this machine: one container for each job.
+"""The Docker back end: one container of this machine's Docker daemon for each job.
 
-The image holds nothing but links and accounts: system folders are mounted from the host exactly as
-for bubblewrap. Memory and processes are bounded by control groups. Jobs run under a fixed numeric
-user that no account should have.
+The image contains only links, account files and the first program. System folders are mounted from
+the host, as for bubblewrap. Control groups limit memory and the number of processes. Jobs run under
+a fixed numeric user that no account should have.
 """
 
 from __future__ import annotations
@@ -47,8 +47,11 @@ _KILL_SECONDS = 60
 _START_SECONDS = 60
 _POLL_SECONDS = 0.02
 
-# The daemon, not coevo, is a container's parent. coevo holds a lock while it lives; who gets it in
-# the container knows that coevo is gone. Where a job kills that watch, the next coevo sweeps.
+# The parent of a container is the daemon, not coevo, so a container would survive a killed coevo.
+# coevo therefore holds an exclusive lock on the lifeline file while it runs. A watcher in each
+# container waits for that lock, at most 60 seconds longer than the job may take. When it gets the
+# lock, or that time is over, it kills the container. If a job kills the watcher, the next coevo
+# removes the container.
 _FIRST_PROCESS = f"""\
 (flock --shared --timeout "$1" 9; kill -9 -1) 9<{_LIFELINE} >&- 2>&- &
 shift; mkdir -p {HOME}; "$@"; exit $?
@@ -57,12 +60,15 @@ _OWN_PROCESSES = 6
 
 
 class Docker:
-    """Starts jobs in containers; safe from several threads."""
+    """The Docker back end; see `Sandbox`. Its methods may be called from several threads."""
 
     name = 'docker'
 
     def __init__(self) -> None:
-        """Fatal with what to do if the daemon cannot be used."""
+        """Connect to the daemon, prepare the image and run a trial job.
+
+        Raises: Fatal if the daemon cannot be used; the message says what to do.
+        """
         self._command = find_program('docker', 'docker.io')
         for program in ('prlimit', 'flock'):
             find_program(program, 'util-linux')
@@ -76,17 +82,17 @@ class Docker:
             ) from error
         _remove_orphans(self._client)
         self._lifeline = _make_lifeline()
-        find_program('tar', 'tar')  # in a sandbox, it lays trees out
+        find_program('tar', 'tar')  # jobs unpack their files with it
         self._running = RunningJobs(lend_users=False)
         try_out(self)
 
     def start(self, job: Job) -> Process:
-        """Start a job; Fatal for a mount that cannot be made."""
+        """Start a job. Raises Fatal for a mount that cannot be made, Transient if Docker fails."""
         check_mounts(job.all_mounts, other_user=True)
         return self._running.start(job, self._launch)
 
     def close(self) -> None:
-        """Kill what still runs; nothing can be started any more."""
+        """Kill all running jobs. No job can be started afterwards."""
         self._running.close()
         self._lifeline.close()
         self._client.close()
@@ -114,19 +120,21 @@ class Docker:
 
 
 class _Container:
-    """The processes of a container, and the client that is attached to it."""
+    """The processes of a container, and the `docker start` client that is attached to it."""
 
     def __init__(self, daemon: Docker, name: str, client: int) -> None:
-        self._daemon = daemon  # whose lifeline stays locked as long as this container is known
+        # keeps the daemon object, and so its lifeline's lock, for as long as this container is used
+        self._daemon = daemon
         self._api, self._name = daemon.api, name
         self._guard = threading.Lock()
         self._client: int | None = os.pidfd_open(client)
 
     def measure_usage(self) -> ProcessUsage:
+        """See `ProcessTree`; zeros for a container that has ended."""
         try:
             stats = self._api.stats(self._name, stream=False, one_shot=True)
         except (docker.errors.APIError, requests.JSONDecodeError):
-            return ProcessUsage()  # it has ended; of one that is ending the daemon says nothing
+            return ProcessUsage()  # it has ended, or is ending: the daemon then sends no JSON
         memory = stats.get('memory_stats', {}).get('stats', {})
         return ProcessUsage(
             stats['cpu_stats']['cpu_usage']['total_usage'] / 1e9,
@@ -134,10 +142,10 @@ class _Container:
         )
 
     def kill(self) -> None:
-        """End the client, then remove the container, be it running, ended or not yet started.
+        """Kill the client, then remove the container, whether it is created, running or ended.
 
-        A client whose output nobody reads would hold up the daemon; nor does it always notice that
-        its container is gone.
+        The client must be killed first: if its output is not read, it blocks the daemon. It also
+        does not always notice that its container has been removed.
         """
         with self._guard, suppress(ProcessLookupError):
             if self._client is not None:
@@ -145,7 +153,12 @@ class _Container:
         self._remove_container()
 
     def find_first_process(self) -> int:
-        """As the host knows it, which must be the daemon's, too; Transient if there is none."""
+        """Return the process id of the container's first process, as the host sees it.
+
+        coevo and the daemon must share the host's process ids. Waits up to 60 seconds.
+
+        Raises: Transient if the container has ended or does not start.
+        """
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             try:
@@ -158,12 +171,17 @@ class _Container:
         raise Transient('a container does not start, or has ended already')
 
     def close(self) -> None:
+        """Close the handle of the client; called once the container has ended."""
         with self._guard:
             if self._client is not None:
                 os.close(self._client)
                 self._client = None
 
     def _remove_container(self) -> None:
+        """Remove the container and wait until the daemon has removed it.
+
+        Raises: Transient if that takes more than 60 seconds.
+        """
         deadline = time.monotonic() + _KILL_SECONDS
         while time.monotonic() < deadline:
             try:
@@ -180,7 +198,7 @@ class _Container:
 
 
 def _make_lifeline() -> IO[bytes]:
-    """A locked file, deleted when it is closed."""
+    """Create the locked lifeline file in the work root; it is deleted when it is closed."""
     file = tempfile.NamedTemporaryFile(prefix=_PREFIX, dir=find_work_root())  # noqa: SIM115
     fcntl.flock(file, fcntl.LOCK_EX)
     os.fchmod(file.fileno(), 0o644)
@@ -188,10 +206,10 @@ def _make_lifeline() -> IO[bytes]:
 
 
 def _remove_orphans(client: Any) -> None:
-    """Remove the containers of those who were killed: nobody holds their lifeline any more."""
+    """Remove containers and lifeline files of killed coevos: those whose lifeline is unlocked."""
     for container in client.containers.list(all=True, filters={'label': _LABEL}):
         if not _is_held(Path(container.labels[_LABEL])):
-            with suppress(docker.errors.APIError):  # it is ending by itself
+            with suppress(docker.errors.APIError):  # it is already being removed
                 container.remove(force=True)
     for lifeline in find_work_root().glob(f'{_PREFIX}*'):
         if lifeline.stat().st_uid == os.geteuid() and not _is_held(lifeline):
@@ -199,12 +217,13 @@ def _remove_orphans(client: Any) -> None:
 
 
 def _is_held(lifeline: Path) -> bool:
+    """Return whether another process holds the lock of a lifeline; False if the file is gone."""
     try:
         with lifeline.open('rb') as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except FileNotFoundError:
         return False
-    except (BlockingIOError, PermissionError):  # another user's, not locked yet
+    except (BlockingIOError, PermissionError):  # another user's file is not yet readable
         return True
     return False
 
@@ -251,7 +270,7 @@ def _build_settings(job: Job, lifeline: str) -> dict[str, Any]:
 def _list_mounts(job: Job, lifeline: str) -> list[Any]:
     places = {folder: folder for folder in layout.list_system_folders()}
     places |= {mount.target: str(mount.source) for mount in job.all_mounts}
-    # The lifeline is an empty file: the daemon would show the host's resolver.
+    # An empty file (the lifeline) hides resolv.conf; Docker would otherwise show the host's.
     places |= dict.fromkeys((_LIFELINE, '/etc/resolv.conf'), lifeline)
     return [
         docker.types.Mount(target, source, type='bind', read_only=True)
@@ -260,7 +279,7 @@ def _list_mounts(job: Job, lifeline: str) -> list[Any]:
 
 
 def _ensure_image(client: Any) -> str:
-    """The name of the image, made if the daemon does not have it."""
+    """Return the name of the image. Import it first if the daemon does not have it."""
     archive = _make_image_archive()
     tag = hashlib.sha256(archive).hexdigest()[:16]
     name = f'{_IMAGE}:{tag}'
@@ -272,7 +291,10 @@ def _ensure_image(client: Any) -> str:
 
 
 def _make_image_archive() -> bytes:
-    """Links, accounts and the first program as a tar file; folders are made where something is mounted."""
+    """Return a tar file with the image's links, account files and first program.
+
+    It needs no folders: Docker creates those at which something is mounted.
+    """
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode='w') as archive:
         for path, target in layout.list_system_links().items():
@@ -286,7 +308,7 @@ def _make_image_archive() -> bytes:
 
 
 def _add_file(archive: tarfile.TarFile, path: str, content: bytes, mode: int) -> None:
-    """A file of root's, without a date."""
+    """Add a file that is owned by root and dated 1970, so that equal images have equal bytes."""
     file = tarfile.TarInfo(path.lstrip('/'))
     file.size, file.mode = len(content), mode
     archive.addfile(file, io.BytesIO(content))

@@ -1,4 +1,4 @@
-"""Tools of this machine that run outside of any sandbox: what they do is ours, not mined code's."""
+"""Run trusted tools of this machine outside of any sandbox; they execute no mined code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ def run_tool(
     environment: Mapping[str, str],
     folder: Path | None = None,
 ) -> None:
-    """Run a tool of this machine; Transient with the sentence and its last words if it fails."""
+    """Run a command.
+
+    sentence  the start of the error message, before the tool's last 2000 characters
+
+    Raises: Transient if the command fails.
+    """
     done = subprocess.run(
         command,
         check=False,

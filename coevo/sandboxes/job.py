@@ -1,4 +1,4 @@
-"""What to run in a sandbox: a command, what it may see of the host, and how much it may use."""
+"""The description of a job: a command, the host files that it may see, and its limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WORK_FOLDER = '/w'
 TEMPORARY_FOLDER = '/tmp'
 HOME = f'{TEMPORARY_FOLDER}/home'
 
-# What every program in a sandbox finds in its environment; nothing of the host's is added.
+# The environment of every job before its own variables are added; nothing comes from the host.
 ENVIRONMENT = {
     'HOME': HOME,
     'LANG': 'C.UTF-8',
@@ -29,16 +29,17 @@ class Mount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a job may use, all its processes together unless it says otherwise.
+    """The limits of a job; they hold for all of its processes together, unless stated otherwise.
 
-    cpu_seconds   user and system time
-    memory_bytes  resident memory, sampled; from 4 GiB on it also bounds the address space of each
-                  process (a JVM reserves far more than it uses and does not start below that),
-                  unless `bounds_addresses` is off. Files on the sandbox's own file systems come on
-                  top, see `disk_bytes`
-    processes     processes and threads
-    file_bytes    size of one file
-    disk_bytes    size of each of /w and /tmp, which lie in memory
+    cpu_seconds       user and system time
+    wall_seconds      time since the start
+    memory_bytes      resident memory, sampled. From 4 GiB on it also limits the address space of
+                      each process, unless `bounds_addresses` is off; a JVM reserves far more than
+                      it uses and would not start with less. Files in /w and /tmp are not included
+    processes         number of processes and threads
+    file_bytes        size of one file
+    disk_bytes        size of each of /w and /tmp, which lie in memory
+    bounds_addresses  whether `memory_bytes` may limit address spaces, too
     """
 
     cpu_seconds: float
@@ -52,11 +53,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A command and its surroundings; standard output is its result channel.
+    """A command and its surroundings; it reports its result on standard output.
 
-    mounts   the sources, and the folders on the way to them, must be open to all users
-    sockets  Unix sockets that the job may connect to
-    cwd      an absolute path that exists in the sandbox
+    mounts       read-only files and folders; they and the folders above them must be open to all
+                 users
+    sockets      Unix sockets that the job may connect to
+    environment  variables beside `ENVIRONMENT`, which they may override
+    cwd          an absolute path that exists in the sandbox
     """
 
     argv: tuple[str, ...]
@@ -68,9 +71,10 @@ class Job:
 
     @property
     def all_mounts(self) -> tuple[Mount, ...]:
-        """Mounts and sockets, what is nested after what holds it."""
+        """Mounts and sockets, sorted so that an outer mount comes before those inside it."""
         return tuple(sorted((*self.mounts, *self.sockets), key=lambda mount: mount.target))
 
     @property
     def full_environment(self) -> dict[str, str]:
+        """All environment variables of the job: `ENVIRONMENT` and its own."""
         return {**ENVIRONMENT, **self.environment}

@@ -1,7 +1,7 @@
-"""What every sandbox shows of the system, whichever back end mounts it: programs, not people.
+"""The files of the system that every sandbox shows, in all back ends.
 
-Nothing of /home, /root, /var, /opt, /sys or the host's accounts is there, and of /etc only what
-programs and JVMs are installed with.
+Programs are visible, data of people is not: nothing of /home, /root, /var, /opt, /sys or the host's
+accounts, and of /etc only the configuration that programs and JVMs need.
 """
 
 from __future__ import annotations
@@ -15,41 +15,42 @@ from coevo.sandboxes.job import HOME, Limits
 HOST_NAME = 'coevo'
 USER_ID = 1000
 
-# Folders that are links into /usr on most systems, real ones on the others.
+# Folders that are links into /usr on most systems, and real folders on others.
 _TOP_FOLDERS = ('bin', 'lib', 'lib32', 'lib64', 'libx32', 'sbin')
 
-# Configuration that installed programs link to; public, and empty of secrets on every system.
+# Configuration in /etc that installed programs link to. It is public and has no secrets.
 _CONFIGURATION = ('alternatives', 'fonts', 'java*', 'ld.so.cache', 'ssl/certs')
 
-# What people put there by hand is theirs.
+# Folders below a system folder that are shown empty: people install their own software there.
 HIDDEN = ('/usr/local',)
 
 SHARED_MEMORY_BYTES = 64 << 20
 _OPEN_FILES = 8192
 _CPU_MARGIN_SECONDS = 10
 
-# The first process: it starts the job, collects orphans, and by ending takes all others with it. Its program is a
-# copy of the shell that its user may run and not read: of a process that was started so the kernel lets none of the
-# same user read or write the memory or the descriptors, nor trace it (would_dump() in fs/exec.c).
+# The first process starts the job, collects orphans, and ends all other processes by its own end.
+# Its program is a copy of the shell that its user may execute but not read. The kernel then stops
+# processes of the same user from tracing it and from reading or writing its memory or descriptors
+# (would_dump() in fs/exec.c).
 SHELL, FIRST_PROGRAM, FIRST_MODE = '/bin/sh', '/first', 0o111
 FIRST_PROCESS = (FIRST_PROGRAM, '-c', '"$@"; exit $?', 'sh')
 
 
 def list_system_folders() -> tuple[str, ...]:
-    """Files and folders of the host that are mounted at their own path."""
+    """Return the files and folders of the host that are mounted at their own path."""
     real = [f'/{name}' for name in _TOP_FOLDERS if _is_real_folder(Path('/', name))]
     configuration = [path for name in _CONFIGURATION for path in sorted(Path('/etc').glob(name))]
     return ('/usr', *real, *(str(path) for path in configuration if not path.is_symlink()))
 
 
 def list_system_links() -> dict[str, str]:
-    """Top folders that are links, and where they lead."""
+    """Return the top folders that are links, with their targets, such as /bin: usr/bin."""
     links = {f'/{name}': Path('/', name) for name in _TOP_FOLDERS}
     return {name: str(link.readlink()) for name, link in links.items() if link.is_symlink()}
 
 
 def make_account_files(user_id: int) -> dict[str, str]:
-    """Accounts and names of the sandbox's own, by path."""
+    """Return the content of the sandbox's own account and host name files, by path."""
     return {
         '/etc/group': f'root:x:0:\ncoevo:x:{user_id}:\nnogroup:x:65534:\n',
         '/etc/hosts': f'127.0.0.1 localhost {HOST_NAME}\n::1 localhost\n',
@@ -67,10 +68,10 @@ def _is_real_folder(path: Path) -> bool:
 
 
 def build_limit_command(limits: Limits, *, processes: bool = True) -> tuple[str, ...]:
-    """A command prefix that sets the kernel's limits, which hold for each process.
+    """Return a command prefix (prlimit) that sets the kernel's limits for each process of a job.
 
-    processes  whether to limit processes too: the kernel counts those of a user, and only since
-               Linux 5.14 those in a user name space apart
+    processes  whether to limit the number of processes, too. The kernel counts all processes of a
+               user; only since Linux 5.14 it counts those in a user name space separately
     """
     wanted = {
         'cpu': (resource.RLIMIT_CPU, math.ceil(limits.cpu_seconds) + _CPU_MARGIN_SECONDS),
@@ -87,6 +88,6 @@ def build_limit_command(limits: Limits, *, processes: bool = True) -> tuple[str,
 
 
 def _cap_limit(kind: int, value: int) -> int:
-    """No more than what this process may have itself: an unprivileged user cannot raise it."""
+    """Return the value, capped by this process's hard limit, which only root may raise."""
     _, hard = resource.getrlimit(kind)
     return value if hard == resource.RLIM_INFINITY else min(value, hard)

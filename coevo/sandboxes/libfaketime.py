@@ -1,10 +1,10 @@
-"""Where this machine has libfaketime, which sets the clock of single processes."""
+"""Find libfaketime, which sets the clock of single processes, on this machine."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-# Where distributions install it; every sandbox sees these folders.
+# Patterns of the paths at which distributions install it; every sandbox shows these folders.
 PLACES = tuple(
     f'/usr/{folder}/libfaketime.so.1'
     for folder in ('lib/*/faketime', 'lib/faketime', 'lib64/faketime', 'lib/*', 'lib64')
@@ -12,6 +12,6 @@ PLACES = tuple(
 
 
 def find_libraries() -> tuple[Path, ...]:
-    """Those that are installed; one for each architecture where there are several."""
+    """Return the installed libraries, in the order of `PLACES`; one for each architecture."""
     paths = (path for pattern in PLACES for path in sorted(Path('/').glob(pattern.lstrip('/'))))
     return tuple(dict.fromkeys(paths))

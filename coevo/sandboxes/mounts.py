@@ -1,7 +1,7 @@
-"""Check what a job wants to see of the host before anything is mounted.
+"""Check the mounts of a job before any of them is made.
 
-A mounted tree may be hostile: a link in it must lead no mount elsewhere, since a mount point below
-it would be created wherever the link leads.
+A mounted tree may be hostile. bwrap and Docker create a mount point below it by following links, so
+a symbolic link in the tree could redirect another mount to any place of the host.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ from coevo.sandboxes.job import Mount
 
 
 def check_mounts(mounts: Sequence[Mount], *, other_user: bool) -> None:
-    """Raise Fatal for a mount that is unsafe or, to another user, unreadable."""
+    """Raise Fatal for a mount that is unsafe or whose source the job could not read.
+
+    other_user  whether the job runs under another user than coevo, so that its sources must be
+                open to all users
+    """
     for mount in mounts:
         _check_target(mount)
         _check_source(mount, other_user=other_user)
@@ -47,7 +51,10 @@ def _check_source(mount: Mount, *, other_user: bool) -> None:
 
 
 def _find_first_closed(source: Path) -> Path | None:
-    """The first path on the way to `source` that is closed to a user who owns nothing."""
+    """Return the first path on the way to `source` that other users cannot enter or read.
+
+    None if every folder above `source` can be entered and `source` itself is open.
+    """
     real = source.resolve()
     for folder in reversed(real.parents):
         if not folder.stat().st_mode & stat.S_IXOTH:
@@ -67,7 +74,7 @@ def _is_open(path: Path) -> bool:
 
 
 def _check_nested(outer: Mount, inner: Mount) -> None:
-    """The mount point must lie ready in the outer tree, with no link on the way."""
+    """Raise Fatal if the mount point of `inner` is missing in `outer`, or a link leads to it."""
     target = PurePosixPath(inner.target)
     if not target.is_relative_to(outer.target):
         return

@@ -1,9 +1,9 @@
-"""What the back ends are called, for who chooses one and need not have what they are made of."""
+"""The names of the back ends, to be imported without the libraries that back ends need."""
 
 from __future__ import annotations
 
 BUBBLEWRAP, DOCKER, NONE = 'bubblewrap', 'docker', 'none'
 NAMES = (BUBBLEWRAP, DOCKER, NONE)
 
-# Where files, processes and network are a job's own.
+# Back ends in which a job has files, processes and a network of its own.
 CONFINING = (BUBBLEWRAP, DOCKER)

@@ -1,4 +1,4 @@
-"""Find out whether a back end works, by really starting something in it."""
+"""Find out whether a back end works by running a trial job in it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,19 @@ _JOB = Job(
 
 
 class _BackEnd(Protocol):
+    """The members of `Sandbox` that a trial needs."""
+
     name: str
 
-    def start(self, job: Job) -> Process: ...
+    def start(self, job: Job) -> Process:
+        """Start a job."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Kill all running jobs."""
 
 
 def find_program(program: str, package: str) -> str:
-    """The path of a program; Fatal with the package to install if there is none."""
+    """Return the path of a program. Raises Fatal, with the package to install, if it is missing."""
     path = shutil.which(program)
     if path is None:
         raise Fatal(f'{program} was not found; install {package} (apt install {package})')
@@ -40,7 +44,12 @@ def find_program(program: str, package: str) -> str:
 
 
 def try_out(back_end: _BackEnd, obstacle: Callable[[], str | None] = lambda: None) -> None:
-    """Fatal, and the back end closed, if `true` does not run; `obstacle` may know why."""
+    """Run `true` in a back end.
+
+    obstacle  called after a failure; returns a known reason for the message, or None
+
+    Raises: Fatal if the job fails; the back end is closed before.
+    """
     with back_end.start(_JOB) as process:
         status = process.wait()
         noise = process.get_noise().strip()

@@ -1,4 +1,4 @@
-"""A program in a sandbox, watched: limits of the whole tree, its noise drained, its end complete."""
+"""A process in a sandbox: enforces limits of its whole tree, drains stderr and reports its end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class ProcessUsage:
-    """What the living processes of a tree have used; CPU with that of their reaped children."""
+    """Resources that the living processes of a tree have used.
+
+    cpu_seconds   user and system time, with that of children that have ended and were waited for
+    memory_bytes  resident memory
+    """
 
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
@@ -36,33 +40,48 @@ class ProcessUsage:
 class ProcessTree(Protocol):
     """All processes of one job, as a back end sees them."""
 
-    def measure_usage(self) -> ProcessUsage: ...
+    def measure_usage(self) -> ProcessUsage:
+        """Return the resources that the living processes have used."""
 
-    # kills all of them and returns when none is left; may be called at any time, from any thread
-    def kill(self) -> None: ...
+    def kill(self) -> None:
+        """Kill all processes and return when none is left.
+
+        May be called at any time and from any thread.
+        """
 
 
 class JobPaths(Protocol):
-    """Where a job sees the sandbox's paths: elsewhere only without isolation."""
+    """The mapping between sandbox paths and paths as a job sees them.
 
-    def translate(self, text: str) -> str: ...
+    The two differ only in the back end without isolation.
+    """
 
-    def restore(self, text: str) -> str: ...
+    def translate(self, text: str) -> str:
+        """Return the text with sandbox paths replaced by paths as the job sees them."""
+
+    def restore(self, text: str) -> str:
+        """Return the text with paths as the job sees them replaced by sandbox paths."""
 
 
 class SamePaths:
-    """The paths of a real sandbox."""
+    """The identity mapping, for back ends whose jobs see the sandbox's own paths."""
 
     def translate(self, text: str) -> str:
+        """Return the text unchanged."""
         return text
 
     def restore(self, text: str) -> str:
+        """Return the text unchanged."""
         return text
 
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """Where a job sees paths, and who is in its network."""
+    """A job's view of its surroundings.
+
+    paths    the mapping of its paths
+    network  returns the id of a process in the job's network, None for the host's network
+    """
 
     paths: JobPaths
     network: Callable[[], int | None]
@@ -72,8 +91,8 @@ class Process:
     """A started job; safe from several threads.
 
     stdin     its standard input
-    stdout    its standard output, a raw pipe: who reads must cap what is read
-    exceeded  'cpu', 'wall' or 'memory' if it was killed for that limit
+    stdout    its standard output, a raw pipe: a reader must limit how much it reads
+    exceeded  'cpu', 'wall' or 'memory' if the job was killed for that limit, else None
     """
 
     def __init__(
@@ -84,7 +103,11 @@ class Process:
         ended: Callable[[], None],
         places: JobView,
     ) -> None:
-        """Watch over a started process; `ended` is called once, when nothing of it is left."""
+        """Supervise a started process.
+
+        ended   called once, when no process of the job is left
+        places  how the job sees paths and its network
+        """
         self.stdin = cast(BinaryIO, popen.stdin)
         self.stdout = cast(BinaryIO, popen.stdout)
         self.exceeded: str | None = None
@@ -101,47 +124,59 @@ class Process:
         self._drain = threading.Thread(target=self._drain_noise, daemon=True)
         self._drain.start()
         threading.Thread(target=self._supervise, daemon=True).start()
-        # Only what has ended is collected: its supervisor holds a reference until then. Of a circle
-        # of objects that is collected, a pipe might come before its process, and complain.
+        # The supervisor thread holds a reference until the job has ended, so only an ended process
+        # is collected. The pipes are closed by a finalizer: in a cycle of objects a pipe might be
+        # collected before its Popen, which gives a warning.
         weakref.finalize(self, _close_pipes, self.stdin, self.stdout).atexit = False
 
     def translate_for_job(self, text: str) -> str:
-        """A text for the job, with the sandbox's paths as the job sees them.
+        """Return a text with sandbox paths replaced by the paths that the job sees.
 
-        The same text, but without isolation, where they lie elsewhere. What stands in the job is
-        translated already.
+        It changes a text only without isolation, where files lie elsewhere. The job's command and
+        environment are translated already.
         """
         return self._paths.translate(text)
 
     def translate_from_job(self, text: str) -> str:
-        """A text from the job, with the sandbox's own paths again: undoes `translate_for_job`."""
+        """Return a text of the job with sandbox paths again; the reverse of `translate_for_job`."""
         return self._paths.restore(text)
 
     def listen(self) -> socket.socket:
-        """A socket that only this job can connect to, on its loopback; Transient if it has ended.
+        """Return a listening socket on the job's loopback, to which only this job can connect.
 
-        The job must wait meanwhile.
+        The job must be kept waiting until this returns. Without isolation the socket is on the
+        host's loopback.
+
+        Raises: Transient if the job has ended or its network cannot be entered.
         """
         return listen_in_network(self._network())
 
     def get_noise(self) -> str:
-        """The last 64 KiB of standard error."""
+        """Return the last 64 KiB of standard error as text."""
         if self._over.is_set():
             self._drain.join(timeout=5)
         return bytes(self._noise).decode(errors='replace')
 
     def get_cpu_seconds(self) -> float:
-        """CPU time of the whole tree so far; exact once it has ended by itself or by `kill`."""
+        """Return the CPU time of the whole tree so far, in seconds.
+
+        It is exact once the job has ended by itself or by `kill`.
+        """
         if not self._over.is_set():
             self._sample_usage()
         return self._cpu_seconds
 
     def poll(self) -> int | None:
-        """The exit status if nothing of the job is left, else None."""
+        """Return the exit status if no process of the job is left, else None."""
         return self._popen.returncode if self._over.is_set() else None
 
     def wait(self, timeout: float | None = None) -> int:
-        """The exit status, 128 + n or -n for signal n; TimeoutError after `timeout` seconds."""
+        """Wait for the end of the job and return its exit status.
+
+        A job that was ended by signal n gives -n, or 128 + n from its shell.
+
+        Raises: TimeoutError after `timeout` seconds; an error of the supervision, if there was one.
+        """
         if not self._over.wait(timeout):
             raise TimeoutError(f'the process still runs after {timeout} seconds')
         if self._bug is not None:
@@ -149,11 +184,11 @@ class Process:
         return self._popen.returncode
 
     def ends_within(self, seconds: float) -> bool:
-        """Whether nothing of it is left now, or so many seconds from now."""
+        """Wait up to that many seconds and return whether the job has ended completely."""
         return self._over.wait(seconds)
 
     def kill(self) -> None:
-        """Kill the whole tree; returns when nothing is left."""
+        """Kill the whole tree and return when no process is left."""
         if not self._over.is_set():
             self._tree.kill()
             self._over.wait()
@@ -161,22 +196,24 @@ class Process:
             self.stdin.close()
 
     def pause_watch(self) -> None:
-        """Nothing of it is at work: nobody needs to look at its limits until `resume_watch`."""
+        """Stop sampling usage until `resume_watch`: no process of the job is working."""
         self._every = None
 
     def slow_watch(self) -> None:
-        """Nothing of it should be at work, but may be: its limits are looked at seldom until `resume_watch`.
+        """Sample usage only every 3 seconds until `resume_watch`.
 
-        A look at a JVM of many threads costs a millisecond, five times a second, while others run.
+        Meant for a job that should be idle, but may not be. Sampling a JVM with many threads costs
+        a millisecond, and would happen five times a second while other jobs run.
         """
         self._every = _DOZING_SECONDS
 
     def resume_watch(self) -> None:
+        """Sample usage five times a second again, starting now."""
         self._every = _SAMPLE_SECONDS
         os.eventfd_write(self._bell, 1)
 
     def close(self) -> None:
-        """Kill, and close the pipes; nobody may be reading."""
+        """Kill the job and close its pipes; no thread may be reading from them."""
         self.kill()
         _close_pipes(self.stdin, self.stdout)
 
@@ -194,6 +231,7 @@ class Process:
                 del self._noise[:-NOISE_BYTES]
 
     def _supervise(self) -> None:
+        """Watch the job, wait for its end, and report both an end and an unexpected error."""
         try:
             try:
                 self._watch()
@@ -205,7 +243,7 @@ class Process:
             self._over.set()
 
     def _watch(self) -> None:
-        """Return when the process has ended or was killed for a limit."""
+        """Return when the process has ended or was killed for exceeding a limit."""
         handle = os.pidfd_open(self._popen.pid)
         try:
             poll = select.poll()
@@ -225,6 +263,7 @@ class Process:
             os.eventfd_read(self._bell)
 
     def _reap(self) -> None:
+        """Wait for the outer process, add its final CPU time, and kill what is left of the tree."""
         _, status, used = os.wait4(self._popen.pid, 0)
         self._cpu_seconds = max(self._cpu_seconds, used.ru_utime + used.ru_stime)
         self._tree.kill()
@@ -232,6 +271,7 @@ class Process:
         self._on_end()
 
     def _find_exceeded_limit(self) -> str | None:
+        """Return 'cpu', 'wall' or 'memory' if the job exceeds that limit now, else None."""
         memory_bytes = self._sample_usage()
         if self._cpu_seconds > self._limits.cpu_seconds:
             return 'cpu'
@@ -251,13 +291,13 @@ def _close_pipes(stdin: BinaryIO, stdout: BinaryIO) -> None:
     stdout.close()
 
 
-# A socket that listens inside a sandbox's network and belongs to a process outside of it.
+# `listen_in_network` opens a socket that listens inside a sandbox's network but belongs to a
+# process outside of it. A child process enters the network name space, opens the socket, sends it
+# to coevo and ends. So no process of coevo stays where a job could find it, and no port of the host
+# is opened.
 #
-# A child enters the network name space, opens the socket there, hands it over and ends: nothing
-# of ours stays where a job could find it, and no port of the host is open.
-
-# Prepared as text, since it runs without coevo: setns is not in Python before 3.12, and a process
-# with threads may not enter a user name space.
+# The child's program is text and needs no coevo. It must be a process of its own: Python has setns
+# only from 3.12 on, and a process with threads may not enter a user name space.
 _ENTER = """
 import array, ctypes, errno, os, socket, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -279,10 +319,16 @@ socket.send_fds(socket.socket(fileno=int(sys.argv[1])), [b'x'], [server.fileno()
 
 
 def listen_in_network(process: int | None) -> socket.socket:
-    """A listening socket on the loopback of a process's network, of our own network for None."""
+    """Return a listening socket on the loopback of the network that a process is in.
+
+    process  a process id; None means coevo's own network
+
+    Raises: Transient if the network cannot be entered, such as after the end of the process.
+    """
     if process is None:
         return socket.create_server(('127.0.0.1', 0), backlog=1)
-    # Root is above the name space's owner; anyone else is its owner, once inside.
+    # Root has all rights in the network name space. Any other user gets them as its owner, and must
+    # enter the user name space first.
     kinds = ('net',) if os.geteuid() == 0 else ('user', 'net')
     ours, theirs = socket.socketpair()
     spaces: list[int] = []

@@ -1,4 +1,4 @@
-"""Leads connections to a socket in a sandbox's network on to a Unix socket of this machine."""
+"""Forward connections from a socket in a sandbox's network to a Unix socket of this machine."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ _BACKLOG = 64
 
 @contextmanager
 def pump_connections(listening: socket.socket, target: Path) -> Iterator[None]:
-    """Until the end of the block; connections that are open then are left to their peers."""
+    """Forward connections from `listening` to `target` until the end of the block.
+
+    No new connection is accepted afterwards; open ones stay until one of their peers closes them.
+    """
     listening.listen(_BACKLOG)
     threading.Thread(target=_accept_connections, args=(listening, target), daemon=True).start()
     try:
         yield
     finally:
         with suppress(OSError):
-            listening.shutdown(socket.SHUT_RDWR)  # wakes up who accepts
+            listening.shutdown(socket.SHUT_RDWR)  # ends the blocking accept()
         listening.close()
 
 
 def _accept_connections(listening: socket.socket, target: Path) -> None:
+    """Forward connections until the listening socket is closed or the target refuses one."""
     while True:
         try:
             near, _ = listening.accept()
@@ -45,7 +49,7 @@ def _accept_connections(listening: socket.socket, target: Path) -> None:
 
 
 def _copy_stream(source: socket.socket, sink: socket.socket) -> None:
-    """Until one side ends, then both: HTTP clients do not close by halves."""
+    """Copy until one side ends, then close both directions: HTTP clients use no half-close."""
     with suppress(OSError):
         while block := source.recv(_BLOCK):
             sink.sendall(block)
@@ -55,15 +59,13 @@ def _copy_stream(source: socket.socket, sink: socket.socket) -> None:
         end.close()
 
 
-# Addresses of Unix sockets whose paths may be of any length: an address holds 107 bytes
-# (unix(7)).
-#
-# Linux shows an open folder as /proc/self/fd/N, and what lies in it is named from there.
+# The address of a Unix socket holds at most 107 bytes (unix(7)), but paths may be longer. Linux
+# shows an open folder as /proc/self/fd/N, so a short address can name a file in it.
 
 
 @contextmanager
 def shorten_address(path: Path) -> Iterator[str]:
-    """An address by which this process binds or connects the socket at `path`, within the block."""
+    """Yield a short address of the socket at `path`, to bind or connect it within the block."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
     try:
         yield f'/proc/self/fd/{folder}/{path.name}'

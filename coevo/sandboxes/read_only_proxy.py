@@ -1,7 +1,7 @@
-"""The only network of a job that fetches: a web server of ours on the loopback of its sandbox.
+"""A web server of coevo on a sandbox's loopback: the only network of a job that downloads.
 
-The job may ask by GET and HEAD alone. What it asks for is a path, which a function of ours checks and answers;
-the job chooses no host, no header that is sent on, and no method.
+The job may only send GET and HEAD. A function of coevo checks and answers each requested path. The
+job chooses no host and no method, and none of its headers is sent on.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from typing import Any
 from coevo.model.errors import Transient
 from coevo.sandboxes.process import Process
 
-# Threads of a server that jobs talk to: so many at once, and further connections wait in the
-# socket's queue.
+# The most threads that serve jobs at once; further connections wait in the socket's queue.
 
 CONNECTIONS = 64
 
 
 class BoundedThreads(ThreadingMixIn):
-    """Stands before a server's class, as `ThreadingMixIn` does."""
+    """A mix-in that serves each request in a thread, `CONNECTIONS` at most.
+
+    It comes before the server class in the list of bases, as `ThreadingMixIn` does.
+    """
 
     daemon_threads = True
 
@@ -37,10 +39,12 @@ class BoundedThreads(ThreadingMixIn):
         super().__init__(*arguments, **options)
 
     def process_request(self, request: Any, client_address: Any) -> None:
+        """Wait for a free thread, then serve the request in it."""
         self._free.acquire()
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve the request and free the thread."""
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -51,16 +55,16 @@ _IDLE_SECONDS = 60.0
 _LONGEST_PATH = 2048
 _MOST_TROUBLE = 20
 
-# What the proxy answers for trouble of ours: a client must not take it for "not there".
+# The status for a failure of coevo itself: a client must not take it for "not found".
 _BAD_GATEWAY = 502
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxyAnswer:
-    """What a job is told.
+    """The response to a request.
 
     body     bytes, or a file of the host whose content is sent
-    headers  beside Content-Length
+    headers  headers to send; they may override Content-Length
     """
 
     status: int = 200
@@ -72,16 +76,18 @@ NOT_THERE = ProxyAnswer(status=404)
 REFUSED = ProxyAnswer(status=403)
 
 Answering = Callable[[str, Message], ProxyAnswer]
-"""Takes a request's target, such as `/simple/six/?x=1`, and its headers. Raises Transient for trouble of ours."""
+"""Takes a request's target, such as `/simple/six/?x=1`, and its headers; returns the response.
+Raises Transient for a failure of coevo itself."""
 
 
 @dataclass(slots=True, kw_only=True)
 class RunningProxy:
-    """A proxy while it serves.
+    """A proxy that serves a job.
 
     url      its address in the sandbox, without a slash at its end
-    trouble  why requests could not be answered: then what the job makes of them is no verdict
-    bug      what ended an answer that is no trouble: the caller has to raise it
+    trouble  why requests could not be answered, the first 20 reasons. If there are any, the job's
+             result must not be taken for a verdict
+    bug      the first unexpected error while answering; the caller must raise it
     """
 
     url: str
@@ -89,7 +95,10 @@ class RunningProxy:
     bug: Exception | None = None
 
     def raise_trouble(self) -> None:
-        """Raise what kept requests from an answer: a bug of ours, else Transient."""
+        """Raise what kept requests from being answered: an unexpected error first, else Transient.
+
+        Do nothing if all requests were answered.
+        """
         if self.bug is not None:
             raise self.bug
         if self.trouble:
@@ -104,14 +113,15 @@ def serve_job(
     *,
     ends_at_trouble: bool = False,
 ) -> Iterator[RunningProxy]:
-    """Serve a job that waits until it is given the address.
+    """Serve a job until the end of the block; the job must be waiting for the proxy's address.
 
-    announce         answers HEAD, where that is less work than to answer GET; its `Answer.headers` may say
-                     Content-Length
-    ends_at_trouble  whether a job is killed when a request of it cannot be answered: what it would still do is for
-                     nothing
+    answer           answers GET requests
+    announce         answers HEAD requests where that is less work than GET; the headers of its
+                     response may give Content-Length. None: `answer` is used
+    ends_at_trouble  whether to kill the job when a request cannot be answered, since the rest of
+                     its work would be wasted
 
-    Raises: Transient where its network cannot be entered.
+    Raises: Transient if the job's network cannot be entered.
     """
     listening = process.listen()
     served = RunningProxy(url=f'http://127.0.0.1:{listening.getsockname()[1]}')
@@ -147,7 +157,7 @@ class _ProxyServer(BoundedThreads, HTTPServer):
         super().__init__(('127.0.0.1', 0), _ProxyHandler, bind_and_activate=False)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Pass over a client that goes away; keep anything else for the caller."""
+        """Ignore clients that disconnect; keep the first other error for the caller."""
         error = sys.exc_info()[1]
         if isinstance(error, Exception) and not isinstance(error, (ConnectionError, TimeoutError)):
             self.served.bug = self.served.bug or error
@@ -164,6 +174,7 @@ class _ProxyHandler(BaseHTTPRequestHandler):
     server: _ProxyServer
 
     def do_GET(self) -> None:
+        """Answer a GET or HEAD request."""
         if len(self.path) > _LONGEST_PATH or not self.path.startswith('/'):
             return self._send_answer(REFUSED)
         respond = self.server.answer if self.command == 'GET' else self.server.announce
@@ -195,7 +206,8 @@ class _ProxyHandler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def address_string(self) -> str:
+        """Return a fixed name instead of looking the client's address up."""
         return 'sandbox'
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Say nothing: a job asks for hundreds of files."""
+        """Log nothing: a job may request hundreds of files."""

@@ -1,4 +1,4 @@
-"""What all back ends have in common: users that are lent to jobs, and the jobs that run."""
+"""Shared parts of the back ends: the running jobs, and the numeric users that jobs run under."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def _get_no_process() -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchedJob:
-    """A job's outer process and its tree.
+    """A started job: its outer process and all processes below it.
 
-    forget   called once, when nothing of the job is left
-    paths    see `Process.inside`
-    network  a process in the job's network, None where that is the host's
+    forget   called once, when no process of the job is left
+    paths    see `Process.translate_for_job`
+    network  returns the id of a process in the job's network, None for the host's network
     """
 
     popen: Popen
@@ -49,7 +49,10 @@ Launch = Callable[[Job, int | None], LaunchedJob]
 
 
 class RunningJobs:
-    """The jobs of one opened back end; safe from several threads."""
+    """The jobs of one open back end; safe from several threads.
+
+    lend_users  whether each job gets a numeric user of its own if coevo runs as root
+    """
 
     def __init__(self, *, lend_users: bool) -> None:
         self._users = UserPool() if lend_users and os.geteuid() == 0 else None
@@ -59,11 +62,17 @@ class RunningJobs:
 
     @property
     def uses_other_user(self) -> bool:
-        """Whether jobs run under another user than coevo."""
+        """True if jobs run under another user than coevo does."""
         return self._users is not None
 
     def start(self, job: Job, launch: Launch) -> Process:
-        """Launch under a user that nothing else runs under, if we are root; else under ours."""
+        """Start a job by calling `launch` with the job and its user.
+
+        The user is a numeric user that no process runs under, or None: then the job runs under the
+        user of coevo.
+
+        Raises: Transient after `close`, if no user is free, or if the job cannot be started.
+        """
         with self._guard:
             if self._closed:
                 raise Transient('the sandbox was closed while it was in use')
@@ -72,7 +81,7 @@ class RunningJobs:
         return process
 
     def close(self) -> None:
-        """Kill what runs; nothing can be started any more."""
+        """Kill all running jobs. No job can be started afterwards."""
         with self._guard:
             self._closed = True
             for process in list(self._processes):
@@ -84,6 +93,7 @@ class RunningJobs:
         user = self._users.take() if self._users is not None else None
 
         def give_user_back() -> None:
+            """Make the job's user available again, if it has one."""
             if self._users is not None and user is not None:
                 self._users.give_back(user)
 
@@ -94,6 +104,7 @@ class RunningJobs:
             raise Transient(f'a sandbox could not be started: {error}') from error
 
         def clean_up() -> None:
+            """Let the back end clean up, then make the user available again."""
             launched.forget()
             give_user_back()
 
@@ -101,14 +112,13 @@ class RunningJobs:
         return Process(launched.popen, launched.tree, job.limits, clean_up, places)
 
 
-# Users for sandboxes that root starts: each sandbox gets a numeric user of its own.
+# If root starts sandboxes, each sandbox gets a numeric user of its own, so that the kernel counts
+# the processes of each sandbox separately. A user is free if no account has it, no process runs
+# under it and no other coevo holds its lock.
 #
-# A user is taken if no account has it, no process runs under it and no other coevo holds its
-# lock; the kernel then counts each sandbox's processes apart.
-#
-# A killed coevo can leave a bwrap behind: the first process of a name space that bubblewrap 0.8
-# has just made waits for a word of the bwrap above it, and for ever if that one is killed. The
-# next coevo ends it.
+# A killed coevo can leave a bwrap behind: in bubblewrap 0.8 the first process of a new name space
+# waits for a message from the bwrap above it, and waits for ever if that one was killed. The next
+# coevo kills such processes.
 
 USERS = range(60000, 65000)
 _LOCKS = Path('/run/coevo')
@@ -116,24 +126,24 @@ _LOCKS = Path('/run/coevo')
 
 @dataclass(frozen=True, slots=True)
 class SandboxUser:
-    """A numeric user (and group), and the open lock file that makes it ours."""
+    """A numeric user (and group), and the open lock file that reserves it for this coevo."""
 
     uid: int
     lock: BinaryIO
 
 
 class UserPool:
-    """The users of one sandbox back end; safe from several threads."""
+    """The users that one back end has reserved; safe from several threads."""
 
     def __init__(self) -> None:
-        """Ends what killed coevos have left under users that nobody holds."""
+        """Start with no user, after killing leftover processes of killed coevos."""
         _end_leftovers()
         self._guard = threading.Lock()
         self._free: list[SandboxUser] = []
         self._all: list[SandboxUser] = []
 
     def take(self) -> SandboxUser:
-        """A user that nothing runs under."""
+        """Return a user that no process runs under. Raises Transient if none is free."""
         with self._guard:
             if not self._free:
                 user = _claim_user()
@@ -142,12 +152,12 @@ class UserPool:
             return self._free.pop()
 
     def give_back(self, user: SandboxUser) -> None:
-        """To be called when no process of the user is left."""
+        """Make a user available again; no process of it may be left."""
         with self._guard:
             self._free.append(user)
 
     def close(self) -> None:
-        """Let other processes have the users; nothing may run under them any more."""
+        """Release all users to other coevos; no process of them may be left."""
         with self._guard:
             for user in self._all:
                 user.lock.close()
@@ -155,6 +165,7 @@ class UserPool:
 
 
 def _end_leftovers() -> None:
+    """Kill bwrap processes that killed coevos left under users that no coevo has locked."""
     for process in psutil.process_iter():
         uid = _find_leftover_user(process)
         lock = _try_lock(_LOCKS / str(uid)) if uid is not None else None  # own name: a number
@@ -164,7 +175,10 @@ def _end_leftovers() -> None:
 
 
 def _find_leftover_user(process: psutil.Process) -> int | None:
-    """The user of ours under which a bwrap without a parent runs: a coevo, or a bwrap, is above one in use."""
+    """Return the sandbox user of an orphaned bwrap process; None for all other processes.
+
+    A bwrap in use is not orphaned: its parent is a coevo or another bwrap.
+    """
     try:
         uid = process.uids().real
         orphan = process.ppid() == 1 and process.name() == 'bwrap'
@@ -178,6 +192,7 @@ def _list_account_ids() -> set[int]:
 
 
 def _claim_user() -> SandboxUser:
+    """Lock and return the first free user. Raises Transient if none is free."""
     accounts = _list_account_ids()
     for uid in USERS:
         if uid not in accounts:
@@ -190,6 +205,7 @@ def _claim_user() -> SandboxUser:
 
 
 def _try_lock(path: Path) -> BinaryIO | None:
+    """Return the open, locked file; None if another process holds the lock."""
     path.parent.mkdir(mode=0o700, exist_ok=True)
     file = path.open('wb')
     try:

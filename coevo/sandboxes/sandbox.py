@@ -1,7 +1,8 @@
-"""Run a command without network, with limits, and with nothing of the host but what it is given.
+"""Run commands without network, with limits, and with only the given files of the host.
 
-Inside: /w and /tmp are writable and lie in memory, system folders and mounts are read-only, there
-is no network but the job's own loopback, no environment of the host's, the host's name is `coevo`.
+In the sandbox, /w and /tmp are writable and lie in memory; system folders and mounts are read-only.
+The only network is the job's own loopback. The environment has nothing of the host's, and the host
+name is `coevo`. The back end `none` gives only a part of that, see `coevo.sandboxes.unconfined`.
 """
 
 from __future__ import annotations
@@ -23,19 +24,23 @@ class Sandbox(Protocol):
     """A back end, opened once and used for many jobs, from several threads."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name of the back end, see `coevo.sandboxes.names`."""
 
-    # starts a job; Fatal where a mount cannot be made
-    def start(self, job: Job) -> Process: ...
+    def start(self, job: Job) -> Process:
+        """Start a job.
 
-    # kills what still runs
-    def close(self) -> None: ...
+        Raises: Fatal for a mount that cannot be made, Transient if the sandbox fails to start.
+        """
+
+    def close(self) -> None:
+        """Kill all running jobs. No job can be started afterwards."""
 
 
 def _open_docker() -> Sandbox:
     try:
         from coevo.sandboxes.docker import Docker
-    except ImportError as error:  # only who wants it needs its library
+    except ImportError as error:  # the library is optional
         raise Fatal(f'{error}; install the Python package docker (pip install docker)') from error
     return Docker()
 
@@ -48,7 +53,7 @@ BACK_ENDS: dict[str, Callable[[], Sandbox]] = {
 
 
 def open_sandbox(name: str) -> Sandbox:
-    """A back end that was tried out; Fatal with what to do if it cannot be used."""
+    """Open a back end after a trial run. Raises Fatal, with what to do, if it cannot be used."""
     if name not in BACK_ENDS:
         raise Fatal(f'there is no sandbox {name!r}; choose one of {", ".join(sorted(BACK_ENDS))}')
     return BACK_ENDS[name]()

@@ -1,7 +1,7 @@
 """Start processes from one thread that lives as long as coevo.
 
-The kernel's "die with your parent" means the thread that forked: a sandbox that a worker thread
-started itself would be killed as soon as that thread ends.
+"Die with parent" (PR_SET_PDEATHSIG) refers to the thread that forked, not to the process: a sandbox
+that a worker thread started would be killed as soon as that thread ends.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ def _renew_executor() -> None:
 
 
 _renew_executor()
-# A forked process has the executor but not its thread.
+# A forked process inherits the executor object but not its thread.
 os.register_at_fork(after_in_child=_renew_executor)
 
 Popen = subprocess.Popen[bytes]
 
 
 def spawn(start: Callable[[], Popen]) -> Popen:
-    """What `start` returns or raises, called in the one thread."""
+    """Call `start` in the spawning thread; return its result or raise its error."""
     return _threads[0].submit(start).result()

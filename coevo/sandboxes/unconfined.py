@@ -1,8 +1,9 @@
-"""No isolation: the same jobs as ordinary processes of this machine, for where nothing else works.
+"""The back end without isolation: jobs are ordinary processes of this machine.
 
-Jobs reach the network and whatever their user can read. What is kept: an empty environment, folders
-of their own in place of /w and /tmp, limits of time, memory and file size, no process left behind.
-Paths of the sandbox in a job's command and environment are replaced by where they lie here.
+It is meant for machines on which no other back end works. Jobs can use the network and read all
+that their user can read. Still guaranteed: a clean environment, private folders in place of /w and
+/tmp, limits of time, memory and file size, and no process left behind. Sandbox paths in a job's
+command and environment are replaced by the host's paths.
 """
 
 from __future__ import annotations
@@ -30,38 +31,44 @@ from coevo.sandboxes.running import LaunchedJob, RunningJobs
 from coevo.sandboxes.spawning import spawn
 from coevo.storage.folders import find_work_root
 
-# Inherited by every process of a job, so that none is lost that has left its session.
+# An environment variable that every process of a job inherits: it identifies also processes that
+# left the job's session.
 _MARK = 'COEVO_JOB'
 _KILL_SECONDS = 60
 _POLL_SECONDS = 0.02
 
-# A process shows no environment while it executes another program, so one look can miss it. An empty
-# environment is looked at again for this long: a process may also have none for good (`env -i`).
+# While a process executes another program (execve), its environment looks empty, so one look can
+# miss the mark. A process with an empty environment is therefore looked at again for this long, and
+# not for ever: `env -i` starts processes whose environment is really empty.
 _EXEC_SECONDS = 1.0
 
-# A path begins where a word does, or where a shell or a class path begins one; so it ends.
+# Patterns around a path: it starts and ends at a space, or at a delimiter of a shell or class path.
 _BEFORE = r"""(?<![^\s:=,;"'(<>|&])"""
 _AFTER = r"""(?![^\s:=,;"')<>|&/])"""
 
 
 class Unconfined:
-    """Starts jobs as processes of a free user if we are root, else of ours."""
+    """The back end without isolation; under root each job gets a free user. See `Sandbox`."""
 
     name = 'none'
 
     def __init__(self) -> None:
+        """Run a trial job.
+
+        Raises: Fatal if a program that it needs is missing or the trial fails.
+        """
         self._setpriv = find_program('setpriv', 'util-linux')
         find_program('prlimit', 'util-linux')
         self._running = RunningJobs(lend_users=True)
         try_out(self)
 
     def start(self, job: Job) -> Process:
-        """Start a job; Fatal for a source that it cannot read."""
+        """Start a job. Raises Fatal for a mount whose source cannot be read."""
         check_mounts(job.all_mounts, other_user=self._running.uses_other_user)
         return self._running.start(job, self._launch)
 
     def close(self) -> None:
-        """Kill what still runs; nothing can be started any more."""
+        """Kill all running jobs. No job can be started afterwards."""
         self._running.close()
 
     def _launch(self, job: Job, uid: int | None) -> LaunchedJob:
@@ -91,13 +98,14 @@ class Unconfined:
         )
 
         def remove_folder() -> None:
+            """Remove the job's private folder."""
             shutil.rmtree(folder, ignore_errors=True)
 
         return LaunchedJob(popen=popen, tree=tree, forget=remove_folder, paths=paths)
 
 
 class _HostPaths:
-    """Paths of the sandbox and where they lie on the host."""
+    """The mapping between paths of the sandbox and the host; see `JobPaths`."""
 
     def __init__(self, job: Job, folder: Path) -> None:
         self._places = {mount.target: str(mount.source) for mount in job.all_mounts}
@@ -107,22 +115,25 @@ class _HostPaths:
         self._pattern = re.compile(f'{_BEFORE}({"|".join(longest_first)}){_AFTER}')
 
     def translate(self, text: str) -> str:
+        """Replace sandbox paths by host paths where they stand as whole words or path entries."""
         return self._pattern.sub(lambda match: self._places[match[1]], text)
 
     def restore(self, text: str) -> str:
+        """Replace host paths by sandbox paths, the longest host path first."""
         for target, host_path in sorted(self._places.items(), key=lambda item: -len(item[1])):
             text = text.replace(host_path, target)
         return text
 
 
 class MarkedProcesses:
-    """All processes whose environment carries a mark."""
+    """The processes whose environment contains the job's mark; see `ProcessTree`."""
 
     def __init__(self, mark: str) -> None:
         self.mark = mark
         self._started = time.time() - _EXEC_SECONDS
 
     def measure_usage(self) -> ProcessUsage:
+        """See `ProcessTree`; processes that end during the measurement are left out."""
         cpu_seconds, memory_bytes = 0.0, 0
         for process in self._list_living():
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
@@ -131,7 +142,12 @@ class MarkedProcesses:
         return ProcessUsage(cpu_seconds, memory_bytes)
 
     def kill(self) -> None:
-        """Kill until none is found: what is killed may just have started another one."""
+        """Kill marked processes until none is left.
+
+        One look is not enough: a killed process may just have started another one.
+
+        Raises: Transient if processes are still there after 60 seconds.
+        """
         start = time.monotonic()
         while True:
             living = self._list_living()
@@ -149,17 +165,18 @@ class MarkedProcesses:
         return [process for process in psutil.process_iter() if self._carries_mark(process)]
 
     def _may_hide(self) -> bool:
-        """Whether a process younger than the job shows no environment, as during `execve`."""
+        """Return whether a process younger than the job shows an empty environment (execve)."""
         return any(map(self._shows_nothing, psutil.process_iter()))
 
     def _shows_nothing(self, process: psutil.Process) -> bool:
+        """Return whether a process is young, alive and shows no environment."""
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
             is_young = process.create_time() >= self._started
             return is_young and not process.environ() and process.status() != psutil.STATUS_ZOMBIE
         return False
 
     def _carries_mark(self, process: psutil.Process) -> bool:
-        # A zombie has no environment any more; another user's process is none of ours.
+        # A zombie has no environment. A process of another user cannot belong to this job.
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
             environment: Mapping[str, str] = process.environ()
             return environment.get(_MARK) == self.mark

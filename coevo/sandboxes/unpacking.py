@@ -1,4 +1,4 @@
-"""Write the plain files of an archive that untrusted code made, most of which are known already."""
+"""Unpack the regular files of an archive that untrusted code made, most of them known already."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ MOST_BYTES = 2 << 30
 
 
 def unpack(stream: IO[bytes], folder: Path, shared: Path) -> None:
-    """Write plain files into a folder that is empty; members of other kinds, or with odd names, are passed over.
+    """Write the regular files of an archive into an empty folder.
 
-    A file that the shared folder has at the same path is linked to. No file is ever opened that is there already: of
-    two members with one name the first counts.
+    Other kinds of members and members with unsafe names are skipped. If `shared` has the same
+    content at the same path, the file is hard-linked to it. Existing files are never opened: of two
+    members with one name the first counts.
 
-    Raises: TarError for what is no archive, Transient for too large a one.
+    Raises: TarError for a broken or incomplete archive, Transient for more than 2 GiB.
     """
     size = 0
     for archive, member in iterate_members(stream):
@@ -33,15 +34,16 @@ def unpack(stream: IO[bytes], folder: Path, shared: Path) -> None:
 
 
 def _write_or_link(target: SafePath, twin: SafePath, content: bytes) -> None:
+    """Link a file to its twin if they are equal, else write it; keep an existing file."""
     try:
         if not (twin.is_file() and twin.path.read_bytes() == content and _try_link(target, twin)):
             target.create_file(content)
-    except (FileExistsError, UnsafePath):  # a file where another one has its folder
+    except (FileExistsError, UnsafePath):  # an earlier member, or a file in place of its folder
         return
 
 
 def _try_link(target: SafePath, twin: SafePath) -> bool:
-    """Link a file; False where that cannot be: it is of another file system, or linked too often."""
+    """Link a file; False where the system refuses: another file system, or too many links."""
     try:
         target.add_hard_link(twin.path)
     except FileExistsError:
@@ -51,14 +53,16 @@ def _try_link(target: SafePath, twin: SafePath) -> bool:
     return True
 
 
-# The members of a tar archive that untrusted code made, read as they come and never laid out.
-
-# Stands last in a stream: without it, what broke off would look whole.
+# The name of the last member of a complete stream. Without it, a stream that broke off at the end
+# of a member would look complete. Members are read one by one and never written as they are.
 END = '.coevo-end'
 
 
 def iterate_members(stream: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
-    """Each with its archive, up to `END`; TarError for what is no archive, or has no end."""
+    """Yield each member with its archive, up to the member `END`.
+
+    Raises: TarError for what is not an archive, or has no `END`.
+    """
     with tarfile.open(fileobj=stream, mode='r|', errors='surrogateescape') as archive:
         for member in archive:
             if member.name == END:
@@ -68,7 +72,7 @@ def iterate_members(stream: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfil
 
 
 def extract_content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    """Of a regular file, before the next member is asked for."""
+    """Return the content of a regular file; call it before the next member is read."""
     member_file = archive.extractfile(member)
     assert member_file is not None, 'a regular file has content'
     return member_file.read()

@@ -1,6 +1,6 @@
-"""The folder that a run works in: on disk, readable for the sandbox's users, gone afterwards.
+"""The folder that a run works in: on disk, readable for sandbox users, removed afterwards.
 
-A killed run leaves its folder behind; the next run removes every folder that nobody locks.
+A killed run leaves its folder behind. The next run removes every folder whose lock is free.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOCK = 'lock'
 
 @contextmanager
 def open_workspace() -> Iterator[Path]:
-    """A private folder, mode 711, that others can enter only where they know the names."""
+    """Yield a new folder with mode 711: other users cannot list it, but can open known names."""
     root = find_work_root()
     root.mkdir(parents=True, exist_ok=True)
     _remove_orphans(root)
@@ -30,7 +30,7 @@ def open_workspace() -> Iterator[Path]:
     making = folder / f'.{_LOCK}'
     with making.open('w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # Never seen unlocked, or the sweep of another run would take it.
+        # The lock file appears already locked, else another run might remove the folder.
         making.rename(folder / _LOCK)
         try:
             yield folder
@@ -45,10 +45,14 @@ def _remove_orphans(root: Path) -> None:
 
 
 def _is_abandoned(lock: Path) -> bool:
-    """Whether nobody holds it; another user's, and one that is made or removed just now, is left alone."""
+    """Return whether no process holds the lock.
+
+    False for a lock of another user and for one that cannot be opened, such as while the folder is
+    being made or removed.
+    """
     try:
         descriptor = os.open(lock, os.O_RDWR | os.O_NOFOLLOW)
-    except OSError:  # not there, or not ours to open
+    except OSError:  # it does not exist, or this user may not open it
         return False
     with os.fdopen(descriptor, 'r+') as file:
         if os.fstat(descriptor).st_uid != os.geteuid():

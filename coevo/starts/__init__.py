@@ -1,1 +1,1 @@
-"""Start states: what a task begins with, cut from the new revision and run."""
+"""Start states of tasks: made from the new revision, and checked by running them."""

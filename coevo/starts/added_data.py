@@ -1,7 +1,7 @@
-"""Files that a pair adds to the test tree and that are no sources: what its new tests read.
+"""Find data files that a pair adds to the test tree, which its new tests may read.
 
-They go along with targets that are put into the old tree. Data that was there before, and has changed or
-gone, is a change of its own.
+They are added to the old tree together with targets. Data that existed before and was changed or
+removed is a change of its own, and stays as it was.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ from coevo.git.repository import Repository
 from coevo.languages.table import get_reading
 from coevo.starts.isolated_cells import Files
 
-# Of all together: contents are part of a cell's key. A pair that adds more brings none of it.
+# The limit for all files together, since their contents are part of a cell's key. If a pair adds
+# more, none of it is used.
 MOST_BYTES = 8 << 20
 
 
 @lru_cache(maxsize=4)
 def list_added_data(repository: Repository, language: str, old_rev: str, new_rev: str) -> Files:
-    """Sorted by path; links are no data."""
+    """Return the data files that a pair adds to its tests, sorted by path.
+
+    Sources and symbolic links are not data. Nothing is returned if all together exceed 8 MiB.
+    """
     text = get_reading(language)
     tree, before = text.open_tree(repository, new_rev), repository.tree(old_rev)
     added = {
@@ -41,5 +45,5 @@ def list_added_data(repository: Repository, language: str, old_rev: str, new_rev
 
 
 def merge_data(files: Files, data: Files) -> Files:
-    """Files of a cell with data beside them, in order."""
+    """Return a cell's files together with data files, sorted by path; a cell's own file wins."""
     return tuple(sorted({**dict(data), **dict(files)}.items()))

@@ -1,8 +1,9 @@
-"""What a pair adds to the sources of the test tree: new files, and new members of files that stay.
+"""Find what a pair adds to the test sources: new files, and new members of existing files.
 
-No test of the old tree can use them, so they are what new tests alone use. They are put beside targets
-in the old tree where those do not pass there without; whatever else of the tests has changed or gone is
-a change of its own. It is what the start state has: a submission could use nothing else.
+Tests of the old tree cannot use these helpers, so only new tests do. They are laid over the old
+tree if the targets do not pass there without them. Everything else that changed or disappeared in
+the tests is a change of its own and stays as it was. The helpers are taken from the start state:
+a submission could use nothing else.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.table import get_reading, get_surgery
 from coevo.starts.isolated_cells import Files
 
-# A pair that changes more of its test files brings nothing: each of them is parsed.
+# A pair that changes more test files than this adds no helpers, since each file must be parsed.
 MOST_FILES = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestSources:
-    """The test files of a language at a revision; edits are files that are other, None is absent."""
+    """The test sources of a language at a revision.
+
+    edits  files whose content differs from the revision's, by path; None means absent
+    """
 
     __test__ = False
 
@@ -34,22 +38,29 @@ class TestSources:
     edits: Mapping[str, bytes | None] = field(default_factory=dict)
 
     def list_texts(self) -> dict[str, str | bytes]:
-        """What tells the files' texts apart, by path."""
+        """Return a value for each file that tells its text from others: a blob id, or the edit."""
         tree = get_reading(self.language).open_tree(self.repository, self.rev)
         paths = (p for p in tree.list_paths(Side.TEST) if tree.entries[p].mode != LINK)
         there = {path: tree.entries[path].oid for path in paths}
         return {p: t for p, t in {**there, **self.edits}.items() if t is not None}
 
     def read_text(self, path: str) -> bytes:
+        """Return the content of a file; empty if it is absent."""
         if path in self.edits:
             return self.edits[path] or b''
         return load_content(self.repository, self.rev, path) or b''
 
 
 def find_added_helpers(old: TestSources, start: TestSources, own: str) -> Files:
-    """New and extended files, to be laid over the old tree, by path in order.
+    """Return new and extended test files to lay over the old tree, sorted by path.
 
-    own  the test file of the task, whose tests come otherwise
+    A file is left out if it newly declares a name that is also declared in an old version of a
+    changed file: the declaration was moved, and would then exist twice. Nothing is returned if more
+    than `MOST_FILES` files differ.
+
+    old    the old test tree
+    start  the start state's test tree
+    own    the test file of the task, which is left out
     """
     before, after = old.list_texts(), start.list_texts()
     differ = sorted(p for p in before.keys() | after if before.get(p) != after.get(p))
@@ -72,16 +83,17 @@ def find_added_helpers(old: TestSources, start: TestSources, own: str) -> Files:
 
 
 def _extend_file(old: TestSources, start: TestSources, path: str) -> bytes | None:
+    """Return the old file with the helpers that the new one adds; None if there are none."""
     before = old.read_text(path)
     try:
         extended = get_surgery(old.language).add_helpers(before, start.read_text(path))
     except StartStateInvalid:
-        return None  # it cannot be taken apart, so it stays as it was
+        return None  # one of the files cannot be edited, so it stays as it was
     return extended if extended != before else None
 
 
 def _list_new_declarations(old: TestSources, path: str, text: bytes) -> set[tuple[str, ...]]:
-    """What a text declares that the file at old does not."""
+    """Return what a text declares that the old file at that path does not."""
     return set(_list_declarations(old.language, path, text)) - _list_old_declarations(old, path)
 
 
@@ -90,7 +102,7 @@ def _list_old_declarations(old: TestSources, path: str) -> set[tuple[str, ...]]:
 
 
 def _list_declarations(language: str, path: str, text: bytes) -> Iterator[tuple[str, ...]]:
-    """What there can be but one of: where it has moved here, it would be there twice."""
+    """Yield the names that may exist only once in the tests: types and module-level functions."""
     folder = path.rpartition('/')[0]
     for type_ in get_reading(language).parse(text, path).types:
         if type_.kind == MODULE:

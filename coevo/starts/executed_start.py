@@ -1,6 +1,6 @@
-"""Whether the start state of a task is one: its targets broken or absent, its other tests passing.
+"""Check the start state of a task: its targets must be broken or absent, and kept tests must pass.
 
-Gold, put into it, passes three times; where siblings are gone, that is no matter of course.
+Gold must also pass three times in it. That can fail if siblings were removed from the start state.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ from coevo.starts.start_files import make_file_at_start
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartState:
-    """`why` says of each method that it is `valid`, or why not; `t_old_c_new` has those reverted."""
+    """The result of checking a start state.
+
+    why          by method id, `valid` or the reason why there is no valid start state
+    t_old_c_new  verdicts of reverted targets at the start
+    """
 
     why: Mapping[str, str]
     t_old_c_new: Verdicts = field(default_factory=dict)
@@ -38,7 +42,7 @@ class StartState:
 def run_start_state(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> StartState:
-    """The start state of a task, compiled and run (docs/tasks.md)."""
+    """Compile and run the start state of a task (docs/tasks.md)."""
     names = list(task.methods)
     try:
         start = make_file_at_start(runner, task, around.here)
@@ -65,9 +69,9 @@ def run_start_state(
 def _explain_gold_loss(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> str | None:
-    """What gold does that does not pass three times without its siblings; None if it does."""
+    """Return why gold does not pass three times without the siblings; None if it does."""
     if not around.files:
-        return None  # its own cell is that
+        return None  # no sibling is removed, so this is the cell t_new_c_new itself
     new = runner.pair.new.rev
     compiled = runner.compile(new, new, task.module, around.files)
     for name, verdict in runner.run_three_times(compiled, task.methods):
@@ -78,7 +82,7 @@ def _explain_gold_loss(
 
 
 def _make_reverted_method(subject: IsolatedSubject) -> TestMethod:
-    """A target's identity at the start: its old name and parameters, in its new class."""
+    """Return a target as it is named at the start: old name and parameters in its new class."""
     old = subject.old or subject.new
     return replace(subject.new, test_method=old.test_method, parameters=old.parameters)
 
@@ -93,7 +97,7 @@ def _compile_start(
 def _check_kept_siblings(
     runner: IsolatedCellRunner, task: IsolatedTask, start: bytes | None, around: SiblingEdits
 ) -> str:
-    """Whether the tests that a start file keeps do what they do in the new file."""
+    """Return `valid` if the tests that a start file keeps still pass; else name one that fails."""
     if start is None:
         return VALID
     kept_methods = draw_kept_tests(start, task.module, task.test_file, runner.pair.pair_id)

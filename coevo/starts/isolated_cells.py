@@ -1,4 +1,4 @@
-"""Cells in which only the targets of one task are of the other revision: what is run, and how."""
+"""Run isolated cells, in which only the targets of one task come from the other revision."""
 
 from __future__ import annotations
 
@@ -22,23 +22,26 @@ Demand = Callable[[Outcome], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolatedSubject:
-    """A method that has a track by its cells."""
+    """A method that has a track by its whole-tree cells."""
 
     selected: SelectedMethod
     track: Track
 
     @property
     def method_id(self) -> str:
+        """The id of the method's row."""
         return self.selected.method_id
 
     @property
     def new(self) -> TestMethod:
+        """The test method at the new revision."""
         method = self.selected.candidate.new
         assert method is not None, 'a track is about a test of the new revision'
         return method
 
     @property
     def old(self) -> TestMethod | None:
+        """The test method at the old revision; None if it is not there."""
         return self.selected.candidate.old
 
 
@@ -52,18 +55,21 @@ class IsolatedTask:
 
     @property
     def module(self) -> str:
+        """The module of the test file at the new revision."""
         return self.subjects[0].new.module
 
     @property
     def is_generation(self) -> bool:
+        """True if the task is to write new tests."""
         return self.track is Track.GENERATION
 
     @property
     def methods(self) -> dict[str, TestMethod]:
+        """The targets at the new revision, by method id."""
         return {subject.method_id: subject.new for subject in self.subjects}
 
     def load_source(self, runner: IsolatedCellRunner) -> bytes:
-        """The test file at new."""
+        """Return the content of the test file at the new revision."""
         text = load_content(runner.repository, runner.pair.new.rev, self.test_file)
         assert text is not None, 'a subject stands in a file of the new revision'
         return text
@@ -71,7 +77,10 @@ class IsolatedTask:
 
 @dataclass(slots=True, kw_only=True)
 class IsolatedCellRunner:
-    """What runs the isolated cells of one pair."""
+    """Runs the isolated cells of one pair.
+
+    cpu_seconds  CPU time of all compilers and test processes so far
+    """
 
     built: BuiltPair
     repository: Repository
@@ -80,6 +89,7 @@ class IsolatedCellRunner:
 
     @property
     def pair(self) -> Pair:
+        """The pair as it was mined."""
         return self.built.pair
 
     def compile(
@@ -91,8 +101,11 @@ class IsolatedCellRunner:
         *,
         whole: bool = False,
     ) -> CompiledTests:
-        """files  None for the cell of the pair itself
-        whole  whether it is asked which of the module's tests compile, and not only what some do
+        """Compile a module's tests, with some files edited, against code.
+
+        files  the edited test files; None for the cell of the pair itself
+        whole  whether to find out for all tests of the module whether they compile, and not only
+               for those that will run
         """
         compiled = self.built.compile(
             tests_rev,
@@ -107,7 +120,11 @@ class IsolatedCellRunner:
     def collect_verdicts(
         self, compiled: CompiledTests, methods: Mapping[str, TestMethod], demand: Demand
     ) -> Verdicts:
-        """What the compiler says, else one process; who is not as demanded gets one of its own."""
+        """Return the verdicts on methods, from the compiler or one shared process.
+
+        A method whose outcome is not as demanded, or that got no verdict since another method ended
+        the process, runs again in a process of its own.
+        """
         compiler_verdicts = self._list_compile_verdicts(compiled, methods)
         left = [name for name in methods if name not in compiler_verdicts]
         verdicts = compiler_verdicts | self._run_process(
@@ -121,7 +138,10 @@ class IsolatedCellRunner:
     def run_once(
         self, compiled: CompiledTests, methods: Mapping[str, TestMethod]
     ) -> dict[str, Verdict]:
-        """What the compiler says, else one process; a method that lost it to a neighbour is left out."""
+        """Return the verdicts on methods, from the compiler or one shared process.
+
+        A method whose process another method ended before its turn is left out.
+        """
         compiler_verdicts = self._list_compile_verdicts(compiled, methods)
         return compiler_verdicts | self._run_process(
             compiled, {n: m for n, m in methods.items() if n not in compiler_verdicts}
@@ -130,7 +150,11 @@ class IsolatedCellRunner:
     def run_three_times(
         self, compiled: CompiledTests, methods: Mapping[str, TestMethod]
     ) -> Iterator[tuple[str, Verdict]]:
-        """What methods do in three fresh processes, one method alone in the last; or the compiler."""
+        """Yield three verdicts on each method that compiles: from three fresh processes.
+
+        They are one in the given and one in reversed order, and one for the method alone. A method
+        that does not compile yields the compiler's verdict once.
+        """
         broken = self._list_compile_verdicts(compiled, methods)
         yield from broken.items()
         left = {name: method for name, method in methods.items() if name not in broken}
@@ -147,14 +171,14 @@ class IsolatedCellRunner:
     def _list_compile_verdicts(
         self, compiled: CompiledTests, methods: Mapping[str, TestMethod]
     ) -> dict[str, Verdict]:
-        """Of those that the compiler says something of."""
+        """Return the compiler's verdicts on the methods that do not compile."""
         verdicts = {n: self.built.find_compile_verdict(compiled, m) for n, m in methods.items()}
         return {name: verdict for name, verdict in verdicts.items() if verdict is not None}
 
     def _run_process(
         self, compiled: CompiledTests, methods: Mapping[str, TestMethod]
     ) -> dict[str, Verdict]:
-        """A process; a method that lost it to a neighbour is left out."""
+        """Run methods in one process; leave out those that another method kept from running."""
         if not methods:
             return {}
         batch = self.built.run(compiled, list(methods.values()), self.conditions)
@@ -167,17 +191,20 @@ class IsolatedCellRunner:
 
 
 def add_file(files: Files, path: str, text: bytes | None) -> Files:
-    """The files with one more, in order."""
+    """Return the files with one more, sorted by path."""
     return tuple(sorted((*files, (path, text)), key=lambda file: file[0]))
 
 
 def is_pass(outcome: Outcome) -> bool:
+    """Return whether an outcome is a pass."""
     return outcome is Outcome.PASS
 
 
 def is_broken(outcome: Outcome) -> bool:
+    """Return whether an outcome is broken."""
     return outcome.is_broken
 
 
 def describe_verdict(verdict: Verdict) -> str:
+    """Return the outcome and failure signature as text."""
     return ' '.join(filter(None, (str(verdict.outcome), verdict.signature)))

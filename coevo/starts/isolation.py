@@ -1,11 +1,13 @@
-"""Isolated cells and executed start states of the methods with a track.
+"""Run isolated cells and start states of the methods with a track.
 
-An isolated cell is a whole-tree one with only the targets of one test file and track, and what
-they alone use, of the other revision; data that the pair adds beside its tests goes along, and the
-helpers that it adds where a target does not pass without (`added_data`, `added_helpers`, docs/tasks.md). An
-update comes with its whole file if the new code breaks all that its class was (`broken_classes`).
-Where it says something else, the label rests on other changes of the tests (TestEvo-Bench, 3.2). The start state of a task is
-the new tree with its targets reverted or removed.
+An isolated cell is a whole-tree cell in which only the targets of one test file and track, and what
+only they use, come from the other revision (docs/tasks.md). Data that the pair adds to its tests
+goes along (`added_data`). Helpers that it adds go along if a target does not pass without them
+(`added_helpers`). An update takes its whole file along if the new code breaks all tests of its old
+class (`find_wholly_broken`). If an isolated cell has another outcome than the whole-tree cell, the
+label depends on other changes of the tests (TestEvo-Bench, 3.2).
+
+The start state of a task is the new tree with its targets reverted or removed.
 """
 
 from __future__ import annotations
@@ -47,10 +49,12 @@ WITH_FILE = 'with its whole file, since the code breaks all tests of its old cla
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
-    """By method id; `cpu_seconds` of the compiler and of the test processes.
+    """The isolated cells and start states of a pair.
 
-    starts  of each task, what its start state has beside its own file
-    tests   the test files that are other at its start, but for its own
+    methods      the isolated cells by method id
+    starts       for each task, how its start state differs from the new revision beside its file
+    tests        by method id, the other test files that differ at the start, as in `CellEdits`
+    cpu_seconds  CPU time of the compiler and the test processes
     """
 
     methods: Mapping[str, IsolatedCells]
@@ -65,10 +69,12 @@ def run_isolated_cells(
     repository: Repository,
     conditions: RunConditions = PLAIN,
 ) -> Isolation:
-    """The isolated cells of methods with a track, task by task; `subjects` in a fixed order.
+    """Run the isolated cells of methods with a track, task by task.
 
-    Only what a track asks of a cell counts: broken or passing. What disagrees in the process of all
-    subjects of a task is asked again in one of its own.
+    An outcome counts only as broken or passing, as the track demands it. All subjects of a task
+    share a process; a method with another outcome than demanded runs again in one of its own.
+
+    subjects  the methods, in a fixed order
     """
     runner = IsolatedCellRunner(built=built, repository=repository, conditions=conditions)
     tasks = _group_into_tasks(subjects)
@@ -107,7 +113,7 @@ def _make_start_row(
 def _does_gold_read_sources(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> bool:
-    """Of gold in the start tree."""
+    """Return whether gold, in the start state's tree, needs main sources to pass."""
     new = runner.pair.new.rev
     compiled = runner.compile(new, new, task.module, around.files)
     return reads_sources(runner, compiled, task.methods)
@@ -125,18 +131,26 @@ def _group_into_tasks(subjects: Sequence[IsolatedSubject]) -> list[IsolatedTask]
 
 @dataclass(slots=True, kw_only=True)
 class _IsolatedCell:
-    """New tests in the old tree on the code of one revision."""
+    """A cell with new tests in the old tree, on the code of one revision.
+
+    name              for messages
+    demand            whether an outcome is what the track demands
+    verdicts          by method id
+    passes_with_file  ids of methods that meet the demand only with the whole new test file
+    """
 
     name: str
     code_rev: str
     demand: Demand
     verdicts: dict[str, Verdict] = field(default_factory=dict)
-    passes_with_file: frozenset[str] = frozenset()  # by the rest of their test file
+    passes_with_file: frozenset[str] = frozenset()
 
     def list_disagreeing(self) -> list[str]:
+        """Return the ids of methods whose outcome is not as demanded."""
         return [name for name, verdict in self.verdicts.items() if not self.demand(verdict.outcome)]
 
     def describe_complaint(self, name: str) -> str:
+        """Return what is wrong with a method's outcome, as text."""
         rest = ', but not with the whole file' if name in self.passes_with_file else ''
         return f'{self.name} is {describe_verdict(self.verdicts[name])}{rest}'
 
@@ -144,6 +158,7 @@ class _IsolatedCell:
 def _isolate_task(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> dict[str, IsolatedCells]:
+    """Run a task's start state and isolated cells; return the row of each method by id."""
     start = run_start_state(runner, task, around)
     files, note = graft_targets(runner, task)
     notes = dict.fromkeys(task.methods, note)
@@ -171,7 +186,7 @@ def _isolate_task(
 
 
 def _find_helpers(runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits) -> Files:
-    """What the pair adds to other sources of the tests and the start state has."""
+    """Return the helpers that the pair adds to other test files and that the start state has."""
     repository, pair = runner.repository, runner.pair
     old = TestSources(repository=repository, language=pair.language, rev=pair.old.rev)
     start = replace(old, rev=pair.new.rev, edits=dict(around.files))
@@ -185,7 +200,7 @@ def _retry_with_files(
     files: Files,
     names: Sequence[str],
 ) -> dict[str, TestMethod]:
-    """Who of some passes with other files: its verdict is the one with them."""
+    """Run some targets with other files; return those that pass and keep their new verdicts."""
     methods = {name: task.methods[name] for name in names}
     again = _run_cell(runner, task, new, files, methods)
     cured = {name: method for name, method in methods.items() if is_pass(again[name].outcome)}
@@ -196,7 +211,7 @@ def _retry_with_files(
 def _retry_with_whole_file(
     runner: IsolatedCellRunner, task: IsolatedTask, cell: _IsolatedCell, files: Files
 ) -> None:
-    """Who disagrees, with the whole file, to tell why."""
+    """Run disagreeing methods with the whole new file, to tell whether its other changes matter."""
     whole = make_whole_file(runner, task)
     disagreeing = {name: task.methods[name] for name in cell.list_disagreeing()}
     if disagreeing and whole != files:
@@ -213,6 +228,7 @@ def _run_cell(
     files: Files,
     methods: Mapping[str, TestMethod],
 ) -> Verdicts:
+    """Run methods in an isolated cell with edited files and the data that the pair adds."""
     if not methods:
         return {}
     pair = runner.pair
@@ -242,11 +258,15 @@ def _make_row(
     )
 
 
-# The old tree's files with the targets of a task in them.
+# -- files of the old tree with the targets of a task ---------------------------------------------
 
 
 def graft_targets(runner: IsolatedCellRunner, task: IsolatedTask) -> tuple[Files, str]:
-    """The old file with the targets of the new one; else the new file as a whole, and why."""
+    """Return the old test file with the task's targets put in.
+
+    If there is no old file, or the targets cannot be put in, it is the new file as a whole; in the
+    latter case the second value says why.
+    """
     repository, old = runner.repository, runner.pair.old.rev
     before = load_content(repository, old, task.test_file)
     if before is None:
@@ -271,7 +291,7 @@ def _make_graft(subject: IsolatedSubject) -> Graft:
 
 
 def make_whole_file(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
-    """The new file as it is, and those gone from which it or its targets have moved."""
+    """Return the whole new test file; old files that it or its targets moved from are removed."""
     repository, old, new = runner.repository, runner.pair.old.rev, runner.pair.new.rev
     left = {find_old_path(repository, old, new, task.test_file)}
     left |= {subject.old.test_file for subject in task.subjects if subject.old is not None}
@@ -280,18 +300,21 @@ def make_whole_file(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
     return tuple(sorted([*removed, (task.test_file, task.load_source(runner))], key=lambda f: f[0]))
 
 
-# Test classes that the new code breaks as a whole: a fixture that no longer compiles, say, or an
-# import.
+# -- test classes that the new code breaks as a whole ----------------------------------------------
 #
-# An update in such a class cannot pass beside what that was, whoever writes it: that its fixtures
-# changed, too, is the code's doing and no change of the tests' own.
+# Such a class has, for example, a fixture or an import that no longer compiles. An update of one of
+# its tests cannot pass beside the rest of the old class, no matter who writes it. That the fixture
+# changed, too, is therefore a consequence of the code, not a change of the tests' own.
 
 
 def find_wholly_broken(
     runner: IsolatedCellRunner, task: IsolatedTask, names: Sequence[str]
 ) -> list[str]:
-    """Of some subjects those in whose old class no test compiles on the new code, all other tests being
-    old, too."""
+    """Return the methods in whose old class no test compiles on the new code.
+
+    All other test files are at the old revision, too. The old test class counts, so a method
+    without an old version is never returned.
+    """
     if not names:
         return []
     pair = runner.pair
@@ -313,6 +336,7 @@ def _identify_class(method: TestMethod) -> tuple[str, str, str]:
 def _is_class_broken(
     runner: IsolatedCellRunner, compiled: CompiledTests, path: str, class_: str, module: str
 ) -> bool:
+    """Return whether no test of an old class compiles in the given cell."""
     source = load_content(runner.repository, runner.pair.old.rev, path)
     assert source is not None, 'what was changed stands in a file of the old revision'
     tests = get_surgery(runner.pair.language).list_other_tests(source, [], path)
@@ -327,7 +351,7 @@ def _is_class_broken(
         for number, test in enumerate(tests)
         if test.owner == class_
     }
-    # Where names are looked up as a test runs, no compiler has said that they are gone.
+    # In languages that look names up at run time, only a run shows that a name is missing.
     verdicts = runner.run_once(compiled, methods)
     return bool(methods) and all(
         name in verdicts and verdicts[name].outcome is Outcome.COMPILE_ERROR for name in methods

@@ -1,4 +1,4 @@
-"""The tests that a start file keeps beside its targets: they do there what they do in the new file."""
+"""Check that tests which a start file keeps still pass there, if they pass in the new file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coevo.languages.table import detect_file_language, get_surgery
 from coevo.model.records import TestMethod, compute_short_hash
 from coevo.starts.isolated_cells import IsolatedCellRunner, describe_verdict, is_pass
 
-# How many of the tests that a start file keeps have to compile and pass.
+# At most this many of the tests that a start file keeps are checked.
 MOST_KEPT = 10
 
 Compile = Callable[[], CompiledTests]
@@ -19,7 +19,10 @@ Compile = Callable[[], CompiledTests]
 def draw_kept_tests(
     start: bytes, module: str, test_file: str, pair_id: str
 ) -> dict[str, TestMethod]:
-    """Some of the tests of a start file, always the same ones, in the file's order."""
+    """Return up to `MOST_KEPT` tests of a start file by name, in the file's order.
+
+    The choice is random, but always the same for a pair and test file.
+    """
     tests = get_surgery(detect_file_language(test_file)).list_other_tests(start, [], test_file)
     members = ((test_file, member) for member in tests)
     return draw_tests(members, module, MOST_KEPT, pair_id, test_file)
@@ -28,9 +31,10 @@ def draw_kept_tests(
 def draw_tests(
     members: Iterable[tuple[str, Member]], module: str, most: int, *seed: str
 ) -> dict[str, TestMethod]:
-    """At most so many tests by name, in the order of their members, which come with their paths.
+    """Return up to `most` tests by name, in the order of `members`; the choice is random.
 
-    seed  the same words draw the same ones
+    members  test members, each with the path of its file
+    seed     the same words always give the same choice
     """
     by_name = {
         f'{member.owner}#{member.name}({",".join(member.parameters)})': TestMethod(
@@ -49,9 +53,12 @@ def draw_tests(
 def find_lost_test(
     runner: IsolatedCellRunner, kept: Mapping[str, TestMethod], at_start: Compile, as_gold: Compile
 ) -> str | None:
-    """The first of these that passes in gold's file and not in the start file, and what it does.
+    """Return the first kept test that passes in gold's file but not in the start file.
 
-    as_gold  is asked for only where one does not pass
+    The text names the test and its outcome at the start. None if there is no such test.
+
+    at_start  compiles the start file
+    as_gold   compiles gold's file; called only if a kept test does not pass at the start
     """
     if not kept:
         return None

@@ -1,7 +1,8 @@
-"""The targets of a pair's other tasks, undone in the start state of one (docs/tasks.md).
+"""Remove siblings, the targets of a pair's other tasks, from the start state of a task.
 
-They are removed, whatever their track, with what they alone use. A file that is new goes as a whole
-unless something that stays names it. What does not compile without a sibling keeps it.
+They are removed whatever their track, with what only they use (docs/tasks.md). A new file is
+removed as a whole, unless something that stays mentions it. A sibling stays if other code would not
+compile without it.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ Texts = dict[str, bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiblingEdits:
-    """What is other around the targets of a task than at new.
+    """The differences of the test tree around a task's targets from the new revision.
 
-    files     other test files, as in `Edits`
-    here      targets of other tasks in the task's own file, which the start file lacks
-    siblings  all of them by file, those that stay, too
+    files     changed test files but the task's own, as in `CellEdits`; None means absent
+    here      siblings in the task's own file, which the start file lacks
+    siblings  all siblings by file and what became of them, also those that stay
     """
 
     files: Files = ()
@@ -40,7 +41,7 @@ class SiblingEdits:
 
 
 class SiblingEditor:
-    """The start states of all tasks of one pair."""
+    """Removes siblings for all tasks of one pair."""
 
     def __init__(self, runner: IsolatedCellRunner, tasks: Sequence[IsolatedTask]) -> None:
         self.runner, self._tasks = runner, tasks
@@ -51,14 +52,14 @@ class SiblingEditor:
         self._emptied: dict[Hashable, bytes | None] = {}
 
     def make_edits(self, task: IsolatedTask) -> SiblingEdits:
-        """What the start state of a task lacks of the others; each try that fails costs a compile."""
+        """Return the edits that remove the siblings of a task; each failing try costs a compile."""
         others = _list_targets(other for other in self._tasks if other is not task)
         if not others:
             return SiblingEdits()
         try:
             start = make_file_at_start(self.runner, task)
         except StartStateInvalid:
-            return SiblingEdits()  # there is no task that they could stand around
+            return SiblingEdits()  # the task has no start state anyway
         clearing = _SiblingClearing(self, task, start, others)
         removed = clearing.find_most_removable(others, ())
         texts = clearing.make_texts(removed)
@@ -71,20 +72,26 @@ class SiblingEditor:
     def remove_tests(
         self, path: str, gone: Sequence[TestMethod], named: AbstractSet[str]
     ) -> bytes | None:
-        """A file without some of its tests; `named` are names that somebody needs beside."""
+        """Return a file without some of its tests; None if the whole file goes.
+
+        named  names that are needed besides those that other files use
+
+        Raises: StartStateInvalid if the file cannot be made.
+        """
         source = self.namers.read_text(path)
         needed = frozenset(named & self.reading.parse(source).names)
         key = (path, tuple(gone), needed)
         if key not in self._emptied:
             self._emptied[key] = self._surgery.make_start_file(
                 source,
-                self._load_old_content(path) or b'',  # nothing of a new file stood before
+                self._load_old_content(path) or b'',  # a new file has no old content
                 [StartTarget(method=method) for method in gone],
                 used_elsewhere=self._reach(path) | needed,
             )
         return self._emptied[key]
 
     def is_new(self, path: str) -> bool:
+        """Return whether a test file, and all of its targets, are not at the old revision."""
         pair, repository = self.runner.pair, self.runner.repository
         return find_old_path(repository, pair.old.rev, pair.new.rev, path) is None and not any(
             subject.old is not None
@@ -105,7 +112,7 @@ class SiblingEditor:
 
 
 def make_sibling_patch(runner: IsolatedCellRunner, files: Files) -> str:
-    """From the new revision to the start state, the task's own file aside."""
+    """Return the patch from the new revision to the start state, without the task's own file."""
     repository, new = runner.repository, runner.pair.new.rev
     tree = repository.tree(new)
     return ''.join(
@@ -126,7 +133,7 @@ def _make_sort_key(method: TestMethod) -> tuple[str, str, str, tuple[str, ...]]:
 def _make_rows(
     others: Sequence[TestMethod], gone: Sequence[TestMethod], texts: Texts
 ) -> Iterator[SiblingTargets]:
-    """A row for each file and what became of its targets."""
+    """Yield for each file what became of its siblings: one row for removed, one for kept ones."""
     for path in sorted({method.test_file for method in others}):
         own = [method for method in others if method.test_file == path]
         removed = [method for method in own if method in gone]
@@ -149,10 +156,12 @@ def _name_methods(methods: Sequence[TestMethod]) -> tuple[str, ...]:
 
 
 class _SiblingClearing:
-    """Which siblings of a task can be removed together.
+    """Finds out which siblings of a task can be removed together.
 
-    start  the task's own file at the start
-    all    every sibling
+    common  the editor of the pair
+    task    the task
+    start   the task's own file at the start
+    all_    all siblings of the task
     """
 
     def __init__(
@@ -163,13 +172,13 @@ class _SiblingClearing:
         all_: Sequence[TestMethod],
     ) -> None:
         self._common, self._task, self._start, self._all = common, task, start, all_
-        # An old test that is put back may use what nobody uses at new.
+        # A reverted test may use names that no code of the new revision uses any more.
         self._names = frozenset[str]() if start is None else common.reading.parse(start).names
 
     def find_most_removable(
         self, selected: Sequence[TestMethod], gone: tuple[TestMethod, ...]
     ) -> tuple[TestMethod, ...]:
-        """Those of some that can go beside those that are gone, found by halving."""
+        """Return `gone` and as many of `selected` as can be removed with it, found by halving."""
         together = (*gone, *selected)
         if not selected or self._compiles_without(together):
             return together
@@ -181,7 +190,7 @@ class _SiblingClearing:
         )
 
     def make_texts(self, gone: Collection[TestMethod]) -> Texts:
-        """The files of some targets without them, by path in order; None is absent."""
+        """Return the files of some targets without these, sorted by path; None means absent."""
         paths = sorted({method.test_file for method in gone})
         absent = {path for path in paths if self._may_go_as_a_whole(path, gone)}
         while True:
@@ -199,7 +208,7 @@ class _SiblingClearing:
         return self._common.remove_tests(path, own, self._names)
 
     def _compiles_without(self, gone: Collection[TestMethod]) -> bool:
-        """Whether all else compiles as it did; gold stands in the task's own file."""
+        """Return whether everything else compiles as before, with gold in the task's own file."""
         try:
             files = tuple(self.make_texts(gone).items())
         except StartStateInvalid:
@@ -216,7 +225,7 @@ class _SiblingClearing:
         )
 
     def _may_go_as_a_whole(self, path: str, gone: Collection[TestMethod]) -> bool:
-        """Whether a file is new and all of its siblings go."""
+        """Return whether a file is new and all siblings in it are removed."""
         return (
             path != self._task.test_file
             and self._common.is_new(path)
@@ -224,7 +233,7 @@ class _SiblingClearing:
         )
 
     def _is_mentioned(self, path: str, texts: Texts) -> bool:
-        """Whether anything names a file that stays, gold included."""
+        """Return whether a file that stays, or gold, mentions this one."""
         namers, own = self._common.namers, self._task.test_file
         for other in namers.find_mentioning_files(path):
             text = texts[other] if other in texts else namers.read_text(other)
@@ -234,6 +243,7 @@ class _SiblingClearing:
 
 
 def _compiles_as_well(now: CompiledTests, before: CompiledTests) -> bool:
+    """Return whether tests compile, or at most those are broken that were so before."""
     if before.unit_ok:
         return now.unit_ok
     return set(now.broken) <= set(before.broken)

@@ -1,7 +1,7 @@
-"""Tests that read the text of main sources, found by running them without it.
+"""Find tests that read the text of main sources, by running them without these sources.
 
-A test that asserts that a source contains a line notices every reversal and tests nothing. So no
-submitted test gets main sources, but where gold itself fails without them.
+A test that asserts that a source contains a line would notice every reversal and yet test nothing.
+Submitted tests therefore get no main sources, unless gold itself fails without them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NO_SOURCES = MainSources()
 def reads_sources(
     runner: IsolatedCellRunner, compiled: CompiledTests, methods: Mapping[str, TestMethod]
 ) -> bool:
-    """Whether one of gold's tests passes with the sources of the cell's code and not without."""
+    """Return whether one of gold's tests passes only with the main sources of the cell's code."""
     lost = _list_not_passing(runner, NO_SOURCES, compiled, methods)
     if not lost:
         return False
@@ -35,6 +35,7 @@ def _list_not_passing(
     compiled: CompiledTests,
     methods: Mapping[str, TestMethod],
 ) -> Sequence[str]:
+    """Return the names of methods that do not pass with some main sources beside the tests."""
     own = replace(runner, conditions=replace(runner.conditions, sources=sources))
     verdicts = own.collect_verdicts(compiled, methods, is_pass)
     runner.cpu_seconds = own.cpu_seconds

@@ -1,4 +1,4 @@
-"""The start file of a task while its pair is mined, of both revisions' contents."""
+"""Make the start file of a task while its pair is mined, from the files of both revisions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from coevo.starts.isolated_cells import IsolatedCellRunner, IsolatedSubject, Iso
 def make_file_at_start(
     runner: IsolatedCellRunner, task: IsolatedTask, also: Collection[TestMethod] = ()
 ) -> bytes | None:
-    """The test file with its targets reverted or removed; None where it is absent.
+    """Return the test file with its targets reverted or removed; None if it is absent at the start.
 
-    also  tests of the file that are removed beside them
-    StartStateInvalid where there is none.
+    also  further tests of the file to remove
+
+    Raises: StartStateInvalid if no start file can be made.
     """
     repository, old, new = runner.repository, runner.pair.old.rev, runner.pair.new.rev
     before = find_old_path(repository, old, new, task.test_file)
