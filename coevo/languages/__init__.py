@@ -1,1 +1,3 @@
-"""One package or module for each build tool, each fulfilling the Protocol of `base`."""
+"""Languages that can be mined: one package or module for each build tool, with the members of
+`base.Language`.
+"""
