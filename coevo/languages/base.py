@@ -50,7 +50,7 @@ class Language(Protocol):
 
     @property
     def NEEDS(self) -> str:
-        """What a revision must contain, as shown to users when it does not qualify."""
+        """The requirements on a revision, as shown to users when it does not qualify."""
 
     @property
     def RUNTIME(self) -> str:

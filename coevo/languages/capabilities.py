@@ -15,12 +15,12 @@ NOT_OFFERED = 'not_offered'
 
 
 class Capability(StrEnum):
-    """What the pairs of a language can do, beyond what all languages can."""
+    """An ability of the pairs of some languages, beyond what all languages offer."""
 
     TRACE = 'trace'  # report what a test executes: `trace`
-    OBSERVE = 'observe'  # confirm a pass from outside the process: `Conditions.observed`
+    OBSERVE = 'observe'  # confirm a pass from outside the process: `RunConditions.observed`
     WATCH = 'watch'  # report from outside which lines it executes: `trace(watched=)`
-    # compile and run with settings of another revision: `compile(borrowed=)`, `differs`
+    # compile and run with settings of another revision: `compile(borrowed=)`
     BORROW = 'borrow'
     CHECK_SOURCES = (
         'check_sources'  # compile variants of a source file, each separately: `check_sources`

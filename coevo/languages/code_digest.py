@@ -44,7 +44,7 @@ class CodeDigest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeRoots:
-    """Where the search for reached code begins.
+    """The starting points of the search for reached code.
 
     names     definitions such as `flows.mining:mine_pair`
     language  a module whose definitions count if reached code mentions their names as attributes;

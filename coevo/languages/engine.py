@@ -109,7 +109,7 @@ class BuiltPair(Protocol):
 
         files     the source files whose lines are of interest
         shared    whether methods may share a process, provided that the traces stay the same
-        watched   lines to watch, by the names that `Reading.watched_as` gives their files. An
+        watched   lines to watch, by the names that `LanguageReading.list_watch_names` gives their files. An
                   observer outside the process reports which of them were executed, and whether the
                   method passes at all
         together  whether to report also what all methods execute together, each branch once

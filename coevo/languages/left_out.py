@@ -1,6 +1,7 @@
-"""Why a build failed that asks for what a tree names and a clone does not hold: the reasons of all languages.
+"""Reasons for a failed build in any language, if the tree names files that a clone does not
+contain.
 
-Submodules and files whose content is in Git LFS are not fetched. Where a submodule would be there is nothing.
+Submodules and the contents of Git LFS files are not fetched. The folder of a submodule is absent.
 """
 
 NEEDS_SUBMODULE = 'needs_submodule'

@@ -1,1 +1,3 @@
-"""What several languages do alike: processes that run tests, what they say, sessions, engines; how test files are cut."""
+"""Code that several languages share: test processes and their reports, sessions, engines, cutting
+of test files.
+"""
