@@ -106,10 +106,10 @@ class ModuleDescription:
 def describe_modules(
     repository: Repository, rev: str, name: str, when: datetime | None
 ) -> ModuleDescription:
-    """Return what a revision says of its modules.
+    """Return the modules of a revision according to its files.
 
-    name  that of the repository, such as owner/name
-    when  a tree without a go.mod has the language level of that day
+    name  of the repository, such as owner/name
+    when  a tree without a go.mod gets the language level of that day
     """
     seen = open_tree(repository, rev)
     texts = dict(_load_module_files(seen))
