@@ -10,9 +10,7 @@ from coevo.model.words import Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedCalls:
-    """How often the framework entered and left a test, and whether the test ended unlike a passing
-    one.
-    """
+    """The calls of a test by the framework; `failed` if it ended unlike a passing test."""
 
     entered: int
     left: int

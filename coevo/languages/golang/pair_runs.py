@@ -123,7 +123,7 @@ class GoPairRuns:
         return dict(sorted(sources.items()))
 
     def _choose_processors(self, key: CellKey, methods: Sequence[TestMethod]) -> int:
-        """Return the number of processors that the runtime is told.
+        """Return the number of processors that the Go runtime assumes.
 
         It alternates between runs of a single test, which exposes tests that depend on it. In
         edited cells it never changes: submitted code could detect from it which run it is in.

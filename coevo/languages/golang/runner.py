@@ -57,14 +57,17 @@ class GoCellLayout:
         )
 
     def make_session_job(self) -> Job:
+        """See `SessionOrders.make_session_job`."""
         return self.make_job('session', SESSION_SECONDS)
 
     def make_session_head(self) -> bytes:
+        """Return nothing: a session needs no head."""
         return b''
 
     def make_session_order(
         self, run: GoTestRun, nonce: str, key: str, mark: str
     ) -> tuple[bytes, ...]:
+        """See `SessionOrders.make_session_order`."""
         return (run.make_order(nonce, key, Mark=mark).encode() + b'\n',)
 
 

@@ -92,6 +92,7 @@ class _GoSyntaxReader:
         )
 
     def parse_file(self) -> GoFile:
+        """Return the declarations of the file."""
         if self.tokens.count > MOST_TOKENS:
             raise _GoSourceTooLarge
         lines = sorted(f'{import_.name} {import_.path}' for import_ in self._imported)
