@@ -1,3 +1,4 @@
-"""Languages that can be mined: one package or module for each build tool, with the members of
-`base.Language`.
+"""Languages that can be mined: one package or module for each build tool.
+
+Each has the members of `base.Language`.
 """

@@ -64,9 +64,7 @@ class Language(Protocol):
         """
 
     def suggest_workaround(self, verdict: Verdict) -> str | None:
-        """Return the workaround that may help against a verdict of this kind; None if none is
-        known.
-        """
+        """Return the workaround that may help against such a verdict; None if none is known."""
 
     @property
     def READING(self) -> LanguageReading:
@@ -119,8 +117,7 @@ class Language(Protocol):
         """Return `name version` of each tool that affects measurements of a pair, sorted."""
 
     def explain_outdated(self, repository: Repository, rev: str, level: int | None) -> str | None:
-        """Return why a revision is too old to be mined, such as `Java 5`; None if it is not or may
-        not be.
+        """Return why a revision is too old to be mined, such as `Java 5`; None if it may not be.
 
         level  the language level of its build; None if unknown, because the build failed or the
                level had to be raised
@@ -153,8 +150,7 @@ class Language(Protocol):
         methods: Sequence[TestMethod],
         tree: RevisionTree,
     ) -> Environment:
-        """Return the environment of a module with commands to build a start state and to run its
-        tests.
+        """Return the environment of a module with commands to build and test a start state.
 
         Both are lines for `sh` at the root of the start state, and work without coevo.
 

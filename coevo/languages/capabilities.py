@@ -32,9 +32,7 @@ EVERYTHING = frozenset(Capability)
 
 
 class NotOfferedError(RuntimeError):
-    """The caller used a capability that the language of the pair does not offer: a programming
-    error.
-    """
+    """A programming error: a pair does not offer the capability that the caller used."""
 
 
 def make_refusal(capability: Capability) -> Callable[..., Never]:

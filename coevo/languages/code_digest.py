@@ -1,5 +1,6 @@
-"""Digests of the code on which a result depends: if that code changes, the result must be made
-again.
+"""Digests of the code on which a result depends.
+
+If that code changes, the result must be made again.
 
 A digest covers each module-level definition that some roots reach by name, and the files that a
 language runs inside the sandbox. Comments, docstrings, annotations of functions and the names of

@@ -1,5 +1,4 @@
-"""The declarations of a source file in terms that fit every language: types, their members,
-imports.
+"""The declarations of a source file in terms that fit every language.
 
 A type is anything that holds members: a class, an interface, in other languages a module. The
 parser of each language fills these records. Hashes cover tokens, so comments and formatting never
@@ -110,9 +109,7 @@ class DeclaredType:
 
     @property
     def outermost(self) -> str:
-        """The simple name of the enclosing top-level type, or of the type itself if it is
-        top-level.
-        """
+        """The simple name of the top-level type around it, or of the type itself."""
         return self.around[0] if self.around else self.simple
 
     @property
@@ -172,7 +169,5 @@ class LocatedType:
 
     @property
     def outermost(self) -> str:
-        """The simple name of the enclosing top-level type, or of the type itself if it is
-        top-level.
-        """
+        """The simple name of the top-level type around it, or of the type itself."""
         return self.type.outermost

@@ -1,6 +1,4 @@
-"""Protocols for building pairs and running their tests: engine (per run), builder (per thread),
-pair.
-"""
+"""Protocols for building and testing pairs: engine (per run), builder (per thread), pair."""
 
 from __future__ import annotations
 
@@ -80,9 +78,7 @@ class BuiltPair(Protocol):
         """Return compiled test classes that shadow classes of the code with the same names."""
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
-        """Return a digest of everything that a run in a compiled cell may depend on; None if
-        unknown.
-        """
+        """Return a digest of everything on which a run in the cell may depend; None if unknown."""
 
     def run(
         self,
@@ -90,9 +86,7 @@ class BuiltPair(Protocol):
         methods: Sequence[TestMethod],
         conditions: RunConditions = PLAIN,
     ) -> VerdictBatch:
-        """Run test methods one after the other in one fresh process; no process if none is
-        selected.
-        """
+        """Run test methods one after the other in one fresh process; none runs if none is given."""
 
     def trace(
         self,

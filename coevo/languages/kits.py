@@ -14,9 +14,7 @@ from coevo.sandboxes.sandbox import Mount, Sandbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
-    """Additions to an agent's sandbox: runtime, build tool, libraries, and the variables that point
-    to them.
-    """
+    """Additions to an agent's sandbox: runtime, build tool, libraries, and variables for them."""
 
     mounts: tuple[Mount, ...]
     environment: Mapping[str, str]

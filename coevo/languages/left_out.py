@@ -1,5 +1,4 @@
-"""Reasons for a failed build in any language, if the tree names files that a clone does not
-contain.
+"""Reasons for a failed build in any language, if a clone lacks files that the tree names.
 
 Submodules and the contents of Git LFS files are not fetched. The folder of a submodule is absent.
 """

@@ -80,8 +80,7 @@ class DefectInsertion(Protocol):
     def insert_defects(
         self, kind: Defect, source: bytes, tests: Sequence[Member]
     ) -> Iterator[bytes]:
-        """Yield versions of a test file, each with a defect of one kind in one test, in the order
-        of the tests.
+        """Yield versions of a test file, each with one defect of a kind, in the tests' order.
 
         Yields nothing if there is no suitable place.
         """

@@ -1,5 +1,4 @@
-"""Bounds how deeply the brackets of a text may be nested; hand-written code stays far below the
-bound.
+"""Bounds how deeply the brackets of a text may be nested, far above hand-written code.
 
 A file beyond it is `unreadable`. Compilers recurse at each bracket. javac's time grows with the
 cube of the depth of nested classes, so a file of 20 kB can take it an hour.

@@ -105,9 +105,7 @@ class LexicalRules:
 
     @cached_property
     def _lexeme_pattern(self) -> re.Pattern[bytes]:
-        """A comment or a number; or in groups: a string, an unclosed string or comment, a word or
-        sign, a bracket or comma.
-        """
+        """A comment or number; or, in groups: a string, an unclosed one, a token, a separator."""
         return _compile_verbose(
             self.comment
             + rb'|\d[\w.]*+|(?:(?<![\w\x80-\xff])'
@@ -169,9 +167,7 @@ class LexicalRules:
         )
 
     def may_begin_in(self, text: bytes, beginnings: Sequence[re.Pattern[bytes]]) -> bool:
-        """Return whether a text matches all beginnings of a body; True if the search is too
-        expensive.
-        """
+        """Return whether a text has all beginnings of a body; True if searching is too slow."""
         return not _is_cheap_to_search(text) or all(pattern.search(text) for pattern in beginnings)
 
     def read(self, text: bytes) -> LexedText:
@@ -262,9 +258,7 @@ class LexicalRules:
         yield tuple(segment)
 
     def _list_literal_words(self, text: bytes) -> Iterator[bytes]:
-        """Yield the words of plain strings, and whole numbers, that every text with the body
-        contains.
-        """
+        """Yield the words of strings, and numbers, that every text with the body contains."""
         rest = []
         end = 0
         for literal in self._literal_pattern.finditer(text):
@@ -276,8 +270,9 @@ class LexicalRules:
             yield from _NUMBERS.findall(piece)
 
     def _is_always_spelled_so(self, string: re.Match[bytes]) -> bool:
-        """Return whether a string has the same words in every text with the body, so not
-        documentation.
+        """Return whether a string has the same words in every text with the body.
+
+        Documentation does not.
         """
         if not self.is_spelled_freely:
             return True

@@ -1,5 +1,4 @@
-"""Reads the files of a language as text: which are tests, what they declare and which names they
-use.
+"""Reads source files as text: which are tests, what they declare and which names they use.
 
 A language's `reading` is a package or module that fulfils `LanguageReading`. It looks at one file
 or at the files of one revision, and never runs anything.
@@ -51,9 +50,7 @@ class RevisionTree(Protocol):
         """Return the content of a file."""
 
     def find_origin(self, path: str) -> FileOrigin:
-        """Return whether a file was written in this project, generated, or copied from another
-        project.
-        """
+        """Return whether a file was written in this project, generated, or copied into it."""
 
     def find_side(self, path: str) -> Side | None:
         """Return test or source; None if a file is neither, or of no supported language."""
@@ -96,9 +93,7 @@ class LanguageReading(Protocol):
         """Names of calls that far more often belong to a library than to the project."""
 
     def classify_path(self, path: str) -> PathClassification | None:
-        """Return to which side a file of any kind belongs by its path; None if the path does not
-        decide it.
-        """
+        """Return to which side a file of any kind belongs by its path; None if that is open."""
 
     def is_build_file(self, path: str) -> bool:
         """Return whether the content of a file determines how a revision is built."""
@@ -120,9 +115,7 @@ class LanguageReading(Protocol):
         """Return the names by which `BuiltPair.trace` takes and reports watched lines of a file."""
 
     def list_reference_names(self, tree: RevisionTree, path: str) -> frozenset[str]:
-        """Return the names by which other files of a revision may refer to a file or its
-        declarations.
-        """
+        """Return the names by which other files may refer to a file or its declarations."""
 
     def compute_version(self) -> str:
         """Return a digest of the parser, which is part of the key of its cached results."""
@@ -142,9 +135,7 @@ class LanguageReading(Protocol):
         """Return the words of a declaration that was cut out of its file, in order."""
 
     def list_expected_throws(self, source: bytes) -> tuple[str, ...]:
-        """Return the classes of throwables with which tests of a file declare that they may end,
-        sorted.
-        """
+        """Return the classes of throwables that tests of a file declare as their end, sorted."""
 
     def explain_refusal(self, source: bytes, own: Sequence[bytes]) -> str | None:
         """Return one sentence on why a submitted file is refused; None if it is accepted.
@@ -153,13 +144,10 @@ class LanguageReading(Protocol):
         """
 
     def guess_class_under_test(self, test: TestMethod) -> str:
-        """Return the simple name of the type after which a test is named, whether or not the type
-        exists.
-        """
+        """Return the simple name of the type after which a test is named; it need not exist."""
 
     def is_part_of(self, one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
-        """Return whether an executed method of a file is a member of a type, or lies within the
-        member.
+        """Return whether an executed method is a member of a type or lies within the member.
 
         If `member` is None, return whether the rest of the type counts as executed with the method.
         """

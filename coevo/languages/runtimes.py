@@ -42,8 +42,7 @@ class Runtimes(Protocol):
         """
 
     def install(self, release: str) -> Runtime:
-        """Return a runtime of a release; install it if it is missing, even if runs may not install
-        any.
+        """Return a runtime of a release; install a missing one even if `brings` was False.
 
         Raises:
             Fatal: the release does not exist or cannot be installed.

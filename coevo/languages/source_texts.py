@@ -17,8 +17,9 @@ _TOKEN = re.compile(
 
 
 def strip_comments(file_name: str, text: bytes) -> bytes:
-    """Return a program with each comment replaced by a blank and each run of white space by one
-    character.
+    """Return a program without comments, and with each run of white space as one character.
+
+    A comment leaves a blank.
 
     Files of other kinds are returned unchanged. White space inside literals is kept.
     """

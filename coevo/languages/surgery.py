@@ -66,8 +66,7 @@ class FileSurgery(Protocol):
         *,
         used_elsewhere: AbstractSet[str] = frozenset(),
     ) -> bytes | None:
-        """Return the test file at new with its targets, and what only they use, reverted or
-        removed.
+        """Return the test file at new with targets, and what only they use, reverted or removed.
 
         None if the file is absent at the start, as a new file always is.
 

@@ -95,9 +95,7 @@ def remove_span(source: bytes, start: int, end: int) -> bytes:
 
 
 def widen_to_whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]:
-    """Return a span widened to whole lines if nothing else stands on them; otherwise the span
-    itself.
-    """
+    """Return a span widened to whole lines, or unchanged if other text stands on them."""
     first = source.rfind(b'\n', 0, start) + 1
     stop = source.find(b'\n', end)
     last = stop + 1 if stop >= 0 else len(source)

@@ -59,14 +59,10 @@ class ChangeUndoing(Protocol):
         """
 
     def undo_header(self, old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
-        """Return the file at new with the old header of a type, except its name; None if it is
-        unchanged.
-        """
+        """Return the file at new with a type's old header, but its new name; None if unchanged."""
 
     def remove_type_declaration(self, new: LocatedDeclaration) -> bytes | None:
         """Return the file at new without a type; None if nothing would be left."""
 
     def put_back_type(self, old: LocatedDeclaration, source: bytes) -> bytes | None:
-        """Return the file at new with a removed type put back; None if what surrounded the type is
-        gone.
-        """
+        """Return the file at new with a removed type; None if its surroundings are gone."""

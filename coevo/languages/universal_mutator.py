@@ -151,9 +151,7 @@ def _load_mutants(
 
 
 def _build_mutant(mutated: list[str], seen: list[str], asked: list[int]) -> Mutant:
-    """Return the mutant in a file that the tool wrote. Its line is the first requested one that
-    fits.
-    """
+    """Return the mutant in a file of the tool. Its line is the first requested one that fits."""
     same_start = _count_common_lines(mutated, seen)
     same_end = _count_common_lines(mutated[::-1], seen[::-1])
     line = next(line for line in asked if len(seen) - same_end <= line <= same_start + 1)

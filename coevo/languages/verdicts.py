@@ -42,8 +42,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictBatch:
-    """The verdicts of one process: one for each method, None if another method ended the process
-    first.
+    """The verdicts of one process; None for a method that another one kept from running.
 
     output  the end of what the process wrote to both of its streams, in order
     """

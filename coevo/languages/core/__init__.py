@@ -1,3 +1,1 @@
-"""Code that several languages share: test processes and their reports, sessions, engines, cutting
-of test files.
-"""
+"""Code that languages share: test processes, their reports, sessions, engines, cutting of files."""

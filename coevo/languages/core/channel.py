@@ -35,8 +35,7 @@ With classes, both must match: a class may have other uses. Without classes, the
 def find_withheld_resource(
     rules: Iterable[WithheldRule], message: str, types: Sequence[str] = ()
 ) -> str | None:
-    """Return the resource that the machine lacks according to a failure; None if the failure shows
-    none.
+    """Return the resource that the machine lacks; None if the failure shows no lack.
 
     types  the class of the failure and those of its causes
     """
@@ -49,8 +48,9 @@ def find_withheld_resource(
 def read_events(
     stream: BinaryIO, nonce: str, line_bytes: int = _LINE_BYTES
 ) -> Iterator[dict[str, Any]]:
-    """Yield the events under the nonce of the run; coevo's programs wrote nothing else on the
-    channel.
+    """Yield the events under the nonce of the run.
+
+    Other lines on the channel do not come from coevo's programs and are skipped.
     """
     prefix = f'{nonce}\t'.encode()
     while line := stream.readline(line_bytes):
@@ -65,8 +65,7 @@ def read_events(
 
 @dataclass(slots=True, kw_only=True)
 class TargetReport:
-    """The report on one target, which may run as several tests, such as in subclasses or with
-    parameters.
+    """The report on one target, which may run as several tests: in subclasses, with parameters.
 
     recordings  events on what it executed
     """
@@ -116,8 +115,7 @@ class TargetReport:
 def is_well_formed(
     event: dict[str, Any], texts: Sequence[str], kinds: tuple[type, ...] = (str,)
 ) -> bool:
-    """Return whether numbers, class names and some texts of an event have the types that a worker
-    writes.
+    """Return whether the values of an event have the types that a worker writes.
 
     texts  the names of the texts
     kinds  types that the texts may have
@@ -132,9 +130,7 @@ def is_well_formed(
 
 
 def judge_unended(*, late: bool, running: bool, status: str) -> Verdict | None:
-    """Return the verdict on a test that began and did not end, or exceeded its time; None on any
-    other.
-    """
+    """Return the verdict on a test that did not end in time or not at all; None on any other."""
     if late or (running and status in ('cpu', 'wall')):
         return Verdict(outcome=Outcome.TIMEOUT, signature='time')
     return Verdict(outcome=Outcome.ERROR, signature=status) if running else None
@@ -154,8 +150,9 @@ def judge_no_start(noise: str) -> Verdict:
 
 @dataclass(slots=True, kw_only=True)
 class NumberedReport:
-    """The report on a process whose targets are numbered. Fulfils
-    `coevo.languages.core.test_runs.ProcessReport`.
+    """The report on a process whose targets are numbered.
+
+    Fulfils `coevo.languages.core.test_runs.ProcessReport`.
 
     make_verdict   makes a verdict from the well-formed event of a test
     recorded       the kinds of events on what a target executed
@@ -202,9 +199,7 @@ class NumberedReport:
         return False
 
     def settles_run(self, status: str, *, over: bool) -> bool:
-        """Return whether all targets ended or one exceeded its time; see
-        `ProcessReport.settles_run`.
-        """
+        """Return whether all targets ended or one was too slow; see `ProcessReport.settles_run`."""
         return self.late is not None or self.is_complete
 
     def derive_verdicts(self, status: str, noise: str) -> Iterator[Verdict | None]:

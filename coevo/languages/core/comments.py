@@ -1,6 +1,4 @@
-"""Finds the comments that belong to a declaration: directly above it, or at the end of its last
-line.
-"""
+"""Finds the comments that belong to a declaration: above it, or at the end of its last line."""
 
 from __future__ import annotations
 

@@ -204,9 +204,7 @@ class CutPlan(Generic[O, P]):
         return self.rules.finish(edits.apply_edits(), self.file, olds)
 
     def _find_still_needed(self, brought: OldContent[O, P]) -> set[P]:
-        """Return pieces that old tests use and do not bring, though otherwise only the new tests
-        used them.
-        """
+        """Return owned pieces that old tests use, too, and for which no old piece comes."""
         names = brought.mentions
         spare = [piece for piece in self.owned if piece not in brought.instead]
         if self.rules.is_by_name:
@@ -216,9 +214,7 @@ class CutPlan(Generic[O, P]):
 
 
 class Needs(Protocol[P]):
-    """Selects the pieces of one old file that come along with its tests, by the rules of a
-    language.
-    """
+    """Selects the pieces of an old file that come along with its tests, by a language's rules."""
 
     def may_be_added(self, piece: P) -> bool:
         """Return whether a piece can come along at all and the new file lacks it."""
@@ -288,9 +284,7 @@ class OldFile(Generic[O, P]):
             old, new = find_outer_type(self.old, old), find_outer_type(self.new, new)
 
     def _find_test_or_type(self, method: TestMethod) -> P:
-        """Return the piece of a method, or of the enclosing type if the new file lacks that as a
-        whole.
-        """
+        """Return the piece of a method, or of the enclosing type if the new file lacks that type."""
         wanted = self._rules.get_type_name(method.test_class)
         for piece in self.pieces:
             if piece.kind == 'type' and wanted in list_inner_types(self.old, piece):

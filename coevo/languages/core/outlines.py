@@ -56,9 +56,7 @@ class Piece(Protocol):
 
     @property
     def start_byte(self) -> int | None:
-        """The first byte of a member's declaration without comments; None if the piece is not a
-        member.
-        """
+        """The first byte of a member without comments; None if the piece is not a member."""
 
     def __hash__(self) -> int:
         """Return a hash by identity."""
@@ -109,9 +107,7 @@ class Outline(Protocol[P_co]):
         """
 
     def find_namesake(self, method: TestMethod) -> TestMethod | None:
-        """Return a method of the same name that is not, or was not recognized as, a test; None if
-        there is none.
-        """
+        """Return a method of the same name that does not count as a test; None if there is none."""
 
     def is_well_formed(self) -> bool:
         """Return whether the file parses without errors."""
@@ -161,8 +157,7 @@ def find_reached_pieces(names: Iterable[str], pieces: Collection[P]) -> set[P]:
 def find_pieces_serving_only(
     targets: Iterable[P], free: Collection[P], outside: AbstractSet[str]
 ) -> set[P]:
-    """Return the pieces that targets use, directly or through each other, and that nothing else
-    uses.
+    """Return the pieces that only targets use, directly or through each other.
 
     free     the pieces that may be removed
     outside  the names used in everything that is neither free nor a target

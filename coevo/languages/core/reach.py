@@ -1,6 +1,4 @@
-"""Finds the files of a revision that use declarations of a test file, by the names of its types or
-other names.
-"""
+"""Finds the files of a revision that use declarations of a test file, by their names."""
 
 from __future__ import annotations
 
@@ -38,8 +36,7 @@ def list_parents(type_: DeclaredType) -> set[str]:
 def find_derived_types(
     files: Mapping[str, bytes], names: Iterable[str], parse: Parse
 ) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the files that declare types derived from some types, and the names of the derived
-    types.
+    """Yield the files that declare types derived from some types, with the names of the former.
 
     Base types are given and recognized by their simple names. Files are sorted by path.
     """
@@ -134,8 +131,9 @@ class FileMentionFinder:
         return text
 
     def mentions(self, other: str, text: bytes | None, path: str) -> bool:
-        """Return whether the text of a file names declarations of another file; comments in code do
-        not count.
+        """Return whether the text of a file names declarations of another file.
+
+        Comments in code do not count.
         """
         if text is None or not self._pattern(path).search(text):
             return False
@@ -149,8 +147,9 @@ class FileMentionFinder:
         return not self._names(path).isdisjoint(file.names | words)
 
     def _find_mentioning_files(self, path: str) -> tuple[str, ...]:
-        """Return the other files that mention a file. Main sources do not count: they cannot see
-        tests.
+        """Return the other files that mention a file.
+
+        Main sources do not count: they cannot see tests.
         """
         return tuple(
             other

@@ -86,8 +86,7 @@ class StartFileMaker(Generic[O, P]):
         return text
 
     def add_helpers(self, old: bytes, new: bytes) -> bytes:
-        """Return the old file with the helpers of the new one; unchanged if there is nothing to
-        add.
+        """Return the old file with the helpers of the new one; unchanged if there are none.
 
         Raises:
             StartStateInvalid: the result would not be a valid file.

@@ -82,9 +82,7 @@ def send_only_order(process: Process, order: str) -> None:
 
 
 def send_order_parts(process: Process, *parts: bytes) -> None:
-    """Send an order in parts, and leave the input open for more. Nothing is sent to an ended
-    process.
-    """
+    """Send an order in parts; the input stays open. Nothing is sent to an ended process."""
     try:
         for part in parts:
             process.stdin.write(part)

@@ -100,8 +100,9 @@ class GoBuiltPair:
         )
 
     def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
-        """Return whether the go.mod and go.sum files differ; code and tests of a module share one
-        set of libraries.
+        """Return whether the go.mod and go.sum files differ.
+
+        Code and tests of a module share one set of libraries.
         """
         if borrowed.scope is SettingsScope.TEST_LIBRARIES:
             return False
@@ -233,9 +234,7 @@ class GoBuiltPair:
         trace: Trace,
         watched: Mapping[str, Collection[int]],
     ) -> tuple[Trace | None, float]:
-        """Return the trace with the watched lines that the observer saw; None if it did not confirm
-        the pass.
-        """
+        """Return the trace with the watched lines that were seen; None if the pass is unconfirmed."""
         variant = BinaryVariant(stepped=f'{self._cells.find_module_path(compiled.key)}/...')
         seeing = replace(conditions, observed=True)
         done = self._runs.run_methods(compiled, [method], seeing, variant, lines=watched)

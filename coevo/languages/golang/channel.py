@@ -160,9 +160,7 @@ def _make_verdict(
 
 
 def _choose_worse(one: Verdict | None, other: Verdict) -> Verdict:
-    """Return the worse verdict of two tests with the same name, in a package and in its external
-    tests.
-    """
+    """Return the worse verdict of two tests with one name, in a package and its external tests."""
     return one if one is not None and one.outcome is Outcome.FAIL else other
 
 

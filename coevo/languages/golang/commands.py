@@ -41,8 +41,9 @@ def add_commands(
 
 
 def _build_go_test_command(module: str, tree: RevisionTree) -> str:
-    """Return the start of the command. In a workspace, it makes a go.mod beside the tree that does
-    what go.work does.
+    """Return the start of the command.
+
+    In a workspace, it makes a go.mod beside the tree that does what go.work does.
     """
     if GO_WORK not in tree.entries:
         return 'go test -mod=mod'

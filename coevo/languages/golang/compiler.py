@@ -189,9 +189,7 @@ class _CompilerProcess:
         self.late: str | None = None
 
     def ask(self, order: Mapping[str, object], tree: Path) -> tuple[bytes, float]:
-        """Return the archive with which the process replies, empty if it does not, and the CPU
-        seconds.
-        """
+        """Return the archive with which the process replies, empty if none; and CPU seconds."""
         self.count += 1
         self._process.resume_watch()
         with watch_limits(self._process, self, _BOUNDS, self._used):

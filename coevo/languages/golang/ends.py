@@ -29,9 +29,7 @@ class GoBuiltEnd:
 
 
 def choose_toolchain(context: GoRunContext, pair: Pair) -> GoToolchain | str:
-    """Return the newest toolchain if it knows the language level of both ends; otherwise the
-    lacking release.
-    """
+    """Return the newest toolchain, or the missing release if it is too old for either end."""
     wanted = max(
         context.describe_revision(commit.rev, pair.repo, pair.new).level
         for commit in (pair.old, pair.new)
@@ -84,9 +82,7 @@ def _list_test_packages(context: GoRunContext, pair: Pair) -> frozenset[str]:
 def _build_packages(
     cells: GoCells, rev: str, project: GoProject, packages: frozenset[str]
 ) -> tuple[dict[str, str | None], float]:
-    """Return for each package folder why its code does not build, None if it does; and the CPU
-    seconds.
-    """
+    """Return for each package folder why its code does not build, or None; and CPU seconds."""
     failures: dict[str, str | None] = {}
     spent = 0.0
     here = cells.context.repository.tree(rev)

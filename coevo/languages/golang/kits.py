@@ -1,6 +1,4 @@
-"""Provides what an agent needs to run tests without a network: a toolchain, and the modules of the
-task.
-"""
+"""Provides agents with what they need to run tests offline: a toolchain and the task's modules."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Go with its package testing: compiles packages of old revisions and runs their tests in the
-sandbox.
-"""
+"""Go with its package testing: compiles packages of old revisions and runs their tests."""
 
 from __future__ import annotations
 

@@ -28,9 +28,7 @@ PROCESSORS, OTHER_PROCESSORS = 4, 1
 
 
 def make_compiler_job(made: PreparedToolchain, caches: Sequence[Path]) -> Job:
-    """Return a job that reads trees, runs nothing of them, and replies by archives on standard
-    output.
-    """
+    """Return a job that reads trees, runs nothing of them, and replies on standard output."""
     mounts = [*_list_common_mounts(made), Mount(source=made.overlay, target=OVERLAY)]
     for source, target in zip(caches, CACHES, strict=False):
         mounts.append(Mount(source=source, target=target))

@@ -1,5 +1,6 @@
-"""Finds the modules that a tree needs, by the go command in a sandbox whose only network is coevo's
-module proxy.
+"""Finds the modules that a tree needs.
+
+The go command does so in a sandbox whose only network is coevo's module proxy.
 """
 
 from __future__ import annotations
@@ -57,8 +58,7 @@ class ModuleLister:
     def list_modules(
         self, made: PreparedToolchain, tree: Path, folders: Sequence[str], when: datetime | None
     ) -> dict[str, ListedModule]:
-        """Return what the packages of each module and their tests import, downloaded for the
-        compiler.
+        """Download what the packages of each module and their tests import, and return it.
 
         tree     an archive
         folders  the folders of modules below its root
@@ -89,9 +89,7 @@ class ModuleLister:
 
 
 def parse_hashes(go_sum: bytes) -> Iterator[tuple[str, str, str]]:
-    """Yield path, version and hash of each module in a go.sum; hashes of mere go.mod files are
-    skipped.
-    """
+    """Yield path, version and hash of each module in a go.sum, but not of mere go.mod files."""
     for line in go_sum.decode(errors='replace').splitlines():
         words = line.split()
         if len(words) == 3 and not words[1].endswith('/go.mod'):

@@ -56,8 +56,9 @@ class DatedVersions:
         return listed[:first_new]
 
     def find_latest(self, module: str) -> bytes | None:
-        """Return the state of a module if no version of it existed; None if one did, or if no proxy
-        has it.
+        """Return the state of a module without any version on that day; None if there is one.
+
+        None, too, if no proxy has the module.
 
         The result is its oldest version, or its newest commit if it has no version, since proxies
         do not know which commits existed on a day.

@@ -75,21 +75,21 @@ def parse_proxy_path(path: str) -> ModuleFile | None:
 
 
 def escape_capitals(text: str) -> str:
-    """Return a module's path or version as the protocol writes it (golang.org/x/mod/module,
-    EscapePath).
+    """Return a module's path or version as the protocol writes it.
+
+    See golang.org/x/mod/module, EscapePath.
     """
     return re.sub('[A-Z]', lambda letter: f'!{letter[0].lower()}', text)
 
 
 class ModuleStore:
-    """Downloads from the machine's proxies, with a cache; safe for use by several threads and
-    processes.
+    """Downloads from the machine's proxies, with a cache.
+
+    Safe for use by several threads and processes.
     """
 
     def __init__(self, proxies: Sequence[str], fetcher: Fetcher | None = None) -> None:
-        """Take the URLs of proxies, without a slash at the end, in the order in which they are
-        tried.
-        """
+        """Take the URLs of proxies, without a slash at the end, in the order of the attempts."""
         self._proxies = tuple(proxies)
         self._fetcher = fetcher or Fetcher()
         self._root = locate_module_cache()
@@ -207,8 +207,9 @@ class ModuleStore:
         )
 
     def _passes_on_checksums(self, proxy: str, database: ChecksumDatabase) -> bool:
-        """Return whether a proxy serves a checksum database
-        (https://go.dev/ref/mod#checksum-database).
+        """Return whether a proxy serves a checksum database.
+
+        See https://go.dev/ref/mod#checksum-database.
         """
         key = f'{proxy}/sumdb/{database.name}/supported'
         with self._guard:

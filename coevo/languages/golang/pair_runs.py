@@ -35,8 +35,8 @@ class GoPairCells:
         return next(end for end in self.ends if end.build.rev == rev)
 
     def find_project(self, key: CellKey) -> GoProject:
-        """Return the project of the code; if settings are borrowed, with the go.mod of the other
-        revision.
+        """Return the project of the code, with the go.mod of the revision whose settings it
+        borrows.
         """
         own = self.find_end(key.code_rev).project
         assert own is not None, 'a revision is built before it is used'
@@ -82,9 +82,7 @@ class GoPairRuns:
         files: tuple[str, ...] | None = None,
         lines: Mapping[str, Collection[int]] | None = None,
     ) -> GoRunResult:
-        """Run tests in one process, with the limits, clock and number of processors that the
-        conditions imply.
-        """
+        """Run tests in one process with the limits and the clock that the conditions require."""
         key = compiled.key
         project = self.cells.find_project(key)
         clock = make_clock_variables(conditions.clock)

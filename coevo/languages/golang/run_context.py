@@ -35,9 +35,7 @@ BuiltKey = tuple[str, str, str, frozenset[tuple[str, str]], frozenset[str]]
 
 
 class GoRunContext:
-    """The state of a run over one repository, closed with the stack; safe for use by several
-    threads.
-    """
+    """The state of a run over one repository, closed with the stack; several threads may use it."""
 
     def __init__(
         self,
@@ -81,8 +79,9 @@ class GoRunContext:
         return self._lister
 
     def make_cache_folder(self, toolchain: GoToolchain) -> Path:
-        """Return the folder of the packages that this run has compiled; only the Go toolchain
-        writes to it.
+        """Return the folder of the packages that this run has compiled.
+
+        Only the Go toolchain writes to it.
         """
         folder = self.root / f'cache-{toolchain.version}'  # own name: a release of Go
         folder.mkdir(mode=0o755, exist_ok=True)

@@ -1,5 +1,4 @@
-"""The orders to processes that run tests of a compiled package, fresh ones or those of open
-sessions.
+"""The orders to processes that run tests of a compiled package, fresh or in an open session.
 
 A verdict needs begin and end of a test under the run's nonce, which the test process does not know,
 and the exit status. Coevo's program above the test process reports them (`inside/run.go`,
@@ -30,8 +29,7 @@ LOADING_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoCellLayout:
-    """The state that test processes of a cell share: its tree, the binary, the folder in which they
-    run.
+    """The state that test processes of a cell share: tree, binary, working folder.
 
     Fulfils `coevo.languages.core.sessions.SessionOrders`.
 

@@ -193,9 +193,7 @@ def _patch_files(
 
 
 def _compile_program(toolchain: GoToolchain, place: Path) -> None:
-    """Compile coevo's program for machines of the same kind, without C and with a compiler cache of
-    its own.
-    """
+    """Compile coevo's program for machines of this kind, without C and with a separate cache."""
     done = subprocess.run(
         [toolchain.program, 'build', '-trimpath', '-ldflags=-s -w', '-o', place, '.'],
         cwd=_SOURCES,

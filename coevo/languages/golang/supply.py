@@ -64,9 +64,7 @@ class GoSupply:
             return toolchain or self._fetch(release)
 
     def find_or_install(self, release: str) -> GoToolchain | None:
-        """Return a toolchain of the machine, or install one if that is allowed; None if neither is
-        possible.
-        """
+        """Return a toolchain of the machine, or install one if that is allowed; None failing that."""
         toolchain = self._find_newest(release)
         if toolchain is not None or not self.brings or parse_numbers(release)[:2] < OLDEST:
             return toolchain

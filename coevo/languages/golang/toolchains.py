@@ -101,9 +101,7 @@ def locate_module_cache() -> Path:
 
 
 def find_toolchains(environment: Mapping[str, str] = os.environ) -> tuple[GoToolchain, ...]:
-    """Return each toolchain once: that of PATH, those at usual places, and those that coevo
-    installed.
-    """
+    """Return each toolchain once: that of PATH, those at usual places, those coevo installed."""
     toolchains: dict[Path, GoToolchain] = {}
     for home in _list_homes(environment):
         known = load_toolchain(home.resolve())

@@ -1,6 +1,4 @@
-"""Reads Go as text: its syntax, its tests, its trees. Fulfils
-`coevo.languages.reading.LanguageReading`.
-"""
+"""Reads Go as text: syntax, tests, trees. Fulfils `coevo.languages.reading.LanguageReading`."""
 
 from functools import partial
 from pathlib import Path

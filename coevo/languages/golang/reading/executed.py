@@ -7,8 +7,7 @@ from coevo.languages.traces import ExecutedMethod
 
 
 def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
-    """Return whether an executed function of a file is a member of a type, or lies within the
-    member.
+    """Return whether an executed function is a member of a type or lies within the member.
 
     Lines decide; without lines the name does: `F`, `(T).M` or `(*T).M`. The rest of a package
     counts as executed with any function of its file, the rest of a type with any of its methods in

@@ -20,7 +20,8 @@ class GoFile(SourceFile):
 
 
 def may_declare_tests(path: str) -> bool:
-    """Return whether the go tool runs tests that a file declares
-    (https://pkg.go.dev/cmd/go#hdr-Test_packages).
+    """Return whether the go tool runs tests that a file declares.
+
+    See https://pkg.go.dev/cmd/go#hdr-Test_packages.
     """
     return not path or path.endswith(TEST_SUFFIX)

@@ -16,9 +16,7 @@ _VENDORED = 'vendor/modules.txt'
 
 
 def classify_path(path: str) -> PathClassification | None:
-    """Return the class of a file; None if it lies beside the packages, such as a README or a
-    licence.
-    """
+    """Return the class of a file; None if it lies beside the packages, such as a licence."""
     side = Side.TEST if is_test_path(path) else Side.SOURCE
     is_resource = not is_compiled(path)
     if is_resource and side is Side.SOURCE and ('/' not in path or is_build_file(path)):
@@ -33,9 +31,7 @@ def is_build_file(path: str) -> bool:
 
 
 def is_test_path(path: str) -> bool:
-    """Return whether a path is a test file or lies below a folder `testdata`; vendored files are
-    code.
-    """
+    """Return whether a file is a test file or lies below `testdata`; vendored files are code."""
     folders = path.split('/')[:-1]
     if VENDOR in folders:
         return False

@@ -35,9 +35,7 @@ class _MemberCache:
 def _get_member_cache(
     text: bytes, kind: str, names: tuple[str, ...], owner: str, packages: GoPackageNames
 ) -> _MemberCache:
-    """Return the cache for the members of a declaration, which depend on these arguments and on its
-    position.
-    """
+    """Return the cache for members, which depend on these arguments and on their position."""
     return _MemberCache()
 
 
@@ -80,9 +78,7 @@ class GoMemberReader:
         return self._package if receiver is None else f'{self._package}${receiver}'
 
     def _load_piece(self, piece: GoTokenisedDeclaration) -> Iterator[Member]:
-        """Yield the members. A variable named `_` is an initializer, since it only evaluates its
-        value.
-        """
+        """Yield the members. A variable named `_` is an initializer: only its value is evaluated."""
         declaration = piece.declared
         for name in declaration.names or ('_',):
             plain = self._make_member(piece, name)

@@ -1,5 +1,4 @@
-"""Finds the folder of a revision that an import refers to, by go.mod files or by how the tree
-imports itself.
+"""Finds the folder of an imported package, by go.mod files or by how the tree imports itself.
 
 Before there were modules (https://go.dev/ref/mod#introduction), the folder of its clone determined
 the path of a project.

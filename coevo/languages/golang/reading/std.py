@@ -1,6 +1,4 @@
-"""Recognizes packages of the standard library by the first part of their paths
-(https://pkg.go.dev/std).
-"""
+"""Recognizes packages of the standard library (https://pkg.go.dev/std) by their first part."""
 
 from __future__ import annotations
 

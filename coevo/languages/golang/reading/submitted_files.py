@@ -29,9 +29,7 @@ _PATH = re.compile(rb'["`](C|unsafe)["`]')
 
 
 def explain_refusal(source: bytes, own: Sequence[bytes]) -> str | None:
-    """Return one sentence on the first construct that occurs more often than in any of the
-    project's files.
-    """
+    """Return a sentence on the first construct that is more frequent than in any own file."""
     known: Counter[str] = Counter()
     for each in own:
         known |= Counter(_list_forbidden(each))

@@ -1,5 +1,4 @@
-"""Parses Go declarations with tree-sitter: a file's part of its package, its types and their
-methods.
+"""Parses Go declarations with tree-sitter: the package, its types and their methods.
 
 The package is a type that holds functions, variables and constants. Named types are nested in it,
 each with the methods that this file declares: `(*Router).Walk` of package mux is `Walk` of
@@ -174,9 +173,7 @@ class _GoSyntaxReader:
         )
 
     def _parse_constraints(self) -> tuple[str, ...]:
-        """Return the tokens above the package clause: build constraints and directives, without
-        comments.
-        """
+        """Return the tokens above the package clause, such as build constraints."""
         start = next((c.start_byte for c in self.root.children if c.type == 'package_clause'), 0)
         return self.tokens.slice_spans([(0, start)]).texts
 
@@ -246,9 +243,7 @@ def _is_method(piece: GoTokenisedDeclaration) -> bool:
 
 
 def _number_duplicates(members: list[Member]) -> Iterator[Member]:
-    """Yield members, with functions of the same name (such as `init`) numbered in place of
-    parameters.
-    """
+    """Yield members; functions of the same name, such as `init`, get numbers as parameters."""
     left: Mapping[object, int] = Counter((m.kind, m.name) for m in members)
     seen: Counter[object] = Counter()
     for member in members:

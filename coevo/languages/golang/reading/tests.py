@@ -1,5 +1,5 @@
-"""Finds the functions of a Go file that `go test` runs: tests, fuzz tests with their seeds,
-examples with an output.
+"""Finds the functions that `go test` runs: tests, fuzz tests with their seeds, examples with
+output.
 
 The rules are those of the go tool (https://go.dev/src/cmd/go/internal/load/test.go, isTest and
 isTestFunc, and https://go.dev/src/go/doc/example.go). Benchmarks do not count, since they are not
@@ -76,9 +76,7 @@ def _has_output(tokens: tuple[str, ...]) -> bool:
 
 
 def _load_parameters(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the tokens of the parameters of a function without type parameters and results; ('?',)
-    for others.
-    """
+    """Return the tokens of a function's parameters; ('?',) with type parameters or results."""
     start = tokens.index('func') + 2
     if tokens[start : start + 1] != ('(',) or ')' not in tokens:
         return ('?',)

@@ -71,9 +71,7 @@ class _Frame:
 
 @dataclass(slots=True)
 class _GoLeaves:
-    """The tokens of a declaration, their starts, and the comments, by offsets within the
-    declaration.
-    """
+    """The tokens of a declaration, their starts and the comments, by offsets within it."""
 
     tokens: list[GoToken] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
@@ -201,9 +199,7 @@ class _GoTokenWalk:
             self._append_token(node.start_byte, '// ' + _strip_comment(text))
 
     def _is_output(self, node: Node) -> bool:
-        """Return whether a comment belongs to the group at the end of a function's body that
-        declares its output.
-        """
+        """Return whether a comment is in the group at a function's end that declares its output."""
         kinds = [frame.kind for frame in self._stack[1:]]
         if kinds[:2] != ['function_declaration', 'block'] or kinds[2:] not in _IN_BODY:
             return False

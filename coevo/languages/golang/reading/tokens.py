@@ -80,9 +80,7 @@ class GoTokenSlice:
         return self._list_texts_with_role(GoTokenRole.PACKAGE, GoTokenRole.OPERAND)
 
     def list_names(self, packages: GoPackageNames) -> frozenset[str]:
-        """Return names that may refer to the top level of a package: no local names, fields or
-        methods.
-        """
+        """Return names that may refer to the top level of a package; no fields or methods."""
         return frozenset(
             token.text
             for token, is_free in self._list_own_tokens(packages)
@@ -134,8 +132,7 @@ class GoTokenSlice:
         return frozenset(token.string for token in self.tokens if token.string is not None)
 
     def mask_own_names(self, name: str, simple: str) -> tuple[str, ...]:
-        """Return the texts with the declaration's own name and that of its type replaced by
-        placeholders.
+        """Return the texts with placeholders for the names of the declaration and its type.
 
         After a dot, the name is kept: it is most often that of the tested code, not the
         declaration's own.

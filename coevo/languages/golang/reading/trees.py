@@ -41,8 +41,9 @@ Package = tuple[str, str]
 
 
 class GoTree:
-    """The Go files of one revision. A file is parsed only if it, or a file that imports it, is
-    requested.
+    """The Go files of one revision.
+
+    A file is parsed only if it, or a file that imports it, is requested.
     """
 
     paths_by_side = cached_property(group_paths_by_side)
@@ -129,8 +130,9 @@ class GoTree:
         return not self.belongs_to_tests(path)
 
     def belongs_to_tests(self, path: str) -> bool:
-        """Return whether a file of any kind belongs to the tests or to a package that serves tests
-        alone.
+        """Return whether a file of any kind belongs to the tests.
+
+        All files of a package that serves tests alone do so.
         """
         return is_test_path(path) or self.find_module(path) in self._testing_folders
 

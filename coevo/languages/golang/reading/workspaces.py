@@ -1,5 +1,4 @@
-"""Reads workspaces (`go.work`): modules of one tree that use each other's files, not published
-versions.
+"""Reads workspaces (`go.work`): modules that use each other's files instead of released versions.
 
 A cell is built with one go.mod, so `replace` lines in it take the place of the workspace
 (https://go.dev/ref/mod#workspaces, https://go.dev/ref/mod#go-mod-file-replace).
@@ -45,9 +44,7 @@ def add_replacements(texts: Mapping[str, bytes], go_work: bytes) -> dict[str, by
 def list_replacements(
     module: str, texts: Mapping[str, bytes], go_work: bytes
 ) -> tuple[tuple[str, str], ...]:
-    """Return path and location of the other modules of a workspace, for `replace` lines of a
-    module.
-    """
+    """Return path and location of the modules that a module of a workspace must `replace`."""
     beside = {
         used_folder: texts[locate_go_mod(used_folder)]
         for used_folder in list_module_folders(go_work)

@@ -39,9 +39,7 @@ def include_separator(source: bytes, span: Span) -> Span:
 
 
 def find_line_of_group(source: bytes, span: Span) -> Span:
-    """Return the span of a line between brackets, with adjacent empty lines if it is the first or
-    last.
-    """
+    """Return the span of a line of a group, with adjacent empty lines at the group's ends."""
     start, end = widen_to_whole_lines(source, *include_separator(source, span))
     before, behind = source[:start].rstrip(), source[end:].lstrip()
     if behind.startswith(b')') and b'\n' in source[len(before) : start]:

@@ -194,9 +194,7 @@ class GoOutline:
         return iter(())
 
     def find_names_outside(self, spans: Collection[Span]) -> frozenset[str]:
-        """See `Outline.find_names_outside`; `var _ I = T{}` checks a type but does not count as a
-        use of it.
-        """
+        """See `Outline.find_names_outside`; `var _ I = T{}` does not count as a use of T."""
         covered = set(spans)
         others = (piece for piece in self.pieces if piece.names and piece.span not in covered)
         return frozenset(list_used_names(others))

@@ -1,5 +1,6 @@
-"""Inserts statements and comments without effect into Go. Fulfils
-`coevo.languages.placebos.PlaceboInsertion`.
+"""Inserts statements and comments without effect into Go.
+
+Fulfils `coevo.languages.placebos.PlaceboInsertion`.
 
 A statement looks up a word in a map of its own and discards the result. That needs no import and
 declares nothing, and the compiler does not remove it.

@@ -1,6 +1,4 @@
-"""Finds the files of a tree that use declarations of a Go test file, and the names it must not
-declare again.
-"""
+"""Finds the files that use declarations of a Go test file, and the names it must not repeat."""
 
 from __future__ import annotations
 
@@ -16,8 +14,9 @@ from coevo.languages.layout import Side
 
 
 def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
-    """Return all names in test files that can see a file's declarations, such as those of its
-    package.
+    """Return all names in test files that can see a file's declarations.
+
+    Those of its package can.
 
     `=name` is a name that another file of the package declares, so no file can declare it a second
     time.

@@ -1,6 +1,4 @@
-"""The rules by which pieces of a Go file are removed along with tests, or come from another
-version.
-"""
+"""The rules by which pieces of a Go file go with tests, or come from another version."""
 
 from __future__ import annotations
 
@@ -19,8 +17,9 @@ from coevo.languages.text_edits import TextEdits
 
 
 class GoNeeds:
-    """Fulfils `coevo.languages.core.cut_plans.Needs`. Imports are not pieces, so there are no
-    wildcards.
+    """Fulfils `coevo.languages.core.cut_plans.Needs`.
+
+    Imports are not pieces, so there are no wildcards.
     """
 
     def __init__(self, file: OldGoFile) -> None:

@@ -1,5 +1,4 @@
-"""Undoes one changed declaration in the new version of its file, and leaves everything else as it
-is.
+"""Undoes one changed declaration in the new version of its file, and leaves the rest as it is.
 
 The exception is imports: one that is no longer used is removed, as the compiler demands, and one
 that the old text needs is added. Fulfils `coevo.languages.undoing.ChangeUndoing`.
@@ -66,9 +65,7 @@ def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
 
 
 def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
-    """Return the file with a type and its methods put back at the end; None if old does not declare
-    it.
-    """
+    """Return the file with a type and its methods put back at the end; None if old lacks it."""
     before, edits = make_outline(old.source), TextEdits(source)
     piece = _find_type(before, old.type)
     if piece is None:
@@ -98,9 +95,7 @@ def _find_type(file: GoOutline, type_: DeclaredType) -> GoPiece | None:
 def _replace_part(
     edits: TextEdits, file: GoOutline, now: _Found, before: GoOutline, was: _Found
 ) -> None:
-    """Put the old part in place of the new one, or at the end if only one of the two is a line of a
-    group.
-    """
+    """Put the old part in place of the new one, or at the end if only one is in a group."""
     if now[1].is_line == was[1].is_line:
         edits.replace(*now[1].text, before.load_part(was[1]))
     else:
