@@ -117,7 +117,9 @@ class Language(Protocol):
         """Return `name version` of each tool that affects measurements of a pair, sorted."""
 
     def explain_outdated(self, repository: Repository, rev: str, level: int | None) -> str | None:
-        """Return why a revision is too old to be mined, such as `Java 5`; None if it may not be.
+        """Return why a revision is too old to be mined, such as `Java 5`; None if it is not.
+
+        Returns None, too, if its age is unknown.
 
         level  the language level of its build; None if unknown, because the build failed or the
                level had to be raised

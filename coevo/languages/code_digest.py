@@ -37,7 +37,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeDigest:
-    """A digest of code, with the digest of the reached part of each module and file, by its name."""
+    """A digest of code, with the digest of the reached part of each module and file, by name."""
 
     digest: str
     parts: Mapping[str, str]
@@ -283,7 +283,7 @@ class _Search:
         )
 
     def _resolve_module(self, module: _Module, value: ast.expr) -> str | None:
-        """Return the module of the product for which an expression stands; None if it is another."""
+        """Return the module of the product that an expression stands for; None if it is another."""
         if not isinstance(value, ast.Name) or value.id not in module.imports:
             return None
         source, imported = module.imports[value.id]
@@ -422,7 +422,7 @@ def _is_text(node: object) -> bool:
 
 
 def _rename_locals(function: ast.AST) -> dict[str, str]:
-    """Return a numbered replacement for each name that a function binds, in the order of the text."""
+    """Return a numbered replacement for each name that a function binds, in textual order."""
     kept: set[str] = set()
     bound: dict[str, None] = {}
     for node in ast.walk(function):
@@ -450,7 +450,7 @@ def _find_place(function: ast.AST, name: str) -> tuple[int, int]:
 
 
 def _write_annotation(annotation: ast.AST) -> str:
-    """Write the annotation of a field, which decides its column, without the texts that explain it."""
+    """Write the annotation of a field, which decides its column, without explanatory texts."""
     return ' '.join(
         str(getattr(node, 'id', getattr(node, 'attr', getattr(node, 'value', ''))))
         for node in ast.walk(annotation)

@@ -66,7 +66,7 @@ class BuiltPair(Protocol):
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
-        """Compile variants of a main source of a module, each separately. No variant is installed."""
+        """Compile variants of a module's main source, each separately. No variant is installed."""
 
     def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
         """Return whether borrowed settings would change anything for a module of a revision."""
@@ -103,9 +103,9 @@ class BuiltPair(Protocol):
 
         files     the source files whose lines are of interest
         shared    whether methods may share a process, provided that the traces stay the same
-        watched   lines to watch, by the names that `LanguageReading.list_watch_names` gives their files. An
-                  observer outside the process reports which of them were executed, and whether the
-                  method passes at all
+        watched   lines to watch, by the names that `LanguageReading.list_watch_names` gives their
+                  files. An observer outside the process reports which of them were executed, and
+                  whether the method passes at all
         together  whether to report also what all methods execute together, each branch once
         """
 

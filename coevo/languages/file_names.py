@@ -19,7 +19,7 @@ def name_by_path(file: SourceFile, path: str) -> tuple[str, ...]:
 
 
 def name_by_stem(tree: RevisionTree, path: str) -> frozenset[str]:
-    """Return the file name without its extension, for languages in which it names a type or module."""
+    """Return the file name without extension, for languages in which it names a type or module."""
     return frozenset({PurePosixPath(path).stem})
 
 

@@ -56,7 +56,7 @@ def _graft_new_members(members: Iterable[Member], known: AbstractSet[_Key]) -> I
 
 
 def _is_outermost_new_type(type_: DeclaredType, there: AbstractSet[str]) -> bool:
-    """Return whether a type is new and not nested in another new type, which would bring it along."""
+    """Return whether a type is new and not nested in another new type, which would bring it."""
     return type_.kind != MODULE and (not type_.outer or type_.outer in there)
 
 

@@ -1,4 +1,4 @@
-"""Classifies a path: whether it belongs to the code or to the tests, and whether it is a resource."""
+"""Classifies a path: whether it belongs to the code or the tests, and whether it is a resource."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class DefectInsertion(Protocol):
 
     @property
     def UNRESOLVED(self) -> frozenset[Outcome]:
-        """The possible outcomes of tests that use an unknown name.
+        """The outcomes caused by an unknown name, at least one of which must occur.
 
         A compiler reports it before the tests run, an interpreter while they run.
         """

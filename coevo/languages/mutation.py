@@ -1,4 +1,4 @@
-"""Mutants of source files in which one line is replaced, and the Protocol of tools that make them."""
+"""Mutants of source files in which one line is replaced, and a Protocol of tools that make them."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ of files, and most of them lack some word of a given body. So these tests come b
 the cheapest first:
 
 1. Does the text have each word of the body?  (`split_words`, by lines that other revisions share)
-2. Does it have the first tokens of the body next to each other?  (`LexicalRules.may_begin_in`, on the plain
-   text)
+2. Does it have the first tokens of the body next to each other?
+   (`LexicalRules.may_begin_in`, on the plain text)
 3. Does it have all tokens so?  (`LexicalRules.read`, `BodyPrint.may_be_in`)
 
 The answer "no" is always right. The answer "yes" may be wrong, which only costs time. Hence a print

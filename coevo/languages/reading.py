@@ -71,7 +71,7 @@ class RevisionTree(Protocol):
         """Return the paths of one side, sorted."""
 
     def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
-        """Return the types of the test tree that a simple name may refer to in a file of the tree."""
+        """Return the types of the test tree that a simple name may refer to in one of its files."""
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Return whether a file can refer to a type by its simple name."""
@@ -121,7 +121,7 @@ class LanguageReading(Protocol):
         """Return a digest of the parser, which is part of the key of its cached results."""
 
     def open_tree(self, repository: Repository, rev: str) -> RevisionTree:
-        """Return the files of a revision; cached, since neighbouring pairs of a walk share one end."""
+        """Return the files of a revision; cached, as neighbouring pairs of a walk share an end."""
 
     def find_tests(
         self, file: SourceFile, resolve: Resolve

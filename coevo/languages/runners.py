@@ -1,4 +1,4 @@
-"""Finds the classes that run a test method: the one that declares it, or classes derived from it."""
+"""Finds the classes that run a test method: the one that declares it, or those derived from it."""
 
 from __future__ import annotations
 

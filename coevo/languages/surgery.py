@@ -25,7 +25,7 @@ class OriginalTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartTarget:
-    """A test method of the file at new, and the version to which it is reverted; None removes it."""
+    """A test method of the file at new, and the version to revert it to; None removes it."""
 
     method: TestMethod
     original: OriginalTest | None = None
@@ -114,7 +114,7 @@ class FileSurgery(Protocol):
     def list_names_used_elsewhere(
         self, repository: Repository, rev: str, path: str
     ) -> frozenset[str]:
-        """Return all names in files that mention, or are related to, declarations of a test file."""
+        """Return all names in files that mention or are related to declarations of a test file."""
 
     def find_derived_classes(
         self, repository: Repository, rev: str, path: str, names: Iterable[str]

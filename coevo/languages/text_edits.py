@@ -105,7 +105,7 @@ def widen_to_whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]
 
 
 def find_indentation(source: bytes, at: int) -> bytes:
-    """Return the white space from the start of a line to an offset; empty if other text is there."""
+    """Return the white space from a line's start to an offset; empty if other text is there."""
     before = source[source.rfind(b'\n', 0, at) + 1 : at]
     return b'' if before.strip() else before
 

@@ -44,8 +44,8 @@ class Trace:
     """The code that one test method executed; `executed` is sorted.
 
     lines    all known lines of the requested files, by repository path
-    reached  the watched lines that were executed, by the names of `LanguageReading.list_watch_names`; None if none were
-             watched
+    reached  the watched lines that were executed, by the names of
+             `LanguageReading.list_watch_names`; None if none were watched
     """
 
     executed: tuple[ExecutedMethod, ...]

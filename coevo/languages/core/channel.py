@@ -130,14 +130,14 @@ def is_well_formed(
 
 
 def judge_unended(*, late: bool, running: bool, status: str) -> Verdict | None:
-    """Return the verdict on a test that did not end in time or not at all; None on any other."""
+    """Return the verdict on a test that was too slow or never ended; None on any other."""
     if late or (running and status in ('cpu', 'wall')):
         return Verdict(outcome=Outcome.TIMEOUT, signature='time')
     return Verdict(outcome=Outcome.ERROR, signature=status) if running else None
 
 
 def judge_before_tests(status: str, message: str = '') -> Verdict:
-    """Return the verdict on a test whose process ended before it, by itself or because of a limit."""
+    """Return the verdict on a test whose process ended before it, by itself or by a limit."""
     if status in ('cpu', 'wall'):
         return Verdict(outcome=Outcome.TIMEOUT, signature='time', message=message)
     return Verdict(outcome=Outcome.ERROR, signature=status, message=message)

@@ -16,7 +16,7 @@ class DeclarationComments:
         self._ends = {start: end for end, start in self._starts.items()}
 
     def find_start_above(self, start: int) -> int:
-        """Return where the comments begin that stand on lines of their own directly above `start`."""
+        """Return where the comments on lines of their own directly above `start` begin."""
         while True:
             before = find_code_end(self._source, start)
             comment = self._starts.get(before)
@@ -27,7 +27,7 @@ class DeclarationComments:
             start = comment
 
     def find_end_behind(self, end: int) -> int:
-        """Return where a comment ends that closes the line of `end`; `end` itself if there is none."""
+        """Return where the comment at the end of the line ends; `end` itself if there is none."""
         stop = self._source.find(b'\n', end)
         line = self._source[end : stop if stop >= 0 else len(self._source)]
         begin = end + len(line) - len(line.lstrip(b' \t;'))

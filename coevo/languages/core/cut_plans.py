@@ -79,7 +79,7 @@ class SurgeryRules(Generic[O, P]):
     describe_duplicate  return a complaint about one such key
     tolerates_old       whether declarations that are duplicated in the file of an original may stay
                         so
-    tolerates_inserted  whether an inserted test may come from a file with such faults
+    tolerates_inserted  whether an inserted test may come from a file with errors or duplicates
     """
 
     parse: Callable[[bytes], O]
@@ -223,7 +223,7 @@ class Needs(Protocol[P]):
         """Return the pieces in `free` that the pieces in `brought` need."""
 
     def list_wildcards(self, brought: AbstractSet[P]) -> Iterable[P]:
-        """Return wildcard imports that the new file lacks, if some name is otherwise unexplained."""
+        """Return wildcard imports that the new file lacks, if a name is otherwise unexplained."""
 
 
 class OldFile(Generic[O, P]):
@@ -284,7 +284,7 @@ class OldFile(Generic[O, P]):
             old, new = find_outer_type(self.old, old), find_outer_type(self.new, new)
 
     def _find_test_or_type(self, method: TestMethod) -> P:
-        """Return the piece of a method, or of the enclosing type if the new file lacks that type."""
+        """Return the piece of a method, or of its type if the new file lacks that as a whole."""
         wanted = self._rules.get_type_name(method.test_class)
         for piece in self.pieces:
             if piece.kind == 'type' and wanted in list_inner_types(self.old, piece):

@@ -1,4 +1,4 @@
-"""Sends orders to test processes in the sandbox, enforces their limits, and tells how they ended."""
+"""Sends orders to test processes in the sandbox, enforces limits, and tells how they ended."""
 
 from __future__ import annotations
 

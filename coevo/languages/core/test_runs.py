@@ -153,7 +153,7 @@ class PassingTimes:
     _slowest: dict[TestMethod, float] = field(default_factory=dict)
 
     def choose_cpu_limit(self, method: TestMethod) -> float:
-        """Return ten times the slowest passing run of a method, or the least limit if that is more."""
+        """Return ten times the slowest passing run of a method, but at least the least limit."""
         return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
 
     def note(self, method: TestMethod, verdict: Verdict | None) -> None:

@@ -74,7 +74,7 @@ def classify_assertion(text: str) -> str:
 
 
 def find_oracle_lines(source: bytes) -> frozenset[int]:
-    """Return the lines of assertions; for a condition, all lines from there to the end of the call."""
+    """Return the lines of assertions, including those between a condition and its call."""
     read = _OracleFinder(Parser(GO).parse(source).root_node, source)
     lines: set[int] = set()
     for call in read.find_calls():

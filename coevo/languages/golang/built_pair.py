@@ -234,7 +234,7 @@ class GoBuiltPair:
         trace: Trace,
         watched: Mapping[str, Collection[int]],
     ) -> tuple[Trace | None, float]:
-        """Return the trace with the watched lines that were seen; None if the pass is unconfirmed."""
+        """Return the trace with the watched lines seen; None if the pass is not confirmed."""
         variant = BinaryVariant(stepped=f'{self._cells.find_module_path(compiled.key)}/...')
         seeing = replace(conditions, observed=True)
         done = self._runs.run_methods(compiled, [method], seeing, variant, lines=watched)

@@ -27,7 +27,7 @@ _MOST_EVENTS = 1 << 16
 
 @dataclass(slots=True, kw_only=True)
 class GoTestReport:
-    """The report on one test. `panic` is the panic that ended it, as the standard library saw it."""
+    """The report on one test. `panic` is what ended it, as the standard library saw it."""
 
     begun: bool = False
     verdict: Verdict | None = None

@@ -1,4 +1,4 @@
-"""Prepares both ends of a pair in the same way: one toolchain, one date, each with its own go.mod."""
+"""Prepares both ends of a pair in the same way: one toolchain, one date, a go.mod for each."""
 
 from __future__ import annotations
 

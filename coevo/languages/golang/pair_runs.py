@@ -35,9 +35,7 @@ class GoPairCells:
         return next(end for end in self.ends if end.build.rev == rev)
 
     def find_project(self, key: CellKey) -> GoProject:
-        """Return the project of the code, with the go.mod of the revision whose settings it
-        borrows.
-        """
+        """Return the project of the code, with the go.mod of another revision if it borrows it."""
         own = self.find_end(key.code_rev).project
         assert own is not None, 'a revision is built before it is used'
         if key.borrowed is None or key.borrowed.scope is SettingsScope.TEST_LIBRARIES:

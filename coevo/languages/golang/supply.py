@@ -1,4 +1,4 @@
-"""Supplies the toolchains that a run may use: those of the machine, and those of the module proxy."""
+"""Supplies the toolchains that a run may use: those of the machine and of the module proxy."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class GoSupply:
             return toolchain or self._fetch(release)
 
     def find_or_install(self, release: str) -> GoToolchain | None:
-        """Return a toolchain of the machine, or install one if that is allowed; None failing that."""
+        """Return a toolchain of the machine, or install one if allowed; None failing that."""
         toolchain = self._find_newest(release)
         if toolchain is not None or not self.brings or parse_numbers(release)[:2] < OLDEST:
             return toolchain

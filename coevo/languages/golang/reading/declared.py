@@ -1,4 +1,4 @@
-"""Lists the top-level declarations of a Go file, each with the names it declares and its receiver."""
+"""Lists the top-level declarations of a Go file, each with its names and receiver."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _get_member_cache(
 
 
 class GoMemberReader:
-    """Makes the members of one file; declarations that neighbouring revisions share are read once."""
+    """Makes the members of one file; those that neighbouring revisions share are made once."""
 
     def __init__(
         self, source: bytes, tokens: GoTokenIndex, package: str, packages: GoPackageNames
@@ -78,7 +78,7 @@ class GoMemberReader:
         return self._package if receiver is None else f'{self._package}${receiver}'
 
     def _load_piece(self, piece: GoTokenisedDeclaration) -> Iterator[Member]:
-        """Yield the members. A variable named `_` is an initializer: only its value is evaluated."""
+        """Yield the members. A variable named `_` is an initializer: only its value counts."""
         declaration = piece.declared
         for name in declaration.names or ('_',):
             plain = self._make_member(piece, name)

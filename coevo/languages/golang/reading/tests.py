@@ -1,5 +1,4 @@
-"""Finds the functions that `go test` runs: tests, fuzz tests with their seeds, examples with
-output.
+"""Finds the functions that `go test` runs: tests, fuzz tests with seeds, examples with output.
 
 The rules are those of the go tool (https://go.dev/src/cmd/go/internal/load/test.go, isTest and
 isTestFunc, and https://go.dev/src/go/doc/example.go). Benchmarks do not count, since they are not
@@ -60,7 +59,7 @@ def _list_tests(file: SourceFile) -> Iterator[tuple[DeclaredType, Member]]:
 
 
 def _takes_parameter(tokens: tuple[str, ...], type_: str) -> bool:
-    """Return whether the only parameter is a pointer to `T` or `testing.T` and there is no result."""
+    """Return whether the one parameter is a pointer to `T` or `testing.T`, without a result."""
     head = _load_parameters(tokens)
     if '*' not in head[:2]:
         return False

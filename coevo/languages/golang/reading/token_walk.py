@@ -313,7 +313,7 @@ _BLOCKS = _FUNCTIONS | {
     *('type_switch_statement', 'select_statement', 'expression_case', 'type_case'),
     *('communication_case', 'default_case'),
 }
-# Within these, the parameters of the type are visible, but its own name is not theirs.
+# The scope of a type's parameters. The scope of the type's own name is the block around it.
 _PARAMETRIC = frozenset({'type_spec', 'type_alias'})
 # A name in one of these is visible only behind it: its value cannot refer to it.
 _STATEMENTS = frozenset(

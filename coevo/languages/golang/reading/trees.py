@@ -137,7 +137,7 @@ class GoTree:
         return is_test_path(path) or self.find_module(path) in self._testing_folders
 
     def find_module(self, path: str) -> str:
-        """Return the folder of the package to which a file belongs, even as data; '.' is the root."""
+        """Return the folder of the package of a file, even of data; '.' is the root."""
         return find_folder_above(path, self._by_folder)
 
     @cached_property
@@ -195,7 +195,7 @@ class GoTree:
                         )
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
-        """Return whether a file can refer to a type by its simple name or after its package's name."""
+        """Return whether a file can refer to a type by its simple name or with its package."""
         folder = type_.path.rpartition('/')[0] or '.'
         return (folder, type_.outermost) in self._list_visible_packages(path)
 

@@ -17,7 +17,7 @@ _BLOCK = re.compile(r'^[ \t]*(\w+)[ \t]*\(([^)]*)\)', re.MULTILINE)
 
 
 def list_module_folders(go_work: bytes) -> tuple[str, ...]:
-    """Return the folders of a workspace's modules within its own folder, in order; '.' is its own."""
+    """Return the folders of a workspace's modules within its own folder '.', in order."""
     words = (line.strip('"`') for line in _list_arguments(go_work, 'use'))
     folders = (posixpath.normpath(word) for word in words)
     return tuple(

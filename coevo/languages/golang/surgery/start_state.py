@@ -35,7 +35,7 @@ class GoNeeds:
     def list_needed(
         self, free: Sequence[GoPiece], brought: AbstractSet[GoPiece]
     ) -> Iterator[GoPiece]:
-        """Yield the pieces that are named; methods of types of other files are named after a dot."""
+        """Yield the pieces that are named; methods of types of other files, after a dot."""
         for piece in free:
             names = piece.names
             if piece.kind == 'method':
