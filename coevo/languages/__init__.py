@@ -1,1 +1,4 @@
-"""One package or module for each build tool, each fulfilling the Protocol of `base`."""
+"""Languages that can be mined: one package or module for each build tool.
+
+Each has the members of `base.Language`.
+"""

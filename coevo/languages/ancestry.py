@@ -1,6 +1,7 @@
-"""What holds of a name or of any name above it, such as those of superclasses; in time that grows with the code.
+"""Answers whether a property holds for a name or any name above it, such as its superclasses.
 
-A hostile file may declare a thousand classes of one name that each derive from that name: paths are not counted.
+The time grows linearly with the code. A hostile file may declare a thousand classes of one name
+that each derive from that name, so each name is visited once, rather than each path.
 """
 
 from __future__ import annotations
@@ -8,23 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 Ask = Callable[[str], tuple[bool, Iterable[str]]]
-"""Whether it holds of a name by itself, and the names directly above it."""
+"""Takes a name. Returns whether the property holds for the name itself, and the names directly
+above it.
+"""
 
 
 class AncestryQuery:
-    """One question, asked of many names; each answer is kept."""
+    """A query about many names, which caches its answers."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._known: dict[str, bool] = {}
 
     def holds_for(self, name: str) -> bool:
+        """Return whether the property holds for a name or any name above it."""
         if name not in self._known:
             self._known[name] = self._search(name)
         return self._known[name]
 
     def _search(self, name: str) -> bool:
-        """What holds of a name holds of all on the way to it; where nothing does, of none that was seen."""
+        """Search upwards from a name, and cache an answer for each name visited.
+
+        If the property holds somewhere above, it holds for all names on the way there. Otherwise it
+        holds for none of the names visited.
+        """
         below: dict[str, str | None] = {name: None}
         todo = [name]
         while todo:

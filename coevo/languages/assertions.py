@@ -1,4 +1,4 @@
-"""What a language that knows assertions answers of a test: which there are, and where."""
+"""Interface for finding and classifying the assertions of tests."""
 
 from __future__ import annotations
 
@@ -8,18 +8,29 @@ from coevo.model.records import TestMethod
 
 
 class Assertions(Protocol):
-    """A package, or module, of a language that offers them."""
+    """A package or module of a language that knows assertions."""
 
-    # those of a test method in order, as texts that layout and messages do not touch; source is the
-    # method alone
-    def list_assertions(self, source: str) -> tuple[str, ...]: ...
+    def list_assertions(self, source: str) -> tuple[str, ...]:
+        """Return the assertions of a test method in order, as texts.
 
-    # what such a text asserts, whatever the values
-    def classify_assertion(self, text: str) -> str: ...
+        The texts do not depend on layout or assertion messages. `source` is the text of the method
+        alone.
+        """
 
-    # the 1-based lines of all that may fail a test in a file, helpers that are named so included
-    def find_oracle_lines(self, source: bytes) -> frozenset[int]: ...
+    def classify_assertion(self, text: str) -> str:
+        """Return the kind of check that such a text makes, regardless of its values."""
 
-    # whether a test says how it has to be left: its end is its assertion; LookupError if the file
-    # does not declare it
-    def expects_exception(self, source: bytes, method: TestMethod) -> bool: ...
+    def find_oracle_lines(self, source: bytes) -> frozenset[int]:
+        """Return the 1-based lines of a file that can make a test fail.
+
+        Calls of helpers count if their names look like assertions.
+        """
+
+    def expects_exception(self, source: bytes, method: TestMethod) -> bool:
+        """Return whether a test declares how it must end, such as by a certain exception.
+
+        Reaching that end is then its assertion.
+
+        Raises:
+            LookupError: the file does not declare the method.
+        """

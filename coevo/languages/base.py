@@ -1,4 +1,4 @@
-"""What a language must offer to be mined: one Protocol, which a plain module fulfils."""
+"""The Protocol that a language must fulfil to be mined. A plain module can fulfil it."""
 
 from __future__ import annotations
 
@@ -27,99 +27,123 @@ from coevo.sandboxes.sandbox import Sandbox
 
 
 class Language(Protocol):
-    """A module under `coevo.languages`, in the table of `coevo.languages.table`.
+    """A module under `coevo.languages` that is listed in the table of `coevo.languages.table`.
 
-    What it has nothing of its own to say to, it answers by assignment from the end of this module:
-    `suggest_workaround = base.suggest_no_workaround`.
+    For members without behaviour of its own, a language assigns a default from the end of this
+    module, for example `suggest_workaround = base.suggest_no_workaround`.
     """
 
-    # the module's own name
     @property
-    def __name__(self) -> str: ...
+    def __name__(self) -> str:
+        """The module's own name."""
 
-    # the value of the `language` columns
     @property
-    def NAME(self) -> str: ...
+    def NAME(self) -> str:
+        """The value of the `language` columns."""
 
-    # names of files, one of which lies at the root of what its tool builds; the likeliest first
     @property
-    def BUILD_FILES(self) -> tuple[str, ...]: ...
+    def BUILD_FILES(self) -> tuple[str, ...]:
+        """File names, one of which lies at the root of each project that the build tool can build.
 
-    # what a revision has to have, for who is told that it has not
+        The most likely name comes first.
+        """
+
     @property
-    def NEEDS(self) -> str: ...
+    def NEEDS(self) -> str:
+        """The requirements on a revision, as shown to users when it does not qualify."""
 
-    # what it calls what its code is run with, for who is told of one
     @property
-    def RUNTIME(self) -> str: ...
+    def RUNTIME(self) -> str:
+        """The display name of the runtime, for example `JDK`."""
 
-    # the overrides that are workarounds, as `suggest_workaround` names them; others are what a build did
     @property
-    def WORKAROUNDS(self) -> AbstractSet[str]: ...
+    def WORKAROUNDS(self) -> AbstractSet[str]:
+        """The overrides that are workarounds, as `suggest_workaround` names them.
 
-    # the one that may help a verdict of this kind, None where none is known
-    def suggest_workaround(self, verdict: Verdict) -> str | None: ...
+        All other overrides describe what a build did.
+        """
 
-    # what it knows of files as text
+    def suggest_workaround(self, verdict: Verdict) -> str | None:
+        """Return the workaround that may help against such a verdict; None if none is known."""
+
     @property
-    def READING(self) -> LanguageReading: ...
+    def READING(self) -> LanguageReading:
+        """Reads source files as text."""
 
-    # how it takes tests out of files and puts them in
     @property
-    def SURGERY(self) -> FileSurgery: ...
+    def SURGERY(self) -> FileSurgery:
+        """Removes tests from files and inserts them."""
 
-    # what its pairs can do beside what every one must; the members of `BuiltPair` that belong to one
-    # that is not among them are `not_offered`
     @property
-    def OFFERS(self) -> frozenset[Capability]: ...
+    def OFFERS(self) -> frozenset[Capability]:
+        """The optional capabilities of this language's pairs.
 
-    # what it measures of tests beside their runs
+        Members of `BuiltPair` that belong to any other capability raise an error (`not_offered`).
+        """
+
     @property
-    def MEASURES(self) -> Measures: ...
+    def MEASURES(self) -> Measures:
+        """Measures tests beyond running them."""
 
-    # whether a revision is built by this module's tool
-    def can_build_revision(self, repository: Repository, rev: str) -> bool: ...
+    def can_build_revision(self, repository: Repository, rev: str) -> bool:
+        """Return whether this module's build tool builds a revision."""
 
-    # the machine's, those that can be brought with them, or those like the one that a row names
     def make_runtimes(
         self, *, brings: bool = False, like: str = '', say: Say = ignore_message
-    ) -> Runtimes: ...
+    ) -> Runtimes:
+        """Return the runtimes that builds may use.
 
-    # finds the refactorings of pairs; `NoRefactoringFinder` where nobody does, closed by who asks
-    def make_refactoring_finder(self) -> RefactoringFinder: ...
+        brings  whether runtimes that coevo can install count beside those of the machine
+        like    the runtime that a stored row names; if given, runtimes like that one
+        """
 
-    # what makes the mutants of `BuiltPair.mutate`; `not_offered` where it is
-    def get_mutation_tool(self) -> MutationTool: ...
+    def make_refactoring_finder(self) -> RefactoringFinder:
+        """Return a finder of the refactorings of pairs; the caller closes it.
 
-    # what this machine has of what the language needs, in a fixed order
-    def inspect_machine(self) -> Iterable[DoctorFinding]: ...
+        A language without one returns `NoRefactoringFinder`.
+        """
 
-    # `name version` of every tool on which what is measured of a pair depends, sorted
-    def list_tool_versions(self) -> tuple[str, ...]: ...
+    def get_mutation_tool(self) -> MutationTool:
+        """Return the tool that makes the mutants of `BuiltPair.mutate`.
 
-    # why a revision is too old to be mined, such as `Java 5`; None where it is not, or cannot be
-    # told. level: that of its build, None where none is known: it failed, or had to be raised
-    def explain_outdated(
-        self, repository: Repository, rev: str, level: int | None
-    ) -> str | None: ...
+        Raises:
+            NotOfferedError: the language does not offer `mutate`.
+        """
 
-    # what agents are given to work with; their tools lie in the folder, an empty one that the
-    # sandbox's user can enter
-    def make_kits(self, sandbox: Sandbox, folder: Path, say: Say) -> Kits: ...
+    def inspect_machine(self) -> Iterable[DoctorFinding]:
+        """Return which requirements of the language this machine meets, in a fixed order."""
 
-    # what they are told of it: tests of a module, by the names under which they are to be run; the
-    # environment that `add_commands` gives, where it is known
+    def list_tool_versions(self) -> tuple[str, ...]:
+        """Return `name version` of each tool that affects measurements of a pair, sorted."""
+
+    def explain_outdated(self, repository: Repository, rev: str, level: int | None) -> str | None:
+        """Return why a revision is too old to be mined, such as `Java 5`; None if it is not.
+
+        Returns None, too, if its age is unknown.
+
+        level  the language level of its build; None if unknown, because the build failed or the
+               level had to be raised
+        """
+
+    def make_kits(self, sandbox: Sandbox, folder: Path, say: Say) -> Kits:
+        """Return the work environments for agents.
+
+        folder  holds their tools; empty at first, and the user of the sandbox can enter it
+        """
+
     def make_prompt_words(
         self,
         module: str,
         test_file: str,
         methods: Sequence[TestMethod],
         environment: Environment | None = None,
-    ) -> PromptWords: ...
+    ) -> PromptWords:
+        """Return the words with which a prompt describes the tests of a module.
 
-    # the environment of a module with the two commands by which anybody builds a start state and runs
-    # its tests, without coevo; lines for sh at its root. Without methods: all tests of the file. The
-    # tree is that of the new revision
+        methods      named as they are to be run
+        environment  as `add_commands` returns it, if known
+        """
+
     def add_commands(
         self,
         environment: Environment,
@@ -127,13 +151,20 @@ class Language(Protocol):
         test_file: str,
         methods: Sequence[TestMethod],
         tree: RevisionTree,
-    ) -> Environment: ...
+    ) -> Environment:
+        """Return the environment of a module with commands to build and test a start state.
 
-    # what it holds is closed with the stack
-    def make_engine(self, run: RunSettings, stack: ExitStack) -> Engine: ...
+        Both are lines for `sh` at the root of the start state, and work without coevo.
+
+        methods  the tests to run; if empty, all tests of the file
+        tree     the new revision
+        """
+
+    def make_engine(self, run: RunSettings, stack: ExitStack) -> Engine:
+        """Return the engine of a run. Closing the stack releases its resources."""
 
 
-# What a language answers by assignment that has nothing of its own to say.
+# Defaults that languages assign to members for which they have no behaviour of their own.
 
 NO_WORKAROUNDS = frozenset[str]()
 
@@ -141,20 +172,20 @@ refuse_mutation_tool = make_refusal(Capability.MUTATE)
 
 
 def suggest_no_workaround(verdict: Verdict) -> None:
-    """None is known."""
+    """Return None: no workaround is known."""
 
 
 def accept_any_age(repository: Repository, rev: str, level: int | None) -> None:
-    """None is outdated: its tools build all that was ever written."""
+    """Return None: no revision is outdated, since today's tools build code of any age."""
 
 
 def need_nothing_of_the_machine() -> Iterable[DoctorFinding]:
-    """Nothing is looked for."""
+    """Return no findings: the language needs nothing on the machine."""
     return ()
 
 
 def list_no_tools() -> tuple[str, ...]:
-    """What measures is of the runtime, which a build names itself."""
+    """Return no tools: measurements depend on the runtime alone, which each build names itself."""
     return ()
 
 
@@ -165,11 +196,11 @@ def keep_environment(
     methods: Sequence[TestMethod],
     tree: RevisionTree,
 ) -> Environment:
-    """No command is known by which others run its tests."""
+    """Return the environment unchanged: no commands are known that run its tests without coevo."""
     return environment
 
 
 def has_file_at_root(names: Iterable[str], repository: Repository, rev: str) -> bool:
-    """Whether one of some files lies at the root of a revision."""
+    """Return whether a file of one of these names lies at the root of a revision."""
     tree = repository.tree(rev)
     return any(name in tree for name in names)

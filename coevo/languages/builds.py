@@ -1,4 +1,4 @@
-"""What building a revision gives."""
+"""The result of building a revision."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from coevo.model.reasons import Reason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """A revision built once, tests left uncompiled. `failure` says why the whole is unusable.
+    """A revision that was built once, without compiling its tests.
 
-    modules  module -> None where it is built, else why not
-    level    the highest language level that a built module declares; None where none declares one,
-             or only such as had to be raised
+    failure           why the whole build is unusable; None if it is usable
+    modules           module -> None if it was built, otherwise the reason why not
+    level             the highest language level that a built module declares; None if no module
+                      declares one, or only levels that had to be raised
+    runtime_packages  `NAME VERSION CHECKSUM` of the parts of the runtime that coevo installed
+    runtimes_tried    in the order of the attempts, including the runtime that was chosen
+    runtime_lacking   for an end that was not built: a runtime release that is needed and not
+                      available
     """
 
     rev: str
@@ -24,23 +29,25 @@ class Build:
     overrides: tuple[str, ...] = ()
     builder: str = ''
     runtime: str = ''
-    # of that, `NAME VERSION CHECKSUM`, if coevo brought it
     runtime_packages: tuple[str, ...] = ()
-    runtimes_tried: tuple[str, ...] = ()  # in this order, the one that counts among them
-    runtime_lacking: str | None = None  # a release that cannot be had, where an end is not built
+    runtimes_tried: tuple[str, ...] = ()
+    runtime_lacking: str | None = None
     cpu_seconds: float = 0.0
 
     @property
     def summary(self) -> str:
-        """`built`, or the first reason why something is not."""
+        """`built`, or the first reason why the revision or one of its modules was not built."""
         reasons = [self.failure, *(self.modules[name] for name in sorted(self.modules))]
         return next((reason for reason in reasons if reason), 'built')
 
     def find_trouble(self, module: str) -> str | None:
-        """Why tests of a module cannot run on this code; None if they can."""
+        """Return why tests of a module cannot run on this code; None if they can."""
         return self.failure or self.modules.get(module)
 
 
 def make_build_without_runtime(rev: str, lacking: str | None) -> Build:
-    """What is said of a revision that no runtime of this machine builds; lacking: a release that would."""
+    """Return the result for a revision that no runtime of this machine builds.
+
+    lacking  a runtime release that would build it; None if unknown
+    """
     return Build(rev=rev, failure=Reason.RUNTIME_MISSING.value, modules={}, runtime_lacking=lacking)

@@ -1,7 +1,8 @@
-"""What a language may lack, and is mined without: each caller asks before it needs it.
+"""Optional capabilities of languages.
 
-Where one is not offered, what would come of it is told as `make_refusal`, an answer of its own: it is not
-that nothing was found, nor that nobody knows.
+A caller checks that a capability is offered before it uses it. Calling a missing one raises
+`NotOfferedError` (see `make_refusal`), so that `not_offered` cannot be confused with "none found"
+or "unknown".
 """
 
 from __future__ import annotations
@@ -14,27 +15,28 @@ NOT_OFFERED = 'not_offered'
 
 
 class Capability(StrEnum):
-    """Named by what a pair of a language that has it can do."""
+    """An ability of the pairs of some languages, beyond what all languages offer."""
 
-    TRACE = 'trace'  # tell what a test executes: `trace`
-    OBSERVE = 'observe'  # see a pass from outside of the process: `Conditions.observed`
-    WATCH = 'watch'  # and which lines it reaches: `trace(watched=)`
-    BORROW = 'borrow'  # compile and run with settings of another revision: `compile(borrowed=)`, `differs`
+    TRACE = 'trace'  # report what a test executes: `trace`
+    OBSERVE = 'observe'  # confirm a pass from outside the process: `RunConditions.observed`
+    WATCH = 'watch'  # report from outside which lines it executes: `trace(watched=)`
+    # compile and run with settings of another revision: `compile(borrowed=)`
+    BORROW = 'borrow'
     CHECK_SOURCES = (
-        'check_sources'  # compile variants of a source, each for itself: `check_sources`
+        'check_sources'  # compile variants of a source file, each separately: `check_sources`
     )
-    MUTATE = 'mutate'  # have another program make and run mutants: `mutate`
+    MUTATE = 'mutate'  # make and run mutants with an external tool: `mutate`
 
 
 EVERYTHING = frozenset(Capability)
 
 
 class NotOfferedError(RuntimeError):
-    """A pair was asked for what its language does not offer: a mistake of who asks."""
+    """A programming error: a pair does not offer the capability that the caller used."""
 
 
 def make_refusal(capability: Capability) -> Callable[..., Never]:
-    """A method of a pair that lacks a capability."""
+    """Return a method that raises `NotOfferedError`, for pairs that lack a capability."""
 
     def refuse(*_: Any, **__: Any) -> Never:
         raise NotOfferedError(f'{capability} is {NOT_OFFERED} by the language of this pair')
@@ -45,5 +47,5 @@ def make_refusal(capability: Capability) -> Callable[..., Never]:
 def list_lacking(
     wanted: Collection[Capability], offered: Collection[Capability]
 ) -> tuple[str, ...]:
-    """What of the wanted is not offered, sorted."""
+    """Return the wanted capabilities that are not offered, sorted."""
     return tuple(sorted(str(capability) for capability in wanted if capability not in offered))

@@ -1,4 +1,4 @@
-"""Cells: the tests of one revision compiled against the code of another, with what is other there."""
+"""Cells: the tests of one revision compiled against the code of another, with optional edits."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from coevo.model.records import TestMethod
 
 
 class SettingsScope(StrEnum):
-    """What of a module's settings can be borrowed from another revision of it."""
+    """The settings of a module that a cell can borrow from another revision of the module."""
 
     TEST_LIBRARIES = 'test_libraries'
-    ALL_SETTINGS = 'all_settings'  # all libraries, and how tests are compiled and run
+    ALL_SETTINGS = 'all_settings'  # all libraries, and the options for compiling and running tests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BorrowedSettings:
-    """Settings that a cell takes from another revision than that of its code."""
+    """Settings that a cell takes from a revision other than that of its code."""
 
     rev: str
     scope: SettingsScope
@@ -25,15 +25,15 @@ class BorrowedSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellEdits:
-    """Files that are other than their revision's, by repository path, sorted; None is absent."""
+    """Files that differ from their revision, by repository path, sorted; None removes the file."""
 
-    tests: tuple[tuple[str, bytes | None], ...] = ()  # of the tests' tree
-    code: tuple[tuple[str, bytes | None], ...] = ()  # main sources of the code's tree
+    tests: tuple[tuple[str, bytes | None], ...] = ()  # in the tree of the tests
+    code: tuple[tuple[str, bytes | None], ...] = ()  # main sources in the tree of the code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellKey:
-    """What a cell is made of; module: a folder, as its language has modules."""
+    """The identity of a cell. `module` is a folder, as the language defines modules."""
 
     tests_rev: str
     code_rev: str
@@ -46,16 +46,19 @@ class CellKey:
 class CompiledTests:
     """The test tree of one revision compiled against the code of another, for one module.
 
-    code_failure  signature of the first error in edited main sources; nothing can be run then
-    broken        classes and methods that do not compile, or files by path, sorted; `*` for all of them
-    torn          where a test file is a unit, those that one error breaks, sorted; None where the
-                  module is one
+    unit_ok       the verdict of the project's own build tool, for which one error breaks the whole
+                  unit
+    code_failure  the signature of the first error in edited main sources; nothing can run then
+    broken        classes and methods that do not compile, or paths of files, sorted; `*` for all of
+                  them
+    torn          if each test file is a unit of its own: the broken test files, sorted; None if the
+                  whole module is one unit
     """
 
     tests_rev: str
     code_rev: str
     module: str
-    unit_ok: bool  # the verdict of the project's own tool: one error breaks the unit
+    unit_ok: bool
     cpu_seconds: float = 0.0
     borrowed: BorrowedSettings | None = None
     edits: CellEdits | None = None
@@ -65,7 +68,7 @@ class CompiledTests:
 
     @property
     def key(self) -> CellKey:
-        """The cell that was compiled."""
+        """The identity of the compiled cell."""
         return CellKey(
             tests_rev=self.tests_rev,
             code_rev=self.code_rev,
@@ -75,7 +78,7 @@ class CompiledTests:
         )
 
     def is_whole(self, method: TestMethod) -> bool:
-        """Whether no error breaks the unit that a method is in."""
+        """Return whether the unit that contains a method compiles without errors."""
         if self.torn is None or self.code_failure is not None:
             return self.unit_ok
         return method.test_file not in self.torn
@@ -83,16 +86,17 @@ class CompiledTests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedSource:
-    """What the compiler says of a variant of a main source.
+    """The compiler's result for a variant of a main source.
 
-    signature  of its first error, None where it compiles
-    digest     of its byte code without debug information, where it compiles: equal digests of two
-               variants of a file are equal programs
-    outside    of what other sources see of it; where two are equal, others compile with both or
-               with neither
+    signature    of the first error; None if the variant compiles
+    digest       of the byte code without debug information, if it compiles; two variants of a file
+                 with equal digests are equal programs
+    outside      digest of what other sources can see of it; if it is equal for two variants, other
+                 sources compile either with both or with neither
+    cpu_seconds  this variant's share of the time that all variants took
     """
 
     signature: str | None
     digest: str | None
     outside: str | None = None
-    cpu_seconds: float = 0.0  # its share of what all variants took
+    cpu_seconds: float = 0.0

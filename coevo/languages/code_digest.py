@@ -1,13 +1,15 @@
-"""Digests of the code that a result depends on, so that a change of that code makes the result due again.
+"""Digests of the code on which a result depends.
 
-A digest covers each module-level definition that is reached from some roots by name, and the files
-that a language runs inside the sandbox. Comments, docstrings, annotations of functions and the names
-of local variables do not count. Example: a new filter is called by `filters.filter_candidates`, which
-mining reaches, so it changes the digest of mining; a reworded docstring changes nothing.
+If that code changes, the result must be made again.
 
-A module whose full name is a text in reached code counts whole, since `python -m` may run it, and so do all
-files of a package of which reached code asks `__file__`. Definitions that are reached by a name in a text alone
-(`getattr(module, 'x')`) are not seen.
+A digest covers each module-level definition that some roots reach by name, and the files that a
+language runs inside the sandbox. Comments, docstrings, annotations of functions and the names of
+local variables do not count. Example: `filters.filter_candidates` calls a new filter, and mining
+reaches `filter_candidates`, so the digest of mining changes; a reworded docstring changes nothing.
+
+If reached code contains the full name of a module as a text, the whole module counts, since `python
+-m` may run it. If reached code uses `__file__` of a package, all files of the package count.
+Definitions that are reached only by a name in a text (`getattr(module, 'x')`) are missed.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from coevo.storage.durable import write_durably
 from coevo.storage.folders import find_cache_folder
 
 PACKAGES = ('coevo', 'filters', 'flows', 'miners', 'packagers')
-"""The packages of the product; what is imported from elsewhere counts by its version alone."""
+"""The packages of the product. Other imports do not count."""
 
 _HOME = Path(__file__).parents[2]
 _DIGITS = 12
@@ -35,7 +37,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeDigest:
-    """A digest of code, and the digest of what is reached of each module and file, by its name."""
+    """A digest of code, with the digest of the reached part of each module and file, by name."""
 
     digest: str
     parts: Mapping[str, str]
@@ -43,13 +45,13 @@ class CodeDigest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeRoots:
-    """Where the search for reached code begins.
+    """The starting points of the search for reached code.
 
     names     definitions such as `flows.mining:mine_pair`
-    language  a module of which each definition counts whose name the reached code mentions as an
-              attribute, with all files beside it that are no Python; None for no language
+    language  a module whose definitions count if reached code mentions their names as attributes;
+              all files beside it that are not Python count, too; None for no language
     members   further attributes that count as mentioned
-    left_out  packages that are not followed: those of other languages
+    left_out  packages that the search does not enter: those of other languages
     """
 
     names: tuple[str, ...]
@@ -65,7 +67,7 @@ def compare_parts(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, 
 
 @cache
 def compute_code_digest(roots: CodeRoots) -> CodeDigest:
-    """Compute the digest of the installed code. It is kept in the cache folder until the code changes."""
+    """Compute the digest of the installed code. The result is cached until the code changes."""
     folders = {package: _HOME / package for package in PACKAGES}
     for name in (*roots.names, roots.language or ''):
         package = name.partition(':')[0].partition('.')[0]
@@ -86,9 +88,9 @@ def compute_code_digest(roots: CodeRoots) -> CodeDigest:
 
 
 def digest_reached_code(folders: Mapping[str, Path], roots: CodeRoots) -> dict[str, str]:
-    """Return the digest of what is reached of each module and file, by its name.
+    """Return the digest of the reached part of each module and file, by its name.
 
-    folders  where each package lies, by its name
+    folders  the folder of each package, by its name
     """
     search = _Search(folders=folders, roots=roots)
     search.run()
@@ -121,7 +123,7 @@ def _list_files(folders: Iterable[Path]) -> Iterator[Path]:
 class _Module:
     """A parsed module.
 
-    imports  what a name of the module stands for: a module, and a name in it or None
+    imports  for each imported name, the module it stands for, and a name in that module or None
     effects  statements that run on import and define no name
     """
 
@@ -180,7 +182,7 @@ def _list_targets(statement: ast.Assign | ast.AnnAssign) -> list[str]:
 
 @dataclass(slots=True, kw_only=True)
 class _Search:
-    """The definitions that are reached from the roots, module by module.
+    """The search for definitions that the roots reach, module by module.
 
     attributes  every name that reached code mentions as an attribute
     """
@@ -195,6 +197,7 @@ class _Search:
     modules: dict[str, _Module | None] = field(default_factory=dict)
 
     def run(self) -> None:
+        """Follow all references from the roots."""
         for root in self.roots.names:
             module, _, name = root.partition(':')
             self._reach(module, name)
@@ -220,11 +223,15 @@ class _Search:
         return hashes
 
     def name_file(self, path: Path) -> str:
+        """Return the path of a file, beginning with the name of its package."""
         folder = next(folder for folder in self.folders.values() if path.is_relative_to(folder))
         return path.relative_to(folder.parent).as_posix()
 
     def _reach_language(self) -> bool:
-        """Reach what the language's module defines and reached code mentions; whether that is more."""
+        """Reach the definitions of the language's module that reached code mentions.
+
+        Returns whether that reached anything new.
+        """
         assert self.roots.language is not None
         module = self._load(self.roots.language)
         assert module is not None, f'{self.roots.language} is no module'
@@ -276,7 +283,7 @@ class _Search:
         )
 
     def _resolve_module(self, module: _Module, value: ast.expr) -> str | None:
-        """Return the module of the product for which an expression stands; None if it is another."""
+        """Return the module of the product that an expression stands for; None if it is another."""
         if not isinstance(value, ast.Name) or value.id not in module.imports:
             return None
         source, imported = module.imports[value.id]
@@ -302,7 +309,7 @@ class _Search:
 
     def _reach_import(self, source: str, imported: str | None) -> None:
         if imported is None:
-            return  # `import a.b`: its attributes say what of it is used
+            return  # the attributes used with it are followed instead
         target = f'{source}.{imported}'
         module = self._load(source)
         if self._load(target) is not None and (
@@ -313,9 +320,9 @@ class _Search:
             self._reach(source, imported)
 
     def _reach_module(self, name: str) -> None:
-        """Reach all of a module that is used as a value.
+        """Reach all definitions of a module that is used as a value.
 
-        The module of the language is such a value, of which `_reach_language` chooses.
+        The module of the language is an exception: `_reach_language` selects from it.
         """
         if name == self.roots.language:
             return
@@ -325,7 +332,7 @@ class _Search:
             self._reach(name, definition)
 
     def _add_files(self, name: str) -> None:
-        """Add the file of a module, or all files beside that of a package."""
+        """Add the file of a module or, for a package, all files of its folder."""
         path = self._get_path(name)
         self.files.update(_list_files([path.parent]) if path.name == '__init__.py' else [path])
 
@@ -335,7 +342,7 @@ class _Search:
         return path
 
     def _load(self, name: str) -> _Module | None:
-        """Return a module of the product; None for another one, or one that is left out."""
+        """Return a module of the product; None for any other module or one that is left out."""
         if name not in self.modules:
             path = None if self._is_left_out(name) else self._locate(name)
             self.modules[name] = None if path is None else _parse_module(path.read_bytes())
@@ -356,7 +363,7 @@ class _Search:
 
 
 def _walk_code(node: ast.AST) -> Iterator[ast.AST]:
-    """Walk a syntax tree without the annotations."""
+    """Yield the nodes of a syntax tree, except those of annotations."""
     yield node
     for name, value in ast.iter_fields(node):
         if name in ('annotation', 'returns'):
@@ -372,9 +379,9 @@ def _hash_statements(statements: Sequence[ast.stmt]) -> str:
 
 
 def _write(node: object, names: Mapping[str, str], *, in_class: bool) -> Iterator[str]:
-    """Write a syntax tree as text, alike in all versions of Python.
+    """Write a syntax tree as text that is the same in all versions of Python.
 
-    names  what local names are written as
+    names  replacements for local names
     """
     if isinstance(node, list):
         for number, child in enumerate(node):
@@ -415,7 +422,7 @@ def _is_text(node: object) -> bool:
 
 
 def _rename_locals(function: ast.AST) -> dict[str, str]:
-    """Return a number for each name that a function binds in its body, in the order of the text."""
+    """Return a numbered replacement for each name that a function binds, in textual order."""
     kept: set[str] = set()
     bound: dict[str, None] = {}
     for node in ast.walk(function):
@@ -443,7 +450,7 @@ def _find_place(function: ast.AST, name: str) -> tuple[int, int]:
 
 
 def _write_annotation(annotation: ast.AST) -> str:
-    """Write the annotation of a field, which decides its column, without the texts that explain it."""
+    """Write the annotation of a field, which decides its column, without explanatory texts."""
     return ' '.join(
         str(getattr(node, 'id', getattr(node, 'attr', getattr(node, 'value', ''))))
         for node in ast.walk(annotation)

@@ -1,4 +1,4 @@
-"""What a test process is given beside what its project asks for."""
+"""Settings of a test process beyond those of its project."""
 
 from __future__ import annotations
 
@@ -8,27 +8,30 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MainSources:
-    """The main sources in a test process's tree, whatever its code is: those of a revision that was
-    built, as they stand there; None: there are none."""
+    """The main sources to lay in the tree of a test process, independently of its code.
+
+    rev  a revision that was built, whose sources are used; None for no sources at all
+    """
 
     rev: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConditions:
-    """What a test process is given beside what its project asks for.
+    """Settings of a test process beyond those of its project.
 
     override           a workaround of `coevo.languages`, the same in all cells of a pair
-    clock              the date at which its clock starts; None is the machine's own. Where it
-                       cannot be set, every verdict is `infra`
-    cpu_limit          CPU seconds for each method; None is ten times its slowest passing run, 60 at
-                       least
-    process_cpu_limit  CPU seconds for the whole process; None is what its methods may use together
-    observed           whether passes are watched from outside of the process, see `Verdict.tampered`
-    expects            where they are: class names of throwables that tests say they may be left by
-    sources            None: its code's own, with all edits
-    together           of a language with hash seeds: whether that of several methods is used for one,
-                       too; else one method has the other seed
+    clock              the date at which the clock of the process starts; None for the machine's
+                       clock. If the clock cannot be set, every verdict is `infra`
+    cpu_limit          CPU seconds for each method; None for ten times its slowest passing run, at
+                       least 60
+    process_cpu_limit  CPU seconds for the whole process; None for the sum of its methods' limits
+    observed           whether an observer outside the process confirms passes, see
+                       `Verdict.tampered`
+    expects            if observed: class names of throwables that tests declare they may end with
+    sources            the main sources to show; None for those of the code itself, with all edits
+    together           only for languages with hash seeds: whether a single method gets the seed of
+                       a run of several methods; otherwise it gets the other seed
     """
 
     override: str | None = None

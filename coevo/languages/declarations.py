@@ -1,7 +1,8 @@
-"""What a source file declares, in the words of every language: types, their members, imports.
+"""The declarations of a source file in terms that fit every language.
 
-A type is whatever holds members: a class, an interface, in other languages a module. Each language's
-parser fills these records; hashes are over tokens, so comments and formatting never matter.
+A type is anything that holds members: a class, an interface, in other languages a module. The
+parser of each language fills these records. Hashes cover tokens, so comments and formatting never
+matter.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ MODULE = 'module'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
-    """text is the qualified name, without `.*`; name is its last part, or '*'."""
+    """An import.
+
+    text  the qualified name, without `.*`
+    name  the last part of `text`, or '*'
+    """
 
     text: str
     name: str
@@ -26,11 +31,17 @@ class Import:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A method, constructor, field (one for each declarator) or initializer of a type.
+    """A method, constructor, field (one record for each declarator) or initializer of a type.
 
-    hash covers the whole member, bare_hash the same blind to its own and its class's name. `calls`
-    are the names invoked (methods, types created, references), `names` all identifiers. Lines are
-    1-based and inclusive; full_start_byte is where its comment begins.
+    hash             covers the whole member
+    bare_hash        the same, but ignoring the member's own name and its class's name
+    body_hash        of the text between its braces, ignoring the same names; None if there is none
+    body_at          where that text begins, in characters of `source`; None if there is none
+    calls            the names invoked: methods, types created, references
+    names            all identifiers
+    full_start_byte  where the comment above it begins
+
+    Lines are 1-based and inclusive.
     """
 
     kind: str
@@ -48,8 +59,8 @@ class Member:
     full_start_byte: int
     hash: str
     bare_hash: str
-    body_hash: str | None  # of what stands between its braces, as blind; None where nothing does
-    body_at: int | None  # where that begins, in characters of `source`
+    body_hash: str | None
+    body_at: int | None
     calls: frozenset[str]
     types: frozenset[str]
     names: frozenset[str]
@@ -59,12 +70,15 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredType:
-    """A named type that is no local class.
+    """A named type that is not a local class.
 
-    around has the simple names of the types around it, outermost first: a `$` may belong to a name
-    (`$Outer`), so no binary name can be taken apart. header_hash covers everything but methods, constructors and nested types; shape_hash leaves out
-    fields and initializers too, and is blind to the type's own name. `names`, `calls` and `strings`
-    are those of the shape: annotations, supertypes, record components, enum constants.
+    around       the simple names of the enclosing types, outermost first. It is stored because a
+                 `$` may be part of a name (`$Outer`), so a binary name cannot be split reliably
+    header_hash  covers everything but methods, constructors and nested types
+    shape_hash   also leaves out fields and initializers, and ignores the type's own name
+
+    `names`, `calls` and `strings` are those of the shape: annotations, supertypes, record
+    components, enum constants.
     """
 
     name: str
@@ -90,30 +104,34 @@ class DeclaredType:
 
     @property
     def outer(self) -> str:
-        """The binary name of the type around it, '' for a top-level one."""
+        """The binary name of the enclosing type, '' for a top-level type."""
         return self.name.removesuffix(f'${self.simple}') if self.around else ''
 
     @property
     def outermost(self) -> str:
-        """The simple name of the top-level type that holds it, or that it is."""
+        """The simple name of the top-level type around it, or of the type itself."""
         return self.around[0] if self.around else self.simple
 
     @property
     def package(self) -> str:
+        """The name of the package; '' if there is none."""
         return self.name.rpartition('.')[0]
 
     @property
     def canonical(self) -> str:
-        """Its name as sources write it in full."""
+        """The full name as sources write it."""
         parts = (*self.around, self.simple)
         return '.'.join((self.package, *parts) if self.package else parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """types holds all of them, outer ones before the nested. hash is blind to import order.
+    """A parsed source file.
 
-    unreadable  it is larger, or more deeply nested, than we read: nothing is known of it
+    types       all types, each before the types nested in it
+    hash        ignores the order of imports
+    unreadable  whether the file is too large or too deeply nested to be parsed; nothing is known of
+                it
     """
 
     package: str
@@ -141,12 +159,15 @@ class LocatedType:
 
     @property
     def canonical(self) -> str:
+        """The full name as sources write it."""
         return self.type.canonical
 
     @property
     def package(self) -> str:
+        """The name of the package; '' if there is none."""
         return self.type.package
 
     @property
     def outermost(self) -> str:
+        """The simple name of the top-level type around it, or of the type itself."""
         return self.type.outermost

@@ -1,4 +1,4 @@
-"""A test method as the file that declares it has it."""
+"""Finds a test method in the file that declares it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from coevo.model.records import TestMethod
 
 
 def find_declared_method(file: SourceFile, wanted: TestMethod) -> TestMethod | None:
-    """A test method as a file declares it: with its parameters, or the only one of its name."""
+    """Return a test method as a file declares it; None if the file does not.
+
+    A method with the same parameters is preferred. Failing that, the parameters are taken from the
+    only method of the same name, if there is just one.
+    """
     type_ = next((type_ for type_ in file.types if type_.name == wanted.test_class), None)
     alike = [
         member.parameters

@@ -1,4 +1,4 @@
-"""The lines of a source that are there to be read alone: nothing that is run follows from them."""
+"""Finds the lines of a source that only document it and have no effect when it runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tree_sitter import Node
 def find_documenting_lines(
     source: bytes, root: Node, documents: Callable[[Node], bool]
 ) -> frozenset[int]:
-    """From 1: those that nodes which document fill alone."""
+    """Return the 1-based lines that contain nothing but nodes for which `documents` is true."""
     lines: set[int] = set()
     for node in _find_documenting_nodes(root, documents):
         if _fills_whole_lines(source, node):
@@ -19,7 +19,7 @@ def find_documenting_lines(
 
 
 def is_comment(node: Node) -> bool:
-    """In the grammars of all languages that there are."""
+    """Return whether a node is a comment, in the grammars of all supported languages."""
     return node.type.endswith('comment')
 
 

@@ -1,4 +1,4 @@
-"""What builds pairs and runs their tests: the engine of a run, a builder for each thread, a pair."""
+"""Protocols for building and testing pairs: engine (per run), builder (per thread), pair."""
 
 from __future__ import annotations
 
@@ -21,29 +21,31 @@ from coevo.model.records import Pair, TestMethod
 
 
 class BuiltPair(Protocol):
-    """Both ends of a pair, built in the same way, and what is run of them in a sandbox.
+    """Both ends of a pair, built in the same way, whose tests run in a sandbox.
 
-    It belongs to the thread that had it built, and answers whatever else that builds afterwards, until
-    a revision is forgotten or the builder is closed.
+    It belongs to the thread that built it. It stays usable while that thread builds other pairs,
+    until a revision is forgotten or the builder is closed.
     """
 
     @property
-    def pair(self) -> Pair: ...
+    def pair(self) -> Pair:
+        """The pair that was built."""
 
     @property
-    def old(self) -> Build: ...
+    def old(self) -> Build:
+        """The build of the old revision."""
 
     @property
-    def new(self) -> Build: ...
+    def new(self) -> Build:
+        """The build of the new revision."""
 
-    # where no test says anything by what was chosen: both ends by another runtime; None where there is
-    # no other. Whether tests pass must have no say in it
-    def build_with_other_runtime(self) -> BuiltPair | None: ...
+    def build_with_other_runtime(self) -> BuiltPair | None:
+        """Return both ends built with another runtime; None if there is no other.
 
-    # compiles a module's tests against code; all revisions named are ends of the pair. `methods` are those for
-    # which that is asked, in the order in which they will be run: where a test file is a unit, other files
-    # need not be looked at; None: the whole module. Of an edited cell it may be left to the run to say what
-    # does not compile
+        Meant for pairs in which no test gave a result with the chosen runtime. Whether tests pass
+        must not influence the choice.
+        """
+
     def compile(
         self,
         tests_rev: str,
@@ -52,42 +54,40 @@ class BuiltPair(Protocol):
         borrowed: BorrowedSettings | None = None,
         edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
-    ) -> CompiledTests: ...
+    ) -> CompiledTests:
+        """Compile the tests of a module against code. All revisions must be ends of the pair.
 
-    # compiles variants of one of a module's main sources, each for itself; none is laid anywhere
+        For an edited cell, compile errors may come to light only when the tests run.
+
+        methods  the tests of interest, in the order in which they will run; None for the whole
+                 module. If each test file is a unit of its own, other files may be skipped
+        """
+
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
-    ) -> tuple[CheckedSource, ...]: ...
+    ) -> tuple[CheckedSource, ...]:
+        """Compile variants of a module's main source, each separately. No variant is installed."""
 
-    # whether borrowed settings would change anything for a module of a revision
-    def do_settings_differ(
-        self, code_rev: str, module: str, borrowed: BorrowedSettings
-    ) -> bool: ...
+    def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+        """Return whether borrowed settings would change anything for a module of a revision."""
 
-    # the compiler's verdict on a test method, None where it compiles
-    def find_compile_verdict(
-        self, compiled: CompiledTests, method: TestMethod
-    ) -> Verdict | None: ...
+    def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
+        """Return the verdict of the compiler on a test method; None if it compiles."""
 
-    # compiled test classes that stand in the way of the code's own classes of the same names
-    def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]: ...
+    def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
+        """Return compiled test classes that shadow classes of the code with the same names."""
 
-    # all that runs in a compiled cell may depend on, as a digest; None where that cannot be told
-    def digest_content(self, compiled: CompiledTests) -> str | None: ...
+    def digest_content(self, compiled: CompiledTests) -> str | None:
+        """Return a digest of everything on which a run in the cell may depend; None if unknown."""
 
-    # runs test methods one after the other in one fresh process; none where nothing is selected
     def run(
         self,
         compiled: CompiledTests,
         methods: Sequence[TestMethod],
         conditions: RunConditions = PLAIN,
-    ) -> VerdictBatch: ...
+    ) -> VerdictBatch:
+        """Run test methods one after the other in one fresh process; none runs if none is given."""
 
-    # what each test method executes, with the lines of some source files of the code; where
-    # `shared`, methods may have a process in common as long as traces are the same; where lines are
-    # watched, by what `Reading.watched_as` calls their files, an observer outside of the process says
-    # which were reached, and whether the method passes at all; where `together`, what all of them
-    # execute is told, too, each branch once
     def trace(
         self,
         compiled: CompiledTests,
@@ -98,40 +98,54 @@ class BuiltPair(Protocol):
         shared: bool = False,
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
-    ) -> TraceBatch: ...
+    ) -> TraceBatch:
+        """Return what each test method executes, with the lines of some source files of the code.
 
-    # what PIT says of mutants of some lines of the code, by the binary name of the top-level type
-    # in which they are, under one test method alone; the process under test could say it itself,
-    # so that nothing may be decided by it
+        files     the source files whose lines are of interest
+        shared    whether methods may share a process, provided that the traces stay the same
+        watched   lines to watch, by the names that `LanguageReading.list_watch_names` gives their
+                  files. An observer outside the process reports which of them were executed, and
+                  whether the method passes at all
+        together  whether to report also what all methods execute together, each branch once
+        """
+
     def mutate(
         self,
         compiled: CompiledTests,
         method: TestMethod,
         lines: Mapping[str, Collection[int]],
         conditions: RunConditions = PLAIN,
-    ) -> ByteCodeMutants: ...
+    ) -> ByteCodeMutants:
+        """Return PIT's results for mutants of some lines of the code, under one test method alone.
 
-    # what it takes to build and run a module at a revision
-    def describe_environment(self, rev: str, module: str) -> Environment | None: ...
+        The process under test could forge these results, so nothing may be decided by them.
+
+        lines  the lines to mutate, by the binary name of the top-level type that contains them
+        """
+
+    def describe_environment(self, rev: str, module: str) -> Environment | None:
+        """Return what is needed to build and run a module at a revision; None if unknown."""
 
 
 class Builder(Protocol):
-    """What builds pairs, for one thread."""
+    """Builds pairs for one thread."""
 
-    # builds both ends in the same way, or answers from what was built before
-    def build(self, pair: Pair) -> BuiltPair: ...
+    def build(self, pair: Pair) -> BuiltPair:
+        """Build both ends of a pair in the same way; ends that are already built are reused."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Release what the builder holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What all builders of a run have in common.
+    """Settings that all builders of a run share.
 
-    runtimes     those that may be used, as the language gave them; None for all of the machine
-    end_helpers  ends processes outside of sandboxes that threads may be waiting for
-    own_edits    whether all edits are coevo's own, of what the repository's developers wrote: no patch that
-                 somebody handed in, which could tell by its neighbours in which run it is
+    runtimes     those that may be used, as the language returned them; None for all of the machine
+    end_helpers  ends processes outside sandboxes that threads may be waiting for
+    own_edits    whether coevo makes all edits itself, from text of the repository's developers. It
+                 is False for submitted patches, which could detect from neighbouring tests which
+                 run they are in
     """
 
     repository: Repository
@@ -143,27 +157,30 @@ class RunSettings:
 
 
 class Engine(Protocol):
-    """What a run builds with, for one repository; several threads share it."""
+    """Builds pairs of one repository during a run; threads share it."""
 
     def make_builder(self) -> Builder:
-        """One for one thread, to be closed."""
+        """Return a builder for one thread; the caller closes it."""
 
     def forget_revision(self, rev: str, /) -> None:
-        """Remove what was built of a revision."""
+        """Remove all builds of a revision."""
 
     def halt(self) -> None:
-        """End what threads may be waiting for."""
+        """Stop processes that threads may be waiting for."""
 
 
-# What a pair answers by assignment that has nothing of its own to say.
+# Defaults that pairs assign to members for which they have no behaviour of their own.
 
 refuse_mutation = staticmethod(make_refusal(Capability.MUTATE))
 
 
 def find_no_other_runtime(_pair: BuiltPair) -> None:
-    """There is one way to build a pair."""
+    """Return None: there is only one way to build a pair."""
 
 
 def find_no_shadowing(_pair: BuiltPair, compiled: CompiledTests) -> frozenset[str]:
-    """Names that tests and code declare alike are in nobody's way, or do not compile."""
+    """Return no classes: tests cannot shadow the code in this language.
+
+    If tests and code declare the same name, both are usable or the tests do not compile.
+    """
     return frozenset()

@@ -1,4 +1,7 @@
-"""Why tests do not compile, or load: eight classes of errors (AgoneTest, RQ2), by what a compiler calls them."""
+"""Classes of errors that keep tests from compiling or loading.
+
+There are eight classes and `other` (AgoneTest, RQ2); compilers' messages decide between them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from coevo.model.choices import Choice
 
 
 class ErrorClass(Choice):
-    """What kind of error keeps a test from being compiled or loaded."""
+    """The kind of error that keeps a test from compiling or loading."""
 
     CANNOT_FIND_SYMBOL = 'cannot_find_symbol', 'a name that nothing has'
     IMPORTS = 'imports', 'a package or module that is not there'
@@ -22,7 +25,7 @@ class ErrorClass(Choice):
 
 
 class ErrorClassifier(Protocol):
-    """A module of a language that tells its errors apart."""
+    """A module of a language that classifies its error messages."""
 
-    # the class of the signature of a test that does not compile
-    def classify_error(self, signature: str) -> ErrorClass: ...
+    def classify_error(self, signature: str) -> ErrorClass:
+        """Return the class of the error signature of a test that does not compile."""

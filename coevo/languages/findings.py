@@ -1,4 +1,4 @@
-"""What is looked for on a machine, and how it was found."""
+"""Results of checking a machine for tools."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-_PATIENCE = 20  # seconds for a tool to say its version
+_PATIENCE = 20  # seconds for a tool to print its version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorFinding:
-    """One thing looked for. `advice` says what to do, None where nothing is to be done."""
+    """The result of one check. `advice` says what to do; None if nothing needs to be done."""
 
     name: str
     good: bool
     state: str
     advice: str | None = None
-    needed: bool = True  # False: coevo does without it, or with another in its place
+    needed: bool = True  # False: coevo works without it or with a substitute
 
     def __str__(self) -> str:
         mark = 'ok' if self.good else 'MISSING' if self.needed else 'no'
@@ -26,7 +26,7 @@ class DoctorFinding:
 
 
 def read_first_output_line(*command: str) -> str | None:
-    """The first line that a command prints; None if it is not there, fails or hangs."""
+    """Return the first line that a command prints; None if it is missing, fails or hangs."""
     try:
         done = subprocess.run(
             command,

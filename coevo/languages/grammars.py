@@ -1,4 +1,4 @@
-"""What the grammar of a language tells of its nodes, and which version of a parser rests on it."""
+"""Facts about tree-sitter grammars and the versions of parsers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tree_sitter import Language
 
 
 def list_fixed_node_kinds(language: Language) -> frozenset[str]:
-    """The kinds of nodes that are their own text: words and signs without a name in the grammar."""
+    """Return the kinds of nodes whose kind is their text: keywords and punctuation."""
     kinds = range(language.node_kind_count)
     named = {language.node_kind_for_id(kind) for kind in kinds if language.node_kind_is_named(kind)}
     return frozenset(
@@ -26,9 +26,12 @@ def list_fixed_node_kinds(language: Language) -> frozenset[str]:
 
 @cache
 def hash_parser(grammar: str, folder: Path | None, *modules: ModuleType) -> str:
-    """A digest of the code that turns a source into declarations and tests, a key of what is kept of them.
+    """Return a digest of the code that turns a source into declarations and tests.
 
-    folder  of which all modules are of that code
+    It is part of the key under which these are cached.
+
+    folder   all modules in it belong to that code; None for no folder
+    modules  further modules that belong to it
     """
     digest = hashlib.sha256()
     here = sorted(folder.glob('*.py')) if folder is not None else []

@@ -1,7 +1,7 @@
-"""What a new version of a test file adds to the old one beside its tests, as grafts.
+"""Finds what a new version of a test file adds beside its tests, as grafts for the old version.
 
-What only new tests can use: no test of the old version names it. What runs by itself is none of it,
-for it would change what old tests do.
+Only new tests can use such additions, since no test of the old version names them. Members that run
+by themselves are left out, because they would change the behaviour of old tests.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def find_helper_grafts(
     tests: Iterable[Member],
     stays_out: Callable[[Member], bool],
 ) -> list[Graft]:
-    """In the file's order; of a new type one, under its name alone.
+    """Return the grafts in the order of the file; a new type is one graft, under its own name.
 
-    tests      those of the new file
-    stays_out  whether a member runs by itself, or cannot be put in alone
+    tests      the tests of the new file
+    stays_out  returns whether a member runs by itself or cannot be inserted alone
     """
     starts = {declared.start_byte for declared in tests}
     there = {type_.name for type_ in old.types}
@@ -56,7 +56,7 @@ def _graft_new_members(members: Iterable[Member], known: AbstractSet[_Key]) -> I
 
 
 def _is_outermost_new_type(type_: DeclaredType, there: AbstractSet[str]) -> bool:
-    """Whether no new type brings it along."""
+    """Return whether a type is new and not nested in another new type, which would bring it."""
     return type_.kind != MODULE and (not type_.outer or type_.outer in there)
 
 

@@ -1,4 +1,4 @@
-"""What an agent needs to compile and run the tests of a task without a network."""
+"""The means by which an agent can compile and run the tests of a task without a network."""
 
 from __future__ import annotations
 
@@ -14,24 +14,29 @@ from coevo.sandboxes.sandbox import Mount, Sandbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
-    """What is added to an agent's sandbox: runtime, build tool, libraries, and where they are."""
+    """Additions to an agent's sandbox: runtime, build tool, libraries, and variables for them."""
 
     mounts: tuple[Mount, ...]
     environment: Mapping[str, str]
 
 
 class Kits(Protocol):
-    """The kits of one run; safe from several threads."""
+    """Makes the kits of one run; safe for use by several threads."""
 
-    # that of a task, whose start state lies in `start` of a place; Transient without a network
-    def make_kit(self, task: TaskRow, place: Path) -> Kit: ...
+    def make_kit(self, task: TaskRow, place: Path) -> Kit:
+        """Return the kit of a task whose start state lies in the folder `start` of `place`.
+
+        Raises:
+            Transient: something must be downloaded, and there is no network.
+        """
 
 
 class NoKits:
-    """Those of a language that needs nothing beside what every sandbox has."""
+    """Makes empty kits, for a language that needs nothing beyond what every sandbox has."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, say: Say) -> None:
         pass
 
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
+        """Return an empty kit."""
         return Kit(mounts=(), environment={})

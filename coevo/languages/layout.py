@@ -1,4 +1,4 @@
-"""Whose a file is: the code's or the tests', and whether it is a resource of theirs."""
+"""Classifies a path: whether it belongs to the code or the tests, and whether it is a resource."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from enum import StrEnum
 
 
 class Side(StrEnum):
+    """The part of a project to which a file belongs."""
+
     SOURCE = 'source'
     TEST = 'test'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathClassification:
-    """What a path alone tells. relative: how programs name the file, from the folder that it is in"""
+    """The facts that a path alone reveals about a file.
+
+    relative  the name by which programs load the file: its path below its source or resource folder
+    """
 
     side: Side
     is_resource: bool

@@ -1,6 +1,6 @@
-"""Why a build failed that asks for what a tree names and a clone does not hold: the reasons of all languages.
+"""Reasons for a failed build in any language, if a clone lacks files that the tree names.
 
-Submodules and files whose content is in Git LFS are not fetched. Where a submodule would be there is nothing.
+Submodules and the contents of Git LFS files are not fetched. The folder of a submodule is absent.
 """
 
 NEEDS_SUBMODULE = 'needs_submodule'

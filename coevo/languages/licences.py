@@ -1,4 +1,4 @@
-"""The licences that a build file says its project has, as it says them."""
+"""The licences that a build file declares, as written there."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredLicence:
-    """By a name, an address, or both; '' for what it does not say."""
+    """A licence given by a name, an address or both; the one that is not given is ''."""
 
     name: str
     address: str = ''
 
 
 def list_no_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
-    """Of a language whose build files are not asked."""
+    """Return no licences, for a language whose build files are not searched for them."""
     return ()

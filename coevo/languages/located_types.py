@@ -1,6 +1,6 @@
-"""What the trees of all languages answer in one way: files by side, and types of the tests by name.
+"""Methods that the trees of all languages share: files by side, and types of the tests by name.
 
-A tree has these by assignment: `resolve_type = find_meant_types`.
+A tree adopts them by assignment: `resolve_type = find_meant_types`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Placed = TypeVar('Placed')
 
 
 def group_paths_by_side(tree: RevisionTree) -> dict[Side, tuple[str, ...]]:
-    """All paths that have a side, sorted."""
+    """Return all paths that belong to the code or the tests, by side, sorted."""
     return {
         side: tuple(sorted(path for path in tree.entries if tree.find_side(path) is side))
         for side in Side
@@ -29,18 +29,18 @@ def group_paths_by_side(tree: RevisionTree) -> dict[Side, tuple[str, ...]]:
 
 
 def list_paths_of_side(tree: RevisionTree, side: Side) -> tuple[str, ...]:
-    """Sorted."""
+    """Return the paths of one side, sorted."""
     return tree.paths_by_side[side]
 
 
 def find_folder_above(path: str, folders: Container[str]) -> str:
-    """The nearest folder above a file that is one of some; '.' for the root or where none is."""
+    """Return the nearest folder above a file that is in `folders`; '.' if none is."""
     parents = map(str, PurePosixPath(path).parents)
     return next((folder for folder in parents if folder in folders), '.')
 
 
 def index_test_types(tree: RevisionTree) -> dict[str, tuple[LocatedType, ...]]:
-    """The types of the test tree by simple name."""
+    """Return the types of the test tree by simple name."""
     located = defaultdict(list)
     for path in tree.list_paths(Side.TEST):
         for type_ in tree.parse_file(path).types:
@@ -49,7 +49,7 @@ def index_test_types(tree: RevisionTree) -> dict[str, tuple[LocatedType, ...]]:
 
 
 def find_meant_types(tree: RevisionTree, path: str, simple: str) -> tuple[LocatedType, ...]:
-    """The types of the test tree that a simple name may mean in a file of it."""
+    """Return the types of the test tree that a simple name may refer to in a file of the tree."""
     named = tree.test_types.get(simple, ())
     return (
         tuple(candidate for candidate in named if tree.is_visible(path, candidate)) if named else ()
@@ -57,7 +57,10 @@ def find_meant_types(tree: RevisionTree, path: str, simple: str) -> tuple[Locate
 
 
 class PlacedFiles(Generic[Parsed, Context, Placed]):
-    """Files as the revisions around them make them: one object for all revisions that make the same of one."""
+    """Files with the context of their revision applied.
+
+    Revisions whose context of a file is equal share one object for the file.
+    """
 
     def __init__(
         self,
@@ -68,10 +71,10 @@ class PlacedFiles(Generic[Parsed, Context, Placed]):
         self._get_last = lru_cache(maxsize=2048)(self._remember_nothing)
 
     def place(self, source: bytes, path: str, around: Context) -> Placed:
-        """A file in a context; that of the last revision, where it made the same of it."""
+        """Return a file in a context; the result for the last revision if its context was equal."""
         cache = self._get_last(source, path)
         last = cache[0] if cache else None
-        if last is None or last[0] != around:  # another thread may put another one there meanwhile
+        if last is None or last[0] != around:  # another thread may store another result meanwhile
             last = around, self._apply_context(self._parse(source, path), around)
             cache[:] = [last]
         return last[1]

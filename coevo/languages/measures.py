@@ -1,8 +1,10 @@
-"""What a language may measure of tests by their text, and by edits of the code's.
+"""Optional measures of tests, taken from their text or from edits of the code.
 
-Like the capabilities of its pairs, each of these may be lacking. Who asks for one that is not offered
-says so (`NOT_OFFERED`, where a row has a place for it): it is neither that nothing was found, nor that
-nobody knows.
+A language may lack any of them. A caller that needs a missing one reports `NOT_OFFERED` (in a row,
+if a column allows it), so that it cannot be confused with "none found" or "unknown".
+
+Defects are of the kinds of TAM-Eval's repair tasks. There a model wrote them; here rules make them,
+and a run checks that each has the intended effect.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from coevo.model.words import Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """None: not offered."""
+    """The measures of a language; None if one is not offered."""
 
     assertions: Assertions | None = None
     smells: SmellDetector | None = None
@@ -36,7 +38,7 @@ class Measures:
 
     @property
     def lacking_measures(self) -> tuple[str, ...]:
-        """The names of what is not offered, sorted."""
+        """The names of the measures that are not offered, sorted."""
         offered = {
             'assertions': self.assertions,
             'defects': self.defects,
@@ -49,35 +51,36 @@ class Measures:
         return tuple(name for name, what in offered.items() if what is None)
 
 
-# What a language that knows test smells answers of a test.
-
-
 class SmellDetector(Protocol):
-    """A package, or module, of a language that offers them."""
+    """A package or module of a language that detects test smells."""
 
-    # the names of those of a test method in its file, sorted; LookupError if the file declares no
-    # such method. Without the class under test, smells of its calls are not looked for
     def find_smells(
         self, source: bytes, method: TestMethod, production: DeclaredType | None = None
-    ) -> tuple[str, ...]: ...
+    ) -> tuple[str, ...]:
+        """Return the names of the smells of a test method in its file, sorted.
 
+        Without the class under test (`production`), smells that concern calls of it are not
+        detected.
 
-# What a language that can break tests answers: texts of a test file with one defect each.
-#
-# The kinds are those of TAM-Eval's repairs, whose defects a model wrote. Ours are made by rule,
-# and whether one is what it is meant to be is found out by a run.
+        Raises:
+            LookupError: the file declares no such method.
+        """
 
 
 class DefectInsertion(Protocol):
-    """A module beside a language's surgery."""
+    """A module beside a language's surgery that breaks tests on purpose."""
 
-    # how tests end that name or call what there is not, one of these at least: a compiler tells before
-    # they are run, an interpreter while they are
     @property
-    def UNRESOLVED(self) -> frozenset[Outcome]: ...
+    def UNRESOLVED(self) -> frozenset[Outcome]:
+        """The outcomes caused by an unknown name, at least one of which must occur.
 
-    # texts of a test file, each with a defect of a kind in one test, in the order of the tests; none
-    # where there is no place for one
+        A compiler reports it before the tests run, an interpreter while they run.
+        """
+
     def insert_defects(
         self, kind: Defect, source: bytes, tests: Sequence[Member]
-    ) -> Iterator[bytes]: ...
+    ) -> Iterator[bytes]:
+        """Yield versions of a test file, each with one defect of a kind, in the tests' order.
+
+        Yields nothing if there is no suitable place.
+        """

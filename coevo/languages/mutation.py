@@ -1,4 +1,4 @@
-"""Mutants of source files: one line is another. What a language that offers them has to answer."""
+"""Mutants of source files in which one line is replaced, and a Protocol of tools that make them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
-    """A line that is another; `line` is 1-based, texts are without the line's end.
+    """A replacement for one line. `line` is 1-based; the texts do not include the end of the line.
 
-    What replaces the line may be two lines.
+    `mutated` may consist of two lines.
     """
 
     line: int
@@ -19,7 +19,7 @@ class Mutant:
     mutated: str
 
     def apply_to(self, source: bytes) -> bytes:
-        """The whole file with the line replaced."""
+        """Return the whole file with the line replaced."""
         own = source.split(b'\n')
         end = b'\r' if own[self.line - 1].endswith(b'\r') else b''
         encoding = choose_encoding(source)
@@ -30,23 +30,26 @@ class Mutant:
 
 
 class MutationTimeout(Exception):
-    """A tool did not end in time for a file."""
+    """The tool did not finish a file in time."""
 
 
 class SourceMutation(Protocol):
-    """A tool that rewrites text; what compiles, and which mutants count, others say."""
+    """A tool that rewrites text. Others decide which mutants compile and which count."""
 
-    def is_installed(self) -> bool: ...
+    def is_installed(self) -> bool:
+        """Return whether the tool can be run on this machine."""
 
     def make_mutants(self, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
-        """All mutants of some lines of a file, in an order that is always the same.
+        """Return all mutants of some lines of a file, always in the same order.
 
-        OutOfTime where the tool does not end; Fatal where it is not installed.
+        Raises:
+            MutationTimeout: the tool did not finish in time.
+            Fatal: the tool is not installed.
         """
 
 
 def choose_encoding(source: bytes) -> str:
-    """One that gives back the same bytes, whatever they are."""
+    """Return an encoding that decodes and encodes the source without changing any byte."""
     try:
         source.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Programs that make mutants of their own, where a language has one: PIT for byte code."""
+"""Programs that make and run their own mutants, for languages that have one: PIT for byte code."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from coevo.model.quality import PitTrouble
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByteCodeMutant:
-    """A mutant of PIT's; all but `killed` is the same for every test of the same class files.
+    """A mutant made by PIT. All but `killed` is the same for every test of the same class files.
 
-    type        binary name of its class
-    method      as the class file has it
-    index       where it is in the method's instructions
-    killed      None where PIT could not run it
+    type    the binary name of its class
+    method  the name in the class file
+    index   the position among the instructions of the method
+    killed  None if PIT could not run the mutant
     """
 
     type: str
@@ -30,7 +30,10 @@ class ByteCodeMutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByteCodeMutants:
-    """Those of some lines, or why there are none; `said` is PIT's, of that."""
+    """The mutants of some lines, or the reason why there are none.
+
+    said  PIT's explanation of the trouble
+    """
 
     mutants: tuple[ByteCodeMutant, ...] = ()
     trouble: PitTrouble | None = None
@@ -39,10 +42,14 @@ class ByteCodeMutants:
 
 
 class MutationTool(Protocol):
-    """A module, or object, of a language whose pairs can `mutate`."""
+    """A module or object of a language whose pairs can `mutate`."""
 
-    # such as 1.30.0: another one makes other mutants
-    def find_version(self) -> str: ...
+    def find_version(self) -> str:
+        """Return the version, such as 1.30.0; each version makes other mutants."""
 
-    # has it on this machine before it is needed; Transient
-    def fetch(self, say: Say) -> object: ...
+    def fetch(self, say: Say) -> object:
+        """Install the tool on this machine before it is needed.
+
+        Raises:
+            Transient: it cannot be downloaded now.
+        """

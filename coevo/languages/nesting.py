@@ -1,15 +1,15 @@
-"""How deep the brackets of a text lie in each other; whoever writes by hand stays far below the bound.
+"""Bounds how deeply the brackets of a text may be nested, far above hand-written code.
 
-A file beyond it is `unreadable`. Compilers recurse at each bracket, and javac takes the cube of the number of
-classes in classes, so that a file of 20 kB costs it an hour.
+A file beyond it is `unreadable`. Compilers recurse at each bracket. javac's time grows with the
+cube of the depth of nested classes, so a file of 20 kB can take it an hour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-# The deepest files that were seen have some forty. No class of more than 127 classes in each other has a
-# name that a file can have.
+# The deepest files found so far have some forty open brackets. Classes nested more than 127 deep
+# have names that are too long for a file.
 MOST_OPEN = 200
 
 _NO_BRACKETS = bytes(set(range(256)) - set(b'()[]{}'))
@@ -18,7 +18,7 @@ _STEPS = {'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
 
 
 def is_nested_too_deep(texts: Iterable[str]) -> bool:
-    """Whether among the tokens of a text more brackets are open at once than we read."""
+    """Return whether the tokens of a text open more than `MOST_OPEN` brackets at once."""
     depth = 0
     for text in texts:
         step = _STEPS.get(text)
@@ -30,7 +30,10 @@ def is_nested_too_deep(texts: Iterable[str]) -> bool:
 
 
 def may_nest_deeper(content: bytes, most: int) -> bool:
-    """Whether more brackets may be open at once, those in comments and strings counted as well; told fast."""
+    """Return whether more than `most` brackets may be open at once.
+
+    A fast estimate: brackets in comments and strings count, too.
+    """
     left = content.translate(None, _NO_BRACKETS)
     for _ in range(most):
         shorter = left.replace(b'()', b'').replace(b'[]', b'').replace(b'{}', b'')

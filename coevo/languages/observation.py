@@ -1,4 +1,4 @@
-"""What an observer saw of a test, and what it says of a pass that a test process tells."""
+"""Observations of a test from outside its process, which confirm or refute a reported pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coevo.model.words import Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedCalls:
-    """How often a test was entered from outside of itself and left, and whether it ended otherwise than a pass does."""
+    """The calls of a test by the framework; `failed` if it ended unlike a passing test."""
 
     entered: int
     left: int
@@ -18,9 +18,9 @@ class ObservedCalls:
 
 
 def explain_disagreement(seen: ObservedCalls, *, interferes: bool) -> str | None:
-    """Why a pass is not to be believed; None if it is.
+    """Return why a pass is not credible; None if the observer confirms it.
 
-    interferes  whether the process reached for what who forges needs
+    interferes  whether the process did something that is needed to forge a result
     """
     if not seen.entered:
         return 'not_entered'
@@ -32,7 +32,7 @@ def explain_disagreement(seen: ObservedCalls, *, interferes: bool) -> str | None
 
 
 def mark_as_tampered(verdict: Verdict | None, reason: str | None) -> Verdict | None:
-    """With why it is not to be believed. Only passes are questioned."""
+    """Return the verdict, with the reason why it is not credible if it is a pass."""
     if verdict is None or verdict.outcome is not Outcome.PASS:
         return verdict
     return replace(verdict, tampered=reason)

@@ -1,6 +1,7 @@
-"""Files of a tree as one archive, whatever they were taken from.
+"""Packs files of a tree into one archive.
 
-Entries are sorted, of one owner and one date, so that nothing tells which of them were edited.
+Entries are sorted and have the same owner and date, so that the archive does not reveal which files
+were edited.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from pathlib import Path
 
 from coevo.git.objects import LINK
 
-# 2000-01-01, which is before any code that is mined: no file is younger than the clock says.
+# 2000-01-01, before any code that is mined: no file may be younger than the clock of a run.
 SECONDS = 946_684_800
 
 Files = Mapping[str, tuple[str, bytes]]
-"""By path: Git's mode and the content, of a link its target."""
+"""Path -> Git's mode, and the content or, for a link, the target."""
 
 
 def pack_files(files: Files, folder: Path) -> Path:
-    """A new archive in a folder, under a name that nobody can guess; sandboxes can read it."""
+    """Write a new archive with an unpredictable name into a folder; sandboxes can read it."""
     folder.mkdir(mode=0o711, parents=True, exist_ok=True)
     archive_path = folder / secrets.token_hex(16)
     with tarfile.open(
@@ -31,7 +32,7 @@ def pack_files(files: Files, folder: Path) -> Path:
         added_folders: set[str] = set()
         for path, (mode, content) in sorted(files.items()):
             if any(parent in files for parent in _list_parent_folders(path)):
-                continue  # a file where the other revision has a folder
+                continue  # the other revision has a folder at this path
             for parent in _list_parent_folders(path):
                 if parent not in added_folders:
                     added_folders.add(parent)
@@ -46,7 +47,7 @@ def pack_files(files: Files, folder: Path) -> Path:
 
 
 def _list_parent_folders(path: str) -> Iterator[str]:
-    """From the top to the folder that a path lies in."""
+    """Yield the folders above a path, the topmost first."""
     parts = path.split('/')
     for end in range(1, len(parts)):
         yield '/'.join(parts[:end])

@@ -1,4 +1,4 @@
-"""What a language that can edit code to no effect answers: where, and with which text."""
+"""Insertion of text without effect into code: the Protocol and its parts."""
 
 from __future__ import annotations
 
@@ -13,28 +13,30 @@ _MOST_LINES = 3
 
 
 class PlaceboKind(StrEnum):
-    """From what can be noticed most easily to what can be least."""
+    """The effect of a placebo on line numbers, the most noticeable kind first."""
 
-    MOVED = 'moved'  # lines behind it have other numbers
-    IN_PLACE = 'in_place'  # no line has another number
+    MOVED = 'moved'  # the lines below it get other numbers
+    IN_PLACE = 'in_place'  # all lines keep their numbers
 
 
 class PlaceboInsertion(Protocol):
     """A module beside a language's surgery."""
 
-    # a place in the file of a declaration, as an offset in bytes, and what is put in there, drawn
-    # anew each time: a statement of no effect in the body of a method or constructor; a comment, or
-    # the like, where there is no body
     def choose_insertion(
         self, declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
-    ) -> tuple[int, bytes]: ...
+    ) -> tuple[int, bytes]:
+        """Return an offset in bytes into the file of a declaration, and the text to insert there.
+
+        The text is drawn anew each time: a statement without effect in the body of a method or
+        constructor; a comment or the like if there is no body.
+        """
 
 
 def invent_word(draw: Random) -> bytes:
-    """One that nobody has written."""
+    """Return a random word that is unlikely to occur in any code."""
     return ''.join(draw.choices(string.ascii_lowercase, k=12)).encode()
 
 
 def choose_line_breaks(kind: PlaceboKind, draw: Random) -> bytes:
-    """Those that move what stands behind; none where nothing is to be moved."""
+    """Return line breaks that move the text below; none if nothing is to be moved."""
     return b'\n' * draw.randint(1, _MOST_LINES) if kind is PlaceboKind.MOVED else b''

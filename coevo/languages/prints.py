@@ -1,16 +1,18 @@
-"""What a text must hold to hold a declaration: a question that is asked before a text is parsed.
+"""Tests quickly whether a text may contain a declaration, before the text is parsed.
 
-A parser tells for certain which bodies stand in a file (`Member.bare_hash`, `Member.body_hash`), a few
-hundred files a second. A history has hundred thousands of files, and most of them lack some word of a body. So
-these questions come before the parser, the cheapest first:
+Only a parser knows for certain which bodies a file contains (`Member.bare_hash`,
+`Member.body_hash`), but it reads a few hundred files a second. A history has hundreds of thousands
+of files, and most of them lack some word of a given body. So these tests come before the parser,
+the cheapest first:
 
 1. Does the text have each word of the body?  (`split_words`, by lines that other revisions share)
-2. Does it have the first tokens of the body one after another?  (`Lexis.beginnings`, on the plain text)
-3. Does it have all of them so?  (`Lexis.read`, `BodyPrint.may_be_in`)
+2. Does it have the first tokens of the body next to each other?
+   (`LexicalRules.may_begin_in`, on the plain text)
+3. Does it have all tokens so?  (`LexicalRules.read`, `BodyPrint.may_be_in`)
 
-An answer "no" is always right. A "yes" is not, which costs time and nothing else. Hence a print leaves out
-what equal bodies may spell in two ways: comments, strings and numbers, brackets and commas that a
-formatter adds, names that a hash masks.
+The answer "no" is always right. The answer "yes" may be wrong, which only costs time. Hence a print
+leaves out everything that may differ between equal bodies: comments, strings and numbers, brackets
+and commas that a formatter adds, names that a hash masks.
 """
 
 from __future__ import annotations
@@ -23,10 +25,10 @@ from functools import cached_property, lru_cache
 from coevo.languages.declarations import Member
 
 PRINT_VERSION = 1
-"""Of the rules of this module: prints that are kept were made by one of them."""
+"""The version of the rules of this module, stored with prints."""
 
 _IDENTIFIER = rb'[A-Za-z_$\x80-\xff][\w$\x80-\xff]*+'
-# A word or a sign. White space, brackets, commas and the like are neither.
+# A word or a sign. White space, brackets, commas and the like do not count.
 _TOKEN = _IDENTIFIER + rb'|[^\s\w(),;\\"\'`\x00-\x20]'
 # A number, or (group 1) a token.
 _CODE = re.compile(rb'\d[\w.]*+|(' + _TOKEN + rb')')
@@ -35,22 +37,22 @@ _NUMBERS = re.compile(rb'(?<![\w.$\x80-\xff])\d{1,9}(?![\w.$\x80-\xff])')
 _UNREADABLE = '\ufffd'.encode()
 _OUTER = re.compile(r'[.$]')
 _GAP = b'\x7f'
-# A comment or string that does not end: all of the text behind it, or of the line.
+# A comment or string without an end: it takes all the rest of the text or of the line.
 _OPEN = rb'/\*.*+|""".*+|\'\'\'.*+|`.*+|["\'](?:\\.|[^\\\n]++)*+'
-# A text in which comments and strings without an end could be looked for again and again.
+# Beyond these bounds, the search for unclosed comments and strings could take quadratic time.
 _MOST_IN_LINE, _MOST_OPEN = 50_000, 100  # bytes, comments
 _SEPARATED = re.compile(rb'\d_\d')
 _NEVER = b'(?!)'
 _NEAR = 200  # bytes
-# Around a string that is a statement: it may be documentation, which is no part of a body.
+# Around a string that is a statement: it may be documentation, which is not part of a body.
 _STATEMENT_BEGINS = re.compile(rb'(?:\A|[\n:;])[ \t]*\Z')
 _STATEMENT_ENDS = re.compile(rb'[ \t]*(?:[\r\n;#]|\Z)')
 
 ANY = b''
-"""In a segment of tokens: a name that may be another one in an equal body."""
+"""In a segment of tokens: a name that may differ in an equal body."""
 
 RESULT = b'\x01'
-"""In a segment of tokens: where `Lexis.result` may stand in an equal body."""
+"""In a segment of tokens: the place where `LexicalRules.result` may stand in an equal body."""
 
 _FIRST = 12  # tokens
 
@@ -62,7 +64,7 @@ class LexedText:
     """The tokens of a text, without its comments, strings and numbers.
 
     tokens      each between zero bytes
-    is_plain    whether strings and numbers can only be spelled as they are: none is made of two parts
+    is_plain    whether strings and numbers have only one spelling: no string is made of two parts
     is_certain  whether every comment and string that begins also ends
     """
 
@@ -73,17 +75,18 @@ class LexedText:
 
 @dataclass(frozen=True, kw_only=True)
 class LexicalRules:
-    """How comments and strings look in a language: expressions for `re`, in verbose form.
+    """The comments and strings of a language: expressions for `re`, in verbose form.
 
-    comment    one that ends
-    string     one that ends, without the letters before it
-    prefix     letters before a string
-    template   letters before a string with code in it
-    test_mark  matches each test method at least once: so many marks, so many tests at most
-    is_spelled_freely  whether equal strings and numbers may be spelled otherwise: in two parts, with other
-               escapes or separators
-    result     tokens of a head before its last one that a hash may leave out
-    before_block  the token before each block, where that is no part of it
+    comment            a comment that ends
+    string             a string that ends, without the letters before it
+    prefix             letters before a string
+    template           letters before a string that contains code
+    test_mark          matches each test method at least once, so the number of matches bounds that
+                       of tests
+    is_spelled_freely  whether equal strings and numbers may have several spellings: in two parts,
+                       with other escapes or separators
+    result             tokens before the last one of a head, which a hash may leave out
+    before_block       the token before each block, if it is not part of the block
     """
 
     comment: bytes
@@ -102,8 +105,7 @@ class LexicalRules:
 
     @cached_property
     def _lexeme_pattern(self) -> re.Pattern[bytes]:
-        """A comment or a number; or by group: a string, what does not end, a word or a sign, a
-        bracket or comma."""
+        """A comment or number; or, in groups: a string, an unclosed one, a token, a separator."""
         return _compile_verbose(
             self.comment
             + rb'|\d[\w.]*+|(?:(?<![\w\x80-\xff])'
@@ -138,7 +140,7 @@ class LexicalRules:
 
     @cached_property
     def _gap_pattern(self) -> bytes:
-        """What may stand between two neighbours, comments and strings among it."""
+        """The text that may stand between neighbouring tokens, including comments and strings."""
         return (
             rb'(?:[\s(),;\\]|'
             + self.comment
@@ -150,7 +152,10 @@ class LexicalRules:
         )
 
     def compile_beginnings(self, body: BodyPrint) -> tuple[re.Pattern[bytes], ...]:
-        """What a text with a body matches: its first tokens, wherever it has a gap the first behind that."""
+        """Return patterns that a text with the body must match.
+
+        Each is made of the first tokens of a segment of the body.
+        """
         return tuple(
             _compile_verbose(
                 b''.join(
@@ -162,11 +167,11 @@ class LexicalRules:
         )
 
     def may_begin_in(self, text: bytes, beginnings: Sequence[re.Pattern[bytes]]) -> bool:
-        """Whether a text matches all beginnings of a body; True where the question is too dear."""
+        """Return whether a text has all beginnings of a body; True if searching is too slow."""
         return not _is_cheap_to_search(text) or all(pattern.search(text) for pattern in beginnings)
 
     def read(self, text: bytes) -> LexedText:
-        """Return what tells whether bodies may be in a text."""
+        """Return the tokens of a text, by which `BodyPrint.may_be_in` decides."""
         tokens: list[bytes] = []
         is_plain = is_certain = True
         is_behind_string = False
@@ -196,8 +201,8 @@ class LexicalRules:
     ) -> BodyPrint:
         """Return the print of a declaration, or of a block without a head.
 
-        masked      names that may be others in an equal body
-        has_result  whether what the head says of a result must stand there
+        masked      names that may differ in an equal body
+        has_result  whether an equal body must have the same result tokens in its head
         """
         heads = list(self._split_segments(head, masked))
         if not head:
@@ -228,7 +233,7 @@ class LexicalRules:
         )
 
     def _allow_any_result(self, head: Segment) -> Segment:
-        """The last tokens of a head, with a result before the last one or without."""
+        """Return a head in which the result before the last token is optional."""
         if not self.result or not head:
             return head
         before, last = head[:-1], head[-1]
@@ -237,10 +242,10 @@ class LexicalRules:
         return (*before, RESULT, last)
 
     def _split_segments(self, text: bytes, masked: AbstractSet[bytes]) -> Iterator[Segment]:
-        """Tokens that are neighbours in every text with the body."""
+        """Yield runs of tokens that are neighbours in every text with the body."""
 
         def replace_literal(found: re.Match[bytes]) -> bytes:
-            # Code in a string may be read as one string or as two, by its quotes.
+            # A string with code in it may count as one string or as two, depending on its quotes.
             return b' \x7f ' if found.lastgroup in ('template', 'open') else b' '
 
         segment: list[bytes] = []
@@ -253,7 +258,7 @@ class LexicalRules:
         yield tuple(segment)
 
     def _list_literal_words(self, text: bytes) -> Iterator[bytes]:
-        """Words in plain strings, and whole numbers; as a text with the body spells them, too."""
+        """Yield the words of strings, and numbers, that every text with the body contains."""
         rest = []
         end = 0
         for literal in self._literal_pattern.finditer(text):
@@ -265,7 +270,10 @@ class LexicalRules:
             yield from _NUMBERS.findall(piece)
 
     def _is_always_spelled_so(self, string: re.Match[bytes]) -> bool:
-        """Whether a string has the same words in every text with the body: none that may say nothing."""
+        """Return whether a string has the same words in every text with the body.
+
+        Documentation does not.
+        """
         if not self.is_spelled_freely:
             return True
         text, start, end = string.string, string.start(), string.end()
@@ -281,12 +289,12 @@ class LexicalRules:
 
 @dataclass(frozen=True, kw_only=True)
 class BodyPrint:
-    """What every text with a body holds.
+    """The words and tokens that every text with a body contains.
 
-    words     each of them, wherever it stands
-    spelled   the same, but for texts whose strings and numbers may be spelled otherwise
+    words     words that may stand anywhere
+    spelled   the same, except in texts whose strings and numbers may have another spelling
     segments  tokens that are neighbours when comments, strings and numbers are left out
-    result    what `RESULT` stands for
+    result    the tokens for which `RESULT` stands
     """
 
     words: frozenset[bytes]
@@ -295,7 +303,7 @@ class BodyPrint:
     result: Segment = ()
 
     def may_be_in(self, text: LexedText, words: AbstractSet[bytes]) -> bool:
-        """Whether a text that has all of `words` may hold the body."""
+        """Return whether a text that has all of `words` may contain the body."""
         if text.is_plain and not self.spelled <= words:
             return False
         if not text.is_certain:
@@ -306,12 +314,12 @@ class BodyPrint:
 
     @cached_property
     def _longest_runs(self) -> tuple[bytes, ...]:
-        """The longest stretch without a masked name of each segment."""
+        """The longest run of tokens without a masked name, for each segment."""
         return tuple(_join_tokens(_find_longest_stretch(segment)) for segment in self.segments)
 
     @cached_property
     def _segment_patterns(self) -> tuple[re.Pattern[bytes], ...]:
-        """The segments in which not each token is known."""
+        """Patterns for the segments that contain a masked name or a result."""
         return tuple(
             re.compile(
                 b''.join(
@@ -325,7 +333,7 @@ class BodyPrint:
 
 
 def make_body_prints(lexis: LexicalRules, member: Member) -> Iterator[tuple[str, BodyPrint]]:
-    """The hashes by which a member is looked for: of the whole, and of its block where it has one."""
+    """Yield hash and print of a member: of the whole, and of its block if it has one."""
     at = len(member.source) if member.body_at is None else member.body_at
     head, block = (
         text.encode('utf-8', 'replace') for text in (member.source[:at], member.source[at:])
@@ -334,7 +342,7 @@ def make_body_prints(lexis: LexicalRules, member: Member) -> Iterator[tuple[str,
     masked = frozenset(name.encode() for name in (member.name, '__init__', *outer) if name)
     words = frozenset(_encode_token_words(member.tokens, masked))
     whole = BodyPrint(words=words)
-    # One of several names of a statement stands in more text than its own.
+    # A field may share its statement with others, so its source holds more than the field itself.
     if member.kind in ('method', 'constructor'):
         whole = lexis.make_print(head, block, masked, has_result='->' in member.tokens)
         whole = replace(whole, words=whole.words | words)
@@ -344,13 +352,16 @@ def make_body_prints(lexis: LexicalRules, member: Member) -> Iterator[tuple[str,
 
 
 def split_words(line: bytes) -> tuple[bytes, ...]:
-    """All words of a line, those in comments and strings among them."""
+    """Return all words of a line, including those in comments and strings."""
     return tuple(_ALL_WORDS.findall(line))
 
 
 @lru_cache(maxsize=1)
 def _is_cheap_to_search(text: bytes) -> bool:
-    """Whether comments and strings end soon; asked of one text for each body that may be in it."""
+    """Return whether comments and strings end soon enough for a search to be cheap.
+
+    Cached for one text, since it is called for each body that may be in the text.
+    """
     if text.count(b'/*') > text.count(b'*/') + _MOST_OPEN:
         return False
     return len(text) <= _MOST_IN_LINE or max(map(len, text.split(b'\n'))) <= _MOST_IN_LINE
@@ -361,7 +372,7 @@ def _compile_verbose(pattern: bytes) -> re.Pattern[bytes]:
 
 
 def _build_token_pattern(token: bytes, result: Segment, before: bytes, behind: bytes) -> bytes:
-    """An expression for one token of a segment, with what is before and behind each token."""
+    """Return an expression for one token of a segment, between the given expressions."""
     if token == RESULT:
         inner = b''.join(_build_token_pattern(each, (), before, behind) for each in result)
         return b'(?:' + inner + b')?+' if inner else b''
@@ -374,7 +385,7 @@ def _join_tokens(tokens: Iterable[bytes]) -> bytes:
 
 
 def _find_longest_stretch(segment: Segment) -> Sequence[bytes]:
-    """The most neighbours of a segment that are known by name."""
+    """Return the longest run of tokens of a segment that are neither masked nor a result."""
     stretches: list[list[bytes]] = [[]]
     for token in segment:
         if token in (ANY, RESULT):
@@ -394,12 +405,12 @@ def _encode_token_words(tokens: Iterable[str], masked: AbstractSet[bytes]) -> It
 
 
 def _strip_string_prefix(string: bytes) -> bytes:
-    """A string without the letters before its quotes, which are no words of their own."""
+    """Return a string without the letters before its quotes, which are not words of their own."""
     at = min(at for at in (string.find(quote) for quote in (b'"', b"'", b'`')) if at >= 0)
     return string[at:]
 
 
 def _list_whole_words(text: bytes) -> Iterator[bytes]:
-    """The words of a string; none of one with a carriage return, which may be left out of it."""
+    """Yield the words of a string; none if it contains a carriage return, which a copy may lack."""
     if b'\r' not in text:
         yield from (word for word in _ALL_WORDS.findall(text) if _UNREADABLE not in word)

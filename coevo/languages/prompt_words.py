@@ -1,4 +1,4 @@
-"""What the prompt of a task says in the words of its language."""
+"""The parts of a task's prompt that depend on the language."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptWords:
-    """Put into the texts of `coevo.prompts`.
+    """Texts that are inserted into the prompts of `coevo.prompts`.
 
-    framework     what tests are written with, such as JUnit
-    new_test      how a new test is marked as one, a sentence or nothing
-    new_file      what a new test file starts with
-    running       how the tests are compiled and run, a text for each step
-    side_effects  what may change files that nobody wanted to change
+    framework     the test framework, such as JUnit
+    new_test      how to mark a new test as a test: a sentence or ''
+    new_file      how a new test file starts
+    running       how to compile and run the tests, a text for each step
+    side_effects  the tools that may change files unintentionally
     """
 
     framework: str

@@ -1,7 +1,7 @@
-"""What text alone tells of the files of a language: which are tests, what they declare and name.
+"""Reads source files as text: which are tests, what they declare and which names they use.
 
-A language's `reading` is a package or module that fulfils `LanguageReading`; its answers are of one file, or of
-the files of one revision, and nothing is run for them.
+A language's `reading` is a package or module that fulfils `LanguageReading`. It looks at one file
+or at the files of one revision, and never runs anything.
 """
 
 from __future__ import annotations
@@ -19,132 +19,145 @@ from coevo.languages.words import Word
 from coevo.model.records import FileOrigin, TestMethod
 
 Resolve = Callable[[str], Iterable[DeclaredType]]
-"""The types of the test tree that a simple name may mean, seen from one file."""
+"""Returns the types of the test tree that a simple name may refer to in one file."""
 
 
 class RevisionTree(Protocol):
-    """One revision's files; those that are not of the language have no side. All paths are the
-    repository's. Nothing is parsed before it is asked for."""
+    """The files of one revision. All paths are those of the repository.
+
+    Files of other languages have no side. Files are parsed only on demand.
+    """
 
     @property
     def entries(self) -> Mapping[str, TreeEntry]:
-        """All files of the revision, of whatever kind."""
+        """All files of the revision, of any kind."""
 
     @property
     def paths_by_side(self) -> Mapping[Side, tuple[str, ...]]:
-        """Sorted."""
+        """The paths of each side, sorted."""
 
     @property
     def test_types(self) -> Mapping[str, tuple[LocatedType, ...]]:
         """The types of the test tree by simple name."""
 
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> int:
+        """Return a hash, so that trees can be keys of caches."""
 
-    def parse_file(self, path: str) -> SourceFile: ...
+    def parse_file(self, path: str) -> SourceFile:
+        """Return the declarations of a file."""
 
-    def read_content(self, path: str) -> bytes: ...
+    def read_content(self, path: str) -> bytes:
+        """Return the content of a file."""
 
     def find_origin(self, path: str) -> FileOrigin:
-        """Whether a file was written here, generated, or taken from another project."""
+        """Return whether a file was written in this project, generated, or copied into it."""
 
     def find_side(self, path: str) -> Side | None:
-        """Test or source; None for a file that is neither, or of no language of ours."""
+        """Return test or source; None if a file is neither, or of no supported language."""
 
     def is_source(self, path: str) -> bool:
-        """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
+        """Return whether a file of any kind belongs to the code, which cannot see the tests."""
 
     def belongs_to_tests(self, path: str) -> bool:
-        """Whether a file of whatever kind belongs to the tests; what builds a project need be neither's."""
+        """Return whether a file of any kind belongs to the tests.
+
+        A build file may belong neither to the code nor to the tests.
+        """
 
     def find_module(self, path: str) -> str:
-        """The folder of the nearest build file; '.' is the root."""
+        """Return the folder of the nearest build file; '.' is the root."""
 
     def list_paths(self, side: Side) -> tuple[str, ...]:
-        """Sorted."""
+        """Return the paths of one side, sorted."""
 
     def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
-        """The types of the test tree that a simple name may mean in a file of it."""
+        """Return the types of the test tree that a simple name may refer to in one of its files."""
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
-        """Whether a type can be meant by its simple name in a file."""
+        """Return whether a file can refer to a type by its simple name."""
 
 
 class LanguageReading(Protocol):
-    """A parser and what is known of test frameworks by name."""
+    """A parser with rules for recognizing tests by the names that test frameworks use."""
 
-    # how the names of its files end
     @property
-    def SUFFIXES(self) -> tuple[str, ...]: ...
+    def SUFFIXES(self) -> tuple[str, ...]:
+        """The endings of the names of this language's files."""
 
-    # how comments and strings look, for a search that parses little
     @property
-    def LEXIS(self) -> LexicalRules: ...
+    def LEXIS(self) -> LexicalRules:
+        """The syntax of comments and strings, for searches that avoid parsing."""
 
-    # names that calls mean for a library's types far more often than for a project's
     @property
-    def COMMON_CALLS(self) -> frozenset[str]: ...
+    def COMMON_CALLS(self) -> frozenset[str]:
+        """Names of calls that far more often belong to a library than to the project."""
 
-    # whose a file of whatever kind is, as far as its path tells; None where it does not
-    def classify_path(self, path: str) -> PathClassification | None: ...
+    def classify_path(self, path: str) -> PathClassification | None:
+        """Return to which side a file of any kind belongs by its path; None if that is open."""
 
-    # whether what stands in a file decides how a revision is built
-    def is_build_file(self, path: str) -> bool: ...
+    def is_build_file(self, path: str) -> bool:
+        """Return whether the content of a file determines how a revision is built."""
 
-    # the licences that such a file lists
-    def parse_licences(self, build_file: bytes) -> tuple[DeclaredLicence, ...]: ...
+    def parse_licences(self, build_file: bytes) -> tuple[DeclaredLicence, ...]:
+        """Return the licences that a build file lists."""
 
-    # what a file declares; of one with syntax errors, what can be had. Where a language names types
-    # by the places of their files, those of a text without a path have no full names
-    def parse(self, source: bytes, path: str = '') -> SourceFile: ...
+    def parse(self, source: bytes, path: str = '') -> SourceFile:
+        """Return the declarations of a file, as far as possible if it has syntax errors.
 
-    # the same past any cache: whole histories would push out what others need again
-    def parse_uncached(self, source: bytes) -> SourceFile: ...
+        If the language names types by the locations of their files, types have no full names
+        without a path.
+        """
 
-    # by which names an observer is asked for lines of a file, and tells them (`BuiltPair.trace`)
-    def list_watch_names(self, file: SourceFile, path: str) -> tuple[str, ...]: ...
+    def parse_uncached(self, source: bytes) -> SourceFile:
+        """Parse without a cache: whole histories would evict the entries that others need."""
 
-    # names by which other files of a revision may mean a file, or what it declares
-    def list_reference_names(self, tree: RevisionTree, path: str) -> frozenset[str]: ...
+    def list_watch_names(self, file: SourceFile, path: str) -> tuple[str, ...]:
+        """Return the names by which `BuiltPair.trace` takes and reports watched lines of a file."""
 
-    # a digest of the parser, a key of what is kept of its answers
-    def compute_version(self) -> str: ...
+    def list_reference_names(self, tree: RevisionTree, path: str) -> frozenset[str]:
+        """Return the names by which other files may refer to a file or its declarations."""
 
-    # a revision's files; kept for the neighbours of a walk, which share one end
-    def open_tree(self, repository: Repository, rev: str) -> RevisionTree: ...
+    def compute_version(self) -> str:
+        """Return a digest of the parser, which is part of the key of its cached results."""
 
-    # the test methods that a file declares, ignored and disabled ones too, in its order
+    def open_tree(self, repository: Repository, rev: str) -> RevisionTree:
+        """Return the files of a revision; cached, as neighbouring pairs of a walk share an end."""
+
     def find_tests(
         self, file: SourceFile, resolve: Resolve
-    ) -> tuple[tuple[DeclaredType, Member], ...]: ...
+    ) -> tuple[tuple[DeclaredType, Member], ...]:
+        """Return the test methods of a file in its order, including ignored and disabled ones."""
 
-    # whether the framework runs or injects a member of a test class by itself
-    def is_fixture(self, member: Member) -> bool: ...
+    def is_fixture(self, member: Member) -> bool:
+        """Return whether the framework itself runs or injects a member of a test class."""
 
-    # the words of a declaration that was cut out of its file, in order
-    def list_words(self, source: str) -> tuple[Word, ...]: ...
+    def list_words(self, source: str) -> tuple[Word, ...]:
+        """Return the words of a declaration that was cut out of its file, in order."""
 
-    # by what tests of a file say that they may be left, sorted
-    def list_expected_throws(self, source: bytes) -> tuple[str, ...]: ...
+    def list_expected_throws(self, source: bytes) -> tuple[str, ...]:
+        """Return the classes of throwables that tests of a file declare as their end, sorted."""
 
-    # one sentence on what a file that somebody hands in may not bring, and the project's own have not;
-    # None where nothing is refused
-    def explain_refusal(self, source: bytes, own: Sequence[bytes]) -> str | None: ...
+    def explain_refusal(self, source: bytes, own: Sequence[bytes]) -> str | None:
+        """Return one sentence on why a submitted file is refused; None if it is accepted.
 
-    # the simple name of the type that a test is named after, whether there is one or not
-    def guess_class_under_test(self, test: TestMethod) -> str: ...
+        A file is refused for constructs that none of the project's own files (`own`) contain.
+        """
 
-    # whether an executed method of a file is that member of a type, or lies in it; without a member,
-    # whether the rest of the type counts as executed with it
-    def is_part_of(
-        self, one: ExecutedMethod, member: Member | None, type_: DeclaredType
-    ) -> bool: ...
+    def guess_class_under_test(self, test: TestMethod) -> str:
+        """Return the simple name of the type after which a test is named; it need not exist."""
+
+    def is_part_of(self, one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
+        """Return whether an executed method is a member of a type or lies within the member.
+
+        If `member` is None, return whether the rest of the type counts as executed with the method.
+        """
 
 
-# What a language answers by assignment that has nothing of its own to say.
+# Defaults that languages assign to members for which they have no behaviour of their own.
 
 NO_COMMON_CALLS = frozenset[str]()
 
 
 def expect_no_throws(source: bytes) -> tuple[str, ...]:
-    """Tests do not say in their text by what they may be left."""
+    """Return nothing: tests of this language do not declare which throwables may end them."""
     return ()

@@ -1,4 +1,4 @@
-"""The refactorings of a pair, where a language has a tool that finds them."""
+"""The refactorings of a pair, for languages with a tool that finds them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from coevo.languages.capabilities import NOT_OFFERED
 
 
 class RefactoringStatus(StrEnum):
-    """Whether the refactorings of a pair are known: found, of which there may be none, or why not."""
+    """The state of knowledge of a pair's refactorings. `found` includes that there are none."""
 
     FOUND = 'found'
     UNKNOWN = 'unknown'
-    NOT_OFFERED = NOT_OFFERED  # nobody looks for them in this language
+    NOT_OFFERED = NOT_OFFERED  # there is no such tool for this language
 
 
 class RefactoringsUnknown(StrEnum):
-    """Why it is unknown which refactorings a pair holds."""
+    """Why the refactorings of a pair are unknown."""
 
     TIMEOUT = 'timeout'
     NO_JVM = 'no_jvm'
@@ -32,10 +32,10 @@ class RefactoringsUnknown(StrEnum):
 class RefactoringLocation:
     """A piece of code at one end. Lines and columns are 1-based, the last column is exclusive.
 
-    element_type  the tool's name of it, such as METHOD_DECLARATION
+    element_type  the tool's name for this kind of code, such as METHOD_DECLARATION
     element       its signature; empty for a statement
-    role          what it is in the refactoring, such as 'extracted method invocation'
-    source        its text if it is a declaration, fields by whole lines; no part of what it is
+    role          its role in the refactoring, such as 'extracted method invocation'
+    source        its text if it is a declaration, in whole lines for fields; ignored in comparisons
     """
 
     file: str
@@ -53,7 +53,7 @@ class RefactoringLocation:
 class Refactoring:
     """One refactoring as its tool names it, such as 'Rename Method'.
 
-    pure  whether the tool holds it to be nothing more; None where it judges no such kind
+    pure  whether the tool considers it to be nothing more; None if it does not judge this kind
     """
 
     type: str
@@ -65,9 +65,10 @@ class Refactoring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refactorings:
-    """Those of a pair, in a fixed order; `why` says why they are unknown.
+    """The refactorings of a pair, in a fixed order.
 
-    cpu_seconds  of the tool, for those that are found
+    why          why they are unknown
+    cpu_seconds  of the tool, if they were found
     """
 
     status: RefactoringStatus
@@ -77,20 +78,25 @@ class Refactorings:
 
 
 class RefactoringFinder(Protocol):
-    """Safe from several threads."""
+    """Finds the refactorings of pairs; safe for use by several threads."""
 
-    # those between two revisions; CorruptObject if a file cannot be read
-    def find(self, repository: Repository, old: str, new: str) -> Refactorings: ...
+    def find(self, repository: Repository, old: str, new: str) -> Refactorings:
+        """Return the refactorings between two revisions.
 
-    # ends what threads may be waiting for
-    def close(self) -> None: ...
+        Raises:
+            CorruptObject: a file cannot be read.
+        """
+
+    def close(self) -> None:
+        """Stop processes that threads may be waiting for."""
 
 
 class NoRefactoringFinder:
-    """That of a language without such a tool."""
+    """The finder for a language without such a tool."""
 
     def find(self, repository: Repository, old: str, new: str) -> Refactorings:
+        """Return that the language does not offer refactorings."""
         return Refactorings(status=RefactoringStatus.NOT_OFFERED)
 
     def close(self) -> None:
-        pass
+        """Do nothing."""

@@ -1,4 +1,4 @@
-"""Which classes run a test method: the one that declares it, or those that derive from it."""
+"""Finds the classes that run a test method: the one that declares it, or those derived from it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from coevo.languages.reading import RevisionTree
 from coevo.model.records import TestMethod
 
 IsRun = Callable[[str, DeclaredType], bool]
-"""Whether the framework runs the tests of a type of a file under the type's own name."""
+"""Returns whether the framework runs the tests of a type of a file under the type's own name."""
 
 
 def find_runners(tree: RevisionTree, method: TestMethod, is_run: IsRun) -> tuple[TestMethod, ...]:
-    """A method under the names of the classes of its module that run it, in the order of files and names.
+    """Return a method once for each class of its module that runs it, sorted by files and names.
 
-    As it is where its own class runs it, or none is found that does. Bases are told by their simple names.
+    Returns the method unchanged if its own class runs it, or if no class does. Base classes are
+    recognized by their simple names.
     """
     own = _find_declaring_type(tree, method)
     if own is None or is_run(method.test_file, own):
@@ -40,7 +41,7 @@ def _find_declaring_type(tree: RevisionTree, method: TestMethod) -> DeclaredType
 def _find_heirs(
     tree: RevisionTree, method: TestMethod, simple: str
 ) -> Iterator[tuple[str, DeclaredType]]:
-    """What derives from a type, however far, and does not declare the method anew."""
+    """Yield the types that derive from a type, directly or not, and do not redeclare the method."""
     left = [
         (path, type_)
         for path in tree.list_paths(Side.TEST)

@@ -1,6 +1,6 @@
-"""What code of a language is run with: JDKs, interpreters.
+"""The runtimes that run the code of a language: JDKs, interpreters.
 
-A version (17.0.15) is what a build names in its row; a release (17) is what can be brought.
+A version (17.0.15) is what a build records in its row; a release (17) is what can be installed.
 """
 
 from __future__ import annotations
@@ -13,43 +13,53 @@ from coevo.model.listener import Say, ignore_message
 
 
 class Runtime(Protocol):
-    """One of this machine; its text is the line that lists it."""
+    """A runtime of this machine. `str()` gives the line that lists it."""
 
     @property
-    def version(self) -> str: ...
+    def version(self) -> str:
+        """The full version, such as 17.0.15."""
+
     @property
-    def release(self) -> str: ...
+    def release(self) -> str:
+        """The release, such as 17."""
 
 
 class Runtimes(Protocol):
-    """Those that a run may use; safe from several threads."""
+    """The runtimes that a run may use; safe for use by several threads."""
 
-    # the machine's, which need not be brought
     @property
-    def known(self) -> Sequence[Runtime]: ...
+    def known(self) -> Sequence[Runtime]:
+        """The runtimes of the machine, which need no installation."""
 
-    # the releases that can be brought to a machine that lacks them, oldest first
     @property
-    def installable(self) -> Sequence[str]: ...
+    def installable(self) -> Sequence[str]:
+        """The releases that can be installed on a machine that lacks them, oldest first."""
 
-    # whether one of a version, or of its release, can be had; it is brought if need be and may be,
-    # and what fails is said
-    def can_provide(self, version: str) -> bool: ...
+    def can_provide(self, version: str) -> bool:
+        """Return whether a runtime of a version, or of its release, is available.
 
-    # one of a release, brought if it is not here, whoever may; Fatal, Transient
-    def install(self, release: str) -> Runtime: ...
+        It is installed if that is necessary and allowed; failures are reported to the listener.
+        """
+
+    def install(self, release: str) -> Runtime:
+        """Return a runtime of a release; install a missing one even if `brings` was False.
+
+        Raises:
+            Fatal: the release does not exist or cannot be installed.
+            Transient: the installation may succeed later.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemRuntime:
-    """What every machine has."""
+    """The runtime that every machine has."""
 
     version: str = ''
     release: str = ''
 
 
 class SystemRuntimes:
-    """Those of a language that is run with what every machine has: none has to be brought."""
+    """The runtimes of a language that needs no installation."""
 
     known = (SystemRuntime(),)
     installable = ()
@@ -58,7 +68,9 @@ class SystemRuntimes:
         pass
 
     def can_provide(self, version: str) -> bool:
+        """Return True: every version is accepted."""
         return True
 
     def install(self, release: str) -> SystemRuntime:
+        """Return the runtime of the system."""
         return SystemRuntime()

@@ -1,4 +1,4 @@
-"""Texts of programs in Java, Go and C without their comments."""
+"""Removes comments from programs in Java, Go and C."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ _TOKEN = re.compile(
 
 
 def strip_comments(file_name: str, text: bytes) -> bytes:
-    """Return a program with each comment as a blank and each run of white space as one character.
+    """Return a program without comments, and with each run of white space as one character.
 
-    A file of another kind stays as it is. White space inside literals is kept.
+    A comment leaves a blank.
+
+    Files of other kinds are returned unchanged. White space inside literals is kept.
     """
     if not file_name.endswith(_SUFFIXES):
         return text

@@ -1,17 +1,17 @@
-"""Stretches of a text, by the offsets of its bytes."""
+"""Spans of a text, as byte offsets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 Span = tuple[int, int]
-"""Bytes, the end exclusive."""
+"""Start and exclusive end, in bytes."""
 
-_PIECE = 256  # bytes that are looked through at once
+_PIECE = 256  # bytes that are searched at once
 
 
 def subtract_holes(span: Span, holes: Iterable[Span]) -> list[Span]:
-    """The parts of a span that no hole covers."""
+    """Return the parts of a span that no hole covers."""
     parts = []
     start, end = span
     for first, last in sorted(holes):
@@ -21,7 +21,7 @@ def subtract_holes(span: Span, holes: Iterable[Span]) -> list[Span]:
 
 
 def find_code_end(source: bytes, at: int) -> int:
-    """Where what stands before a place ends, white space aside."""
+    """Return the end of the last text before an offset that is not white space."""
     while at:
         piece = source[max(0, at - _PIECE) : at]
         code = piece.rstrip()
@@ -32,6 +32,6 @@ def find_code_end(source: bytes, at: int) -> int:
 
 
 def begins_line(source: bytes, at: int) -> bool:
-    """Whether white space alone stands before a place on its line."""
+    """Return whether there is only white space before an offset on its line."""
     end = find_code_end(source, at)
     return not end or source.find(b'\n', end, at) >= 0

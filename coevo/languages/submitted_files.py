@@ -1,4 +1,4 @@
-"""What a file that somebody hands in may not bring, where a language has such rules."""
+"""The default rule on submitted files, for languages that restrict none."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from collections.abc import Sequence
 
 
 def accept_any_file(source: bytes, own: Sequence[bytes]) -> str | None:
-    """Of a language that has none: what a file does is watched."""
+    """Return None: every file is accepted, since its behaviour is observed instead."""
     return None

@@ -1,4 +1,4 @@
-"""Test files made of two versions: what a language must know to take tests out and to put them in."""
+"""Protocols for composing a test file from two versions: removing tests and inserting them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class StartStateInvalid(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginalTest:
-    """A test method at old and the content of the file in which it stands there."""
+    """A test method at old, with the content of its file there."""
 
     method: TestMethod
     source: bytes
@@ -25,7 +25,7 @@ class OriginalTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartTarget:
-    """A test method of the file at new, and what it is reverted to; None removes it."""
+    """A test method of the file at new, and the version to revert it to; None removes it."""
 
     method: TestMethod
     original: OriginalTest | None = None
@@ -33,30 +33,31 @@ class StartTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graft:
-    """A test method of the new file, and the one of the old file whose place it takes, if any."""
+    """A test method of the new file, and the method of the old file that it replaces, if any."""
 
     new: TestMethod
     old: TestMethod | None = None
 
 
 class MentionFinder(Protocol):
-    """Which files of a revision name what another one declares: suites, helpers, settings."""
+    """Finds the files of a revision that mention declarations of another file."""
 
     def find_mentioning_files(self, path: str) -> tuple[str, ...]:
-        """The other files that name a type of a file; the code does not count, for it sees no tests."""
+        """Return the other files that mention a type of a file.
+
+        Files of the code are left out, because code cannot see tests.
+        """
 
     def mentions(self, other: str, text: bytes | None, path: str) -> bool:
-        """Whether a text of a file names a type of another one."""
+        """Return whether the text of one file mentions a type of another file."""
 
-    def read_text(self, path: str) -> bytes: ...
+    def read_text(self, path: str) -> bytes:
+        """Return the content of a file."""
 
 
 class FileSurgery(Protocol):
-    """A module, or package, beside a language's reading."""
+    """A module or package beside a language's reading."""
 
-    # the test file at new with targets reverted or removed, and what they alone use; None where it
-    # is absent at the start, as one that is new always is. used_elsewhere: names by which other
-    # files may use what is not private; that stays. StartStateInvalid
     def make_start_file(
         self,
         new: bytes,
@@ -64,9 +65,18 @@ class FileSurgery(Protocol):
         targets: Sequence[StartTarget],
         *,
         used_elsewhere: AbstractSet[str] = frozenset(),
-    ) -> bytes | None: ...
+    ) -> bytes | None:
+        """Return the test file at new with targets, and what only they use, reverted or removed.
 
-    # the old file with tests of the new one; StartStateInvalid
+        None if the file is absent at the start, as a new file always is.
+
+        used_elsewhere  names by which other files may use declarations that are not private; these
+                        stay
+
+        Raises:
+            StartStateInvalid: no such file can be made.
+        """
+
     def transplant_tests(
         self,
         old: bytes,
@@ -74,37 +84,57 @@ class FileSurgery(Protocol):
         grafts: Sequence[Graft],
         *,
         used_elsewhere: AbstractSet[str] = frozenset(),
-    ) -> bytes: ...
+    ) -> bytes:
+        """Return the old file with tests of the new one.
 
-    # the old file with the helpers that the new one adds to it, the old one where it adds none; tests
-    # and what runs by itself are no helpers. StartStateInvalid
-    def add_helpers(self, old: bytes, new: bytes) -> bytes: ...
+        Raises:
+            StartStateInvalid: no such file can be made.
+        """
 
-    # the tests of a file that are none of some; where the file alone tells none, what looks alike.
-    # path: where the file stands, by which some languages name what owns its members
+    def add_helpers(self, old: bytes, new: bytes) -> bytes:
+        """Return the old file with the helpers that the new file adds; unchanged if there are none.
+
+        Tests and members that run by themselves are not helpers.
+
+        Raises:
+            StartStateInvalid: no such file can be made.
+        """
+
     def list_other_tests(
         self, source: bytes, targets: Sequence[Member], path: str = ''
-    ) -> list[Member]: ...
+    ) -> list[Member]:
+        """Return the tests of a file that are not among the targets.
 
-    # all names in files that mention, or are related to, what a test file declares
+        If the file alone does not show which members are tests, members that resemble the targets
+        count.
+
+        path  the path of the file, from which some languages derive the names of types
+        """
+
     def list_names_used_elsewhere(
         self, repository: Repository, rev: str, path: str
-    ) -> frozenset[str]: ...
+    ) -> frozenset[str]:
+        """Return all names in files that mention or are related to declarations of a test file."""
 
-    # other test files that declare classes below some types, by simple names: path, content and
-    # the binary names of these classes, sorted by path
     def find_derived_classes(
         self, repository: Repository, rev: str, path: str, names: Iterable[str]
-    ) -> Iterator[tuple[str, bytes, frozenset[str]]]: ...
+    ) -> Iterator[tuple[str, bytes, frozenset[str]]]:
+        """Yield the other test files that declare classes derived from some types, sorted by path.
 
-    def make_mention_finder(self, repository: Repository, rev: str) -> MentionFinder: ...
+        Each is a path, the content, and the binary names of the derived classes.
+
+        names  simple names of the base types
+        """
+
+    def make_mention_finder(self, repository: Repository, rev: str) -> MentionFinder:
+        """Return a finder of the files of a revision that mention each other."""
 
 
-# What a language answers by assignment that has nothing of its own to say.
+# Defaults that languages assign to members for which they have no behaviour of their own.
 
 
 def find_no_derived_classes(
     repository: Repository, rev: str, path: str, names: Iterable[str]
 ) -> Iterator[tuple[str, bytes, frozenset[str]]]:
-    """No class is below another one."""
+    """Yield nothing: test classes of this language are never derived from each other."""
     return iter(())

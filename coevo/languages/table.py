@@ -1,4 +1,4 @@
-"""The languages that are known: the one table that names their modules."""
+"""The table of all supported languages."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _PYTHON: Language = python
 _GO: Language = golang
 
 LANGUAGES: Mapping[str, Language] = {language.NAME: language for language in (_JAVA, _PYTHON, _GO)}
-"""By the value of the `language` columns."""
+"""The languages by their values in the `language` columns."""
 
-# What is at the root of a repository that somebody else builds, as they call themselves.
+# Files at the root of a repository that show another build tool, with the tool's own name.
 _OTHER_BUILDS = {
     'build.gradle': 'Gradle',
     'build.gradle.kts': 'Gradle',
@@ -36,14 +36,14 @@ _OTHER_BUILDS = {
 
 
 def detect_languages(repository: Repository, rev: str) -> tuple[Language, ...]:
-    """Those whose tools build a revision, in the table's order; one repository may be of several."""
+    """Return the languages whose build tools build a revision, in the order of the table."""
     return tuple(
         language for language in LANGUAGES.values() if language.can_build_revision(repository, rev)
     )
 
 
 def explain_no_language(repository: Repository, rev: str) -> str:
-    """What a revision of no language of ours lacks, and who builds it instead."""
+    """Return why a revision is of no supported language, and which other tool builds it."""
     there = repository.tree(rev)
     others = sorted({name for file, name in _OTHER_BUILDS.items() if file in there})
     why = 'has neither ' + ' nor '.join(language.NEEDS for language in LANGUAGES.values())
@@ -55,24 +55,27 @@ def explain_no_language(repository: Repository, rev: str) -> str:
 
 
 def get_reading(language: str) -> LanguageReading:
-    """That of a language by its value in the `language` columns."""
+    """Return the reading of a language by its value in the `language` columns."""
     return LANGUAGES[language].READING
 
 
 def get_surgery(language: str) -> FileSurgery:
+    """Return the surgery of a language."""
     return LANGUAGES[language].SURGERY
 
 
 def get_measures(language: str) -> Measures:
+    """Return the measures of a language."""
     return LANGUAGES[language].MEASURES
 
 
 def offers_capability(language: str, capability: Capability) -> bool:
+    """Return whether the pairs of a language have an optional capability."""
     return capability in LANGUAGES[language].OFFERS
 
 
 def list_not_offered(language: str) -> tuple[str, ...]:
-    """What a language lacks of all that one can offer, sorted."""
+    """Return the capabilities and measures that a language does not offer, sorted."""
     known = LANGUAGES[language]
     return tuple(
         sorted((*list_lacking(EVERYTHING, known.OFFERS), *known.MEASURES.lacking_measures))
@@ -80,17 +83,24 @@ def list_not_offered(language: str) -> tuple[str, ...]:
 
 
 def name_parser_version(language: str) -> str:
-    """Name what makes hashes and prints of bodies: those of another version answer nothing."""
+    """Return the version of the code that makes hashes and prints of bodies.
+
+    Results of another version cannot be used.
+    """
     return f'{get_reading(language).compute_version()} {PRINT_VERSION}'
 
 
 def get_reading_of_file(path: str) -> LanguageReading:
-    """That of the language in which a file is written."""
+    """Return the reading of the language in which a file is written."""
     return get_reading(detect_file_language(path))
 
 
 def detect_file_language(path: str) -> str:
-    """The language in which a file is written, by its name; ValueError if it is none of ours."""
+    """Return the language of a file by its name.
+
+    Raises:
+        ValueError: the file is of no supported language.
+    """
     for name, language in LANGUAGES.items():
         if path.endswith(language.READING.SUFFIXES):
             return name
@@ -110,5 +120,8 @@ def get_engine_version(language: str) -> str:
 
 
 def list_engine_versions() -> dict[str, str]:
-    """Of all languages: what a run is asked of, and what its worker has to have."""
+    """Return the engine version of each language.
+
+    A run records them, and its worker must have the same ones.
+    """
     return {name: get_engine_version(name) for name in sorted(LANGUAGES)}

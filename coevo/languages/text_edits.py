@@ -1,4 +1,4 @@
-"""Cut pieces out of a text and put others in, line endings and blank lines kept in order."""
+"""Cuts pieces out of a text and inserts others, with consistent line endings and blank lines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BLANKS_AFTER = re.compile(rb'(?:[ \t]*\r?\n)+')
 
 @dataclass(slots=True)
 class TextEdits:
-    """Edits of one text, by byte offsets in it; insertions at one place keep their order."""
+    """Edits of one text, by byte offsets in it; insertions at the same offset keep their order."""
 
     source: bytes
     _cuts: list[tuple[int, int]] = field(default_factory=list)
@@ -19,19 +19,24 @@ class TextEdits:
 
     @property
     def line_end(self) -> bytes:
+        """The line ending that most lines of the text have."""
         crlf = self.source.count(b'\r\n')
         return b'\r\n' if crlf * 2 > self.source.count(b'\n') else b'\n'
 
     def cut_span(self, start: int, end: int) -> None:
+        """Remove a span, with the whole lines if nothing else stands on them."""
         self._cuts.append(widen_to_whole_lines(self.source, start, end))
 
     def replace(self, start: int, end: int, text: bytes) -> None:
+        """Put a text in place of a span, with the line endings of the source."""
         self._texts.append((start, end, self._use_line_end(text)))
 
     def insert(self, at: int, text: bytes) -> None:
+        """Insert a text, with the line endings of the source."""
         self._texts.append((at, at, self._use_line_end(text)))
 
     def apply_edits(self) -> bytes:
+        """Return the edited text."""
         cuts = [(*self._widen_over_gap(start, end), b'') for start, end in self._merge_cuts()]
         text = self.source
         for start, end, new in sorted([*self._texts, *cuts], key=lambda e: e[:2])[::-1]:
@@ -42,7 +47,7 @@ class TextEdits:
         return text.replace(b'\r\n', b'\n').replace(b'\n', self.line_end)
 
     def _merge_cuts(self) -> list[tuple[int, int]]:
-        """The cuts, those joined between which nothing but white space stands."""
+        """Return the cuts, joined where only white space stands between them."""
         merged: list[tuple[int, int]] = []
         for start, end in sorted(set(self._cuts)):
             if (
@@ -59,7 +64,7 @@ class TextEdits:
         return any(start == end == at for start, end, _ in self._texts)
 
     def _widen_over_gap(self, start: int, end: int) -> tuple[int, int]:
-        """A cut of whole lines with one of the two gaps that it would leave side by side."""
+        """Widen a cut of whole lines so that it leaves one run of blank lines instead of two."""
         before = _BLANKS_BEFORE.search(self.source[:start])
         after = _BLANKS_AFTER.match(self.source, end)
         above = self.source[: before.start() if before else start].rstrip(b'\r\n')
@@ -71,26 +76,26 @@ class TextEdits:
         return start, end
 
     def _match_final_newline(self, text: bytes) -> bytes:
-        """With the newline at the end, or the lack of it, that the source has."""
+        """Return a text that ends with a newline only if the source does."""
         if self.source.endswith(b'\n'):
             return text if text.endswith(b'\n') else text + self.line_end
         return text.rstrip(b'\r\n')
 
 
 def replace_span(source: bytes, start: int, end: int, text: bytes) -> bytes:
-    """With another text in place of a span, and every other byte as it is."""
+    """Return the source with a span replaced; every other byte is kept."""
     return source[:start] + text + source[end:]
 
 
 def remove_span(source: bytes, start: int, end: int) -> bytes:
-    """Without a span, as `TextEdits.cut` leaves it."""
+    """Return the source without a span, as `TextEdits.cut_span` removes it."""
     edits = TextEdits(source)
     edits.cut_span(start, end)
     return edits.apply_edits()
 
 
 def widen_to_whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]:
-    """A span widened to the lines that it fills alone; as it is where it shares one."""
+    """Return a span widened to whole lines, or unchanged if other text stands on them."""
     first = source.rfind(b'\n', 0, start) + 1
     stop = source.find(b'\n', end)
     last = stop + 1 if stop >= 0 else len(source)
@@ -100,12 +105,12 @@ def widen_to_whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]
 
 
 def find_indentation(source: bytes, at: int) -> bytes:
-    """The white space between the start of a line and a place in it, empty if there is more."""
+    """Return the white space from a line's start to an offset; empty if other text is there."""
     before = source[source.rfind(b'\n', 0, at) + 1 : at]
     return b'' if before.strip() else before
 
 
 def find_line_end(source: bytes, at: int) -> int:
-    """Where the line ends in which a place is."""
+    """Return the offset at which the line that contains an offset ends."""
     stop = source.find(b'\n', at)
     return len(source) if stop < 0 else stop - (source[stop - 1 : stop] == b'\r')

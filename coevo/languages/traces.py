@@ -1,4 +1,4 @@
-"""What a test method executed of the code, as its language's engine recorded it."""
+"""The code that test methods executed, as the engine of their language recorded it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoveredLine:
-    """A line of a source file: instructions and branches, missed and covered, as coverage tools count.
+    """A line of a source file, with its missed and covered instructions and branches.
 
-    Where a tool counts statements, each is one instruction of its first line.
+    For tools that count statements, each statement is one instruction of its first line.
     """
 
     line: int
@@ -24,10 +24,11 @@ class CoveredLine:
 class ExecutedMethod:
     """A method of the code of which a test executed at least one instruction.
 
-    type    binary name of its class
-    method  as the class file has it: `<init>`, `<clinit>`, `lambda$f$0`
-    file    repository path of its source, None where the tree has none
-    lines   first and last line with code of its own, 0 without debug information
+    type        the binary name of its class
+    method      the name in the class file: `<init>`, `<clinit>`, `lambda$f$0`
+    file        the repository path of its source; None if the tree has none
+    first_line  the first line with code of its own, 0 without debug information
+    last_line   the last one
     """
 
     type: str
@@ -40,10 +41,11 @@ class ExecutedMethod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """What one test method executed of the code; `executed` is sorted.
+    """The code that one test method executed; `executed` is sorted.
 
-    lines    by repository path, every line that is known of the files that were asked for
-    reached  watched lines that were reached, by what they are `watched_as`; None where none were watched
+    lines    all known lines of the requested files, by repository path
+    reached  the watched lines that were executed, by the names of
+             `LanguageReading.list_watch_names`; None if none were watched
     """
 
     executed: tuple[ExecutedMethod, ...]
@@ -53,9 +55,10 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceBatch:
-    """A trace for each method, None for one that did not run to its end.
+    """A trace for each method; None for a method that did not run to its end.
 
-    together  what those executed that did, as of one run; None where none did, or nobody asked
+    together  what all methods with a trace executed, as if in one run; None if there are none or it
+              was not requested
     """
 
     traces: tuple[Trace | None, ...]
@@ -64,7 +67,10 @@ class TraceBatch:
 
 
 def unite_traces(traces: Iterable[Trace | None]) -> Trace | None:
-    """What several executed, for engines that tell lines and no branches; None of none."""
+    """Return what several traces executed together; None if there are none.
+
+    Suits engines that report lines without branches.
+    """
     known = [trace for trace in traces if trace is not None]
     if not known:
         return None
@@ -84,7 +90,7 @@ def unite_traces(traces: Iterable[Trace | None]) -> Trace | None:
 
 
 def unite_reached_lines(traces: Iterable[Trace | None]) -> dict[str, frozenset[int]] | None:
-    """What an observer saw reached in any of them; None where there was none."""
+    """Return the watched lines that any of the traces reached; None if no lines were watched."""
     known = [trace for trace in traces if trace is not None]
     reached_lines: dict[str, frozenset[int]] = {}
     for trace in known:

@@ -1,4 +1,4 @@
-"""What a language that can undo a change in its text answers: one declaration as it was."""
+"""The Protocol for undoing a change of the code: one declaration becomes as it was before."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coevo.model.dependencies import Revised
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedDeclaration:
-    """A type in a version of a file; `member` is None where the type lacks it."""
+    """A type in a version of a file; `member` is None if the type lacks it."""
 
     path: str
     source: bytes
@@ -21,7 +21,7 @@ class LocatedDeclaration:
 
 
 def find_same_member(member: Member, type_: DeclaredType) -> Member | None:
-    """The member of a type of the same kind, name and parameters."""
+    """Return the member of a type that has the same kind, name and parameters."""
     return next(
         (other for other in type_.members if _identify_member(other) == _identify_member(member)),
         None,
@@ -31,7 +31,10 @@ def find_same_member(member: Member, type_: DeclaredType) -> Member | None:
 def find_neighbours(
     old: LocatedDeclaration, new: LocatedDeclaration
 ) -> tuple[Member | None, Member | None]:
-    """The members at new between which a removed one stood, as far as they are still there."""
+    """Return the members at new between which a removed member stood.
+
+    Each is the nearest one that still exists, or None.
+    """
     assert old.member is not None
     index = old.type.members.index(old.member)
     above = (find_same_member(member, new.type) for member in old.type.members[:index][::-1])
@@ -44,19 +47,22 @@ def _identify_member(member: Member) -> tuple[str, ...]:
 
 
 class ChangeUndoing(Protocol):
-    """A module beside a language's surgery; all that is not undone is left as it is."""
+    """A module beside a language's surgery. Everything that is not undone stays as it is."""
 
-    # the file at new with one member as it was; `new` has the declaration unless it was removed,
-    # `old` unless it was inserted
     def undo_member(
         self, revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration
-    ) -> bytes: ...
+    ) -> bytes:
+        """Return the file at new with one member as it was.
 
-    # the file at new with a type's header as it was, but for its name; None if they are the same
-    def undo_header(self, old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None: ...
+        old  None if the member was inserted
+        new  contains the member, unless it was removed
+        """
 
-    # the file at new without a type; None where nothing is left of it
-    def remove_type_declaration(self, new: LocatedDeclaration) -> bytes | None: ...
+    def undo_header(self, old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
+        """Return the file at new with a type's old header, but its new name; None if unchanged."""
 
-    # a file at new with a type that it had; None where what was around that is gone
-    def put_back_type(self, old: LocatedDeclaration, source: bytes) -> bytes | None: ...
+    def remove_type_declaration(self, new: LocatedDeclaration) -> bytes | None:
+        """Return the file at new without a type; None if nothing would be left."""
+
+    def put_back_type(self, old: LocatedDeclaration, source: bytes) -> bytes | None:
+        """Return the file at new with a removed type; None if its surroundings are gone."""

@@ -1,7 +1,7 @@
-"""Mutants of a source file by universalmutator (Groce et al., 2018), as its own command.
+"""Makes mutants of a source file by the command of universalmutator (Groce et al., 2018).
 
-The tool rewrites text by regular expressions, line by line; it neither compiles nor runs anything
-here. Its expressions are given the text of strangers, so its process is bounded in time.
+The tool rewrites text by regular expressions, line by line. It neither compiles nor runs anything
+here. Since its expressions meet untrusted text, the time of its process is limited.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from coevo.languages.mutation import Mutant, MutationTimeout, choose_encoding
 from coevo.model.errors import Fatal
 
 CPU_LIMIT = 300
-"""CPU seconds that the tool may take for one file; a busy machine does not come near it earlier."""
+"""CPU seconds for one file. CPU time does not depend on how busy the machine is."""
 
-# Its own process says how much it may use, since no thread may between fork and exec.
+# The process sets its own limit, because no thread may run between fork and exec.
 _LIMITED = (
     'import resource, runpy, sys; most = int(sys.argv[1]); '
     'resource.setrlimit(resource.RLIMIT_CPU, (most, most)); '
@@ -31,8 +31,9 @@ _LIMITED = (
 )
 _KILLED = (-signal.SIGXCPU, -signal.SIGKILL)
 
-# It takes these for the begin of a comment, or of what is not mutated, in all languages and in texts, too; a line that has
-# one is never mutated, and unless it is shown the lines behind it are.
+# The tool takes these for the start of a comment, or of text that is not mutated, in all languages
+# and even inside strings. A line with one is never mutated; it is blanked, so that the lines below
+# it are.
 _MARKS = ('/*', '{-', '@BEGIN_TEST_CODE')
 
 
@@ -40,9 +41,9 @@ _MARKS = ('/*', '{-', '@BEGIN_TEST_CODE')
 class UniversalMutator:
     """The tool with the rules of one language. Fulfils `coevo.languages.mutation.SourceMutation`.
 
-    suffix     how names of the language's files end, by which the tool chooses its rules
-    grammar    of the language
-    documents  whether a node is there to be read alone
+    suffix     the ending of the language's file names, by which the tool selects its rules
+    grammar    the grammar of the language
+    documents  returns whether a node only documents
     cpu_limit  CPU seconds for one file
     """
 
@@ -52,14 +53,16 @@ class UniversalMutator:
     cpu_limit: int = CPU_LIMIT
 
     def is_installed(self) -> bool:
+        """Return whether the tool is installed."""
         return is_installed()
 
     def find_documenting_lines(self, source: bytes) -> frozenset[int]:
-        """The lines of which no mutant is made: the tool finds operators in prose."""
+        """Return the lines that are not mutated, since the tool would find operators in prose."""
         root = Parser(self.grammar).parse(source).root_node
         return find_documenting_lines(source, root, self.documents)
 
     def make_mutants(self, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
+        """See `SourceMutation.make_mutants`."""
         texts = [
             line.rstrip('\r').replace('\r', ' ') for line in _decode_source(source).split('\n')
         ]
@@ -74,6 +77,7 @@ class UniversalMutator:
 
 
 def is_installed() -> bool:
+    """Return whether the tool is installed beside this Python interpreter."""
     return _locate_tool().exists()
 
 
@@ -82,10 +86,10 @@ def _decode_source(source: bytes) -> str:
 
 
 def _blank_other_lines(texts: list[str], asked: list[int]) -> list[str]:
-    """The file with all other lines left empty.
+    """Return the lines of the file with all unwanted lines left empty.
 
-    The tool writes the whole file for each mutant, and mutates every line before it drops what
-    was not asked for.
+    Otherwise the tool would mutate every line before it drops the unwanted ones, and write the
+    whole file for each mutant.
     """
     wanted = set(asked)
     return [
@@ -147,7 +151,7 @@ def _load_mutants(
 
 
 def _build_mutant(mutated: list[str], seen: list[str], asked: list[int]) -> Mutant:
-    """A mutant from the file that the tool wrote: the first line asked for that can be its line."""
+    """Return the mutant in a file of the tool. Its line is the first requested one that fits."""
     same_start = _count_common_lines(mutated, seen)
     same_end = _count_common_lines(mutated[::-1], seen[::-1])
     line = next(line for line in asked if len(seen) - same_end <= line <= same_start + 1)
@@ -156,6 +160,6 @@ def _build_mutant(mutated: list[str], seen: list[str], asked: list[int]) -> Muta
 
 
 def _count_common_lines(one: list[str], other: list[str]) -> int:
-    """How many lines are equal from the start."""
+    """Return how many lines are equal from the start."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -1,4 +1,4 @@
-"""What runs, and compilers, say of test methods."""
+"""Verdicts on test methods: the results of runs and of compilers."""
 
 from __future__ import annotations
 
@@ -6,39 +6,45 @@ from dataclasses import dataclass
 
 from coevo.model.words import Outcome
 
-# How a process ends that somebody killed, as a shell tells it and as Python does; under a limit of
-# ours it is a time-out or `memory`.
+# The status of a killed process, as a shell and as Python report it. If one of coevo's limits was
+# reached, the status is a timeout or `memory` instead.
 KILLED = ('exit:137', 'exit:-9')
 
-# The signature of a test whose process refuses the options that the project has for it.
+# The signature of a test if its process rejects the options that the project sets.
 OPTIONS_REFUSED = 'jvm_options'
 
-# Says of a pass that nobody watched it though somebody should have, see `Verdict.tampered`.
+# Marks a pass that should have been observed but was not, see `Verdict.tampered`.
 UNOBSERVED = 'unobserved'
 
-# The signature of tests that were to run under a clock that cannot be set here.
+# The signature of tests that need another clock on a machine that cannot change it.
 NO_CLOCK = 'no_clock'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What one run, or the compiler, says of one test method."""
+    """The result of one test method in a run, or of compiling it.
+
+    exceptions   class names of what was thrown, the outermost first, then its causes
+    environment  the resource that the machine lacks, if that is why the test failed
+    syntax       whether the compiler could not even parse the method
+    tampered     why an observed pass is not credible
+    """
 
     outcome: Outcome
     signature: str | None = None
-    exceptions: tuple[str, ...] = ()  # class names, outermost first, then `message`
+    exceptions: tuple[str, ...] = ()
     message: str = ''
     cpu_seconds: float = 0.0
-    environment: str | None = None  # what the machine withheld, where that is why it failed
-    syntax: bool = False  # whether the compiler could not even parse it
-    tampered: str | None = None  # why a pass is not to be believed, where it was observed
+    environment: str | None = None
+    syntax: bool = False
+    tampered: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictBatch:
-    """One process: a verdict for each method, None for one that lost it to a neighbour.
+    """The verdicts of one process; None for a method that another one kept from running.
 
-    output  what it wrote to both of its streams, in order; the end of it
+    output  the end of what the process wrote to both of its streams, in order
     """
 
     verdicts: tuple[Verdict | None, ...]

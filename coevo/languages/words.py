@@ -1,4 +1,4 @@
-"""The words of a declaration: its tokens with their places, and what they may name."""
+"""The words of a declaration: its tokens with their positions, and what they may name."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from enum import StrEnum
 
 
 class DeclarationPart(StrEnum):
-    """What a word may name, by its place among others; the rest has to stay as it is."""
+    """The kind of name that a word may be, judged by its position; `rest` must not be renamed."""
 
     CALL = 'call'  # a method that is declared, invoked or referred to, or a constructor
     TYPE = 'type'
-    MEMBER = 'member'  # what stands behind a dot: a field, a nested type, a part of a package
+    MEMBER = 'member'  # after a dot: a field, a nested type, a part of a package
     PLAIN = 'plain'  # a variable, field, type or part of a package
     REST = 'rest'
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A token. The line counts from 0 within the declaration, the column (0-based) in characters."""
+    """A token. `line` counts from 0 within the declaration, `column` from 0 in characters."""
 
     text: str
     part: DeclarationPart

@@ -1,1 +1,1 @@
-"""What several languages do alike: processes that run tests, what they say, sessions, engines; how test files are cut."""
+"""Code that languages share: test processes, their reports, sessions, engines, cutting of files."""

@@ -1,6 +1,6 @@
-"""The files of a cell: the tests of one revision in the code of another.
+"""Collects the files of a cell: the tests of one revision in the code of another.
 
-They are made from Git's objects alone: nothing is checked out here.
+They are read from Git's objects; nothing is checked out.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from coevo.languages.cells import CellEdits
 from coevo.languages.conditions import MainSources
 from coevo.storage.beneath import find_path_fault
 
-# As in Java: a tree that takes half of a sandbox's disk, or has names that Linux does not keep.
+# The same bounds as for Java: a tree of half the disk of a sandbox, and names too long for Linux.
 MOST_BYTES = 512 << 20
 TREE_TOO_LARGE, PATH_TOO_LONG = 'tree_too_large', 'path_too_long'
 
 CellFiles = dict[str, tuple[str, bytes]]
-"""By path: Git's mode and the content, of a link its target."""
+"""Path -> Git's mode, and the content or, for a link, the target."""
 
 
 def list_stored_sizes(repository: Repository, rev: str) -> Iterable[int]:
-    """Bytes of all files that can be read."""
+    """Return the sizes in bytes of all files that can be read."""
     return repository.measure_sizes(rev).values()
 
 
 def read_sizes(repository: Repository, rev: str) -> Iterable[int]:
-    """Bytes of all files; one that cannot be read is an error."""
+    """Yield the sizes in bytes of all files; a file that cannot be read raises an error."""
     return (len(repository.blob(entry.oid)) for entry in repository.tree(rev).values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionTrees:
-    """The trees of a repository's revisions, with whose each file is.
+    """The trees of a repository's revisions, divided into code and tests.
 
-    select_test_paths  the paths of a revision that belong to its tests, as the language has it
-    list_sizes         how a tree is measured
+    select_test_paths  returns the paths of a revision that belong to its tests in this language
+    list_sizes         returns the sizes of the files of a revision
     """
 
     repository: Repository
@@ -45,16 +45,17 @@ class RevisionTrees:
     _test_paths: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def list_test_paths(self, rev: str) -> frozenset[str]:
-        """Those that belong to the tests of a revision."""
+        """Return the paths that belong to the tests of a revision."""
         if rev not in self._test_paths:
             self._test_paths[rev] = frozenset(self.select_test_paths(self.repository, rev))
         return self._test_paths[rev]
 
     def forget_revision(self, rev: str) -> None:
+        """Drop what is cached for a revision."""
         self._test_paths.pop(rev, None)
 
     def find_layout_fault(self, rev: str) -> str | None:
-        """Return why a revision cannot be laid out at all; None if it can."""
+        """Return why a revision cannot be written to a disk at all; None if it can."""
         if any(map(find_path_fault, self.repository.tree(rev))):
             return PATH_TOO_LONG
         total = 0
@@ -74,11 +75,11 @@ class RevisionTrees:
         sources: MainSources | None = None,
         suffix: str = '',
     ) -> CellFiles:
-        """All files of a cell, with its edits.
+        """Return all files of a cell, with its edits.
 
-        written  what a tool has completed of the code's files
-        sources  as `RunConditions` has them: the code's files that end in the suffix are those of another revision,
-                 or gone
+        written  files of the code that a tool has completed
+        sources  as in `RunConditions`: the files of the code that end in `suffix` are removed, or
+                 those of another revision are used instead
         """
         files = dict(self._read_side(code_rev, tests=False))
         files |= {path: ('100644', content) for path, content in (written or {}).items()}

@@ -1,7 +1,8 @@
-"""What a test process says of its tests; nothing of it is trusted before it is checked.
+"""Reads what a test process reports of its tests. Nothing is trusted before it is checked.
 
-A verdict needs the complete sequence begin, tests, end under the nonce of the run, which the code under test does
-not know. A test that began but did not end is an `error` with the exit status as its signature, or a `timeout`.
+A verdict needs the complete sequence begin, tests, end under the nonce of the run, which the code
+under test does not know. A test that began but did not end is an `error` with the exit status as
+its signature, or a `timeout`.
 """
 
 from __future__ import annotations
@@ -19,19 +20,25 @@ from coevo.model.words import Outcome
 _LINE_BYTES = 1 << 20
 _WORST_FIRST = tuple(Outcome)
 
-# What a worker may say of a test; anything else was not said by the worker.
+# The outcomes that a worker may report; an event with any other was not written by a worker.
 _SAID = (Outcome.PASS, Outcome.FAIL, Outcome.ERROR, Outcome.SKIPPED, Outcome.COMPILE_ERROR)
 
 
 WithheldRule = tuple[str, tuple[str, ...], str]
-"""What the machine withholds, classes of exceptions that show it, if it takes one, and a regular expression that the
-message must match: where a class has other uses, too, its message must hold the words given."""
+"""A missing resource, the exception classes that indicate it, and a regular expression for the
+message.
+
+With classes, both must match: a class may have other uses. Without classes, the message decides.
+"""
 
 
 def find_withheld_resource(
     rules: Iterable[WithheldRule], message: str, types: Sequence[str] = ()
 ) -> str | None:
-    """What the machine withheld, by the message of a failure, its class and those of its causes; None if nothing."""
+    """Return the resource that the machine lacks; None if the failure shows no lack.
+
+    types  the class of the failure and those of its causes
+    """
     for what, classes, words in rules:
         if (not classes or not set(classes).isdisjoint(types)) and re.search(words, message):
             return what
@@ -41,7 +48,10 @@ def find_withheld_resource(
 def read_events(
     stream: BinaryIO, nonce: str, line_bytes: int = _LINE_BYTES
 ) -> Iterator[dict[str, Any]]:
-    """Events under our nonce; anything else on the channel was not written by a program of ours."""
+    """Yield the events under the nonce of the run.
+
+    Other lines on the channel do not come from coevo's programs and are skipped.
+    """
     prefix = f'{nonce}\t'.encode()
     while line := stream.readline(line_bytes):
         if line.startswith(prefix):
@@ -55,9 +65,9 @@ def read_events(
 
 @dataclass(slots=True, kw_only=True)
 class TargetReport:
-    """What was said of one target, which may be several tests: of subclasses, of parameters.
+    """The report on one target, which may run as several tests: in subclasses, with parameters.
 
-    recordings  events that say what it executed
+    recordings  events on what it executed
     """
 
     begun: bool = False
@@ -68,23 +78,23 @@ class TargetReport:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has begun and not ended."""
+        """True if the target has begun and not ended."""
         return self.begun and not self.ended
 
     @property
     def has_passed(self) -> bool:
-        """Whether it went to its end, and no test of it did anything but pass."""
+        """True if the target ran to its end, has a test, and all its tests passed."""
         passed = all(test.outcome is Outcome.PASS for test in self.tests)
         return self.ended and bool(self.tests) and passed
 
     def list_recordings(self, kind: str) -> list[dict[str, Any]]:
-        """The events of one kind."""
+        """Return the recorded events of one kind."""
         return [event for event in self.recordings if event['e'] == kind]
 
     def handle_event(
         self, event: dict[str, Any], make_verdict: Callable[[dict[str, Any]], Verdict]
     ) -> None:
-        """An event that is well formed; those of other kinds are ignored."""
+        """Record a well-formed event; events of other kinds are ignored."""
         match event.get('e'):
             case 'begin':
                 self.begun = True
@@ -95,7 +105,7 @@ class TargetReport:
                 self.cpu_seconds = event.get('cpu_ms', 0) / 1000
 
     def find_worst_verdict(self) -> Verdict:
-        """The worst over subclasses and parameters, of a target that has some."""
+        """Return the worst verdict over subclasses and parameters; the target must have a test."""
         worst = min(
             self.tests, key=lambda test: (_WORST_FIRST.index(test.outcome), test.signature or '')
         )
@@ -105,9 +115,10 @@ class TargetReport:
 def is_well_formed(
     event: dict[str, Any], texts: Sequence[str], kinds: tuple[type, ...] = (str,)
 ) -> bool:
-    """Whether numbers, class names and some texts of an event are what a worker would write.
+    """Return whether the values of an event have the types that a worker writes.
 
-    kinds  of what may stand for a text
+    texts  the names of the texts
+    kinds  types that the texts may have
     """
     types, numbers = event.get('types', []), (event.get('tests', 0), event.get('cpu_ms', 0))
     return (
@@ -119,30 +130,33 @@ def is_well_formed(
 
 
 def judge_unended(*, late: bool, running: bool, status: str) -> Verdict | None:
-    """The verdict on a test that began and did not end, or was killed for time; None on any other."""
+    """Return the verdict on a test that was too slow or never ended; None on any other."""
     if late or (running and status in ('cpu', 'wall')):
         return Verdict(outcome=Outcome.TIMEOUT, signature='time')
     return Verdict(outcome=Outcome.ERROR, signature=status) if running else None
 
 
 def judge_before_tests(status: str, message: str = '') -> Verdict:
-    """The verdict on a test whose process ended before it: by itself, or for a limit of ours."""
+    """Return the verdict on a test whose process ended before it, by itself or by a limit."""
     if status in ('cpu', 'wall'):
         return Verdict(outcome=Outcome.TIMEOUT, signature='time', message=message)
     return Verdict(outcome=Outcome.ERROR, signature=status, message=message)
 
 
 def judge_no_start(noise: str) -> Verdict:
-    """The verdict on the first test of a process of which nothing was heard."""
+    """Return the verdict on the first test of a process that reported nothing."""
     return Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
 
 
 @dataclass(slots=True, kw_only=True)
 class NumberedReport:
-    """What was said of a process whose targets have numbers. Fulfils `coevo.languages.core.test_runs.ProcessReport`.
+    """The report on a process whose targets are numbered.
 
-    make_verdict  from the event of a test that is well formed
-    recorded      kinds of events that say what a target executed, of each so many at most
+    Fulfils `coevo.languages.core.test_runs.ProcessReport`.
+
+    make_verdict   makes a verdict from the well-formed event of a test
+    recorded       the kinds of events on what a target executed
+    most_recorded  how many events of each such kind are kept for a target
     """
 
     targets: list[TargetReport]
@@ -156,6 +170,7 @@ class NumberedReport:
     again: bool = False
 
     def handle_event(self, event: dict[str, Any]) -> None:
+        """Record an event; one that is malformed or has an unknown target is ignored."""
         index = event.get('t')
         if not is_well_formed(event, ('message', 'frame', 'data'), (str, type(None))):
             return
@@ -170,21 +185,28 @@ class NumberedReport:
 
     @property
     def running(self) -> int | None:
+        """The number of the target that is running; None if there is none."""
         return next((i for i, target in enumerate(self.targets) if target.is_running), None)
 
     @property
     def is_complete(self) -> bool:
+        """True if all targets have ended."""
         return all(target.ended for target in self.targets)
 
     @property
     def is_refused_for_good(self) -> bool:
+        """See `ProcessReport.is_refused_for_good`; never."""
         return False
 
     def settles_run(self, status: str, *, over: bool) -> bool:
+        """Return whether all targets ended or one was too slow; see `ProcessReport.settles_run`."""
         return self.late is not None or self.is_complete
 
     def derive_verdicts(self, status: str, noise: str) -> Iterator[Verdict | None]:
-        """One for each target; None for one that lost its process to a neighbour. One without tests is `missing`."""
+        """Yield a verdict for each target; None for a target whose process a neighbour ended.
+
+        A target without tests is `missing`.
+        """
         silent = not any(target.begun for target in self.targets)
         for index, target in enumerate(self.targets):
             unended = judge_unended(

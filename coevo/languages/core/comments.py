@@ -1,4 +1,4 @@
-"""Comments that belong to a declaration: those directly above it, and the one that closes its last line."""
+"""Finds the comments that belong to a declaration: above it, or at the end of its last line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from coevo.languages.spans import Span, begins_line, find_code_end
 
 
 class DeclarationComments:
-    """Those of one file."""
+    """The comments of one file."""
 
     def __init__(self, source: bytes, spans: Iterable[Span]) -> None:
         self._source = source
@@ -16,7 +16,7 @@ class DeclarationComments:
         self._ends = {start: end for end, start in self._starts.items()}
 
     def find_start_above(self, start: int) -> int:
-        """Where the comments begin that stand directly above, on lines of their own."""
+        """Return where the comments on lines of their own directly above `start` begin."""
         while True:
             before = find_code_end(self._source, start)
             comment = self._starts.get(before)
@@ -27,7 +27,7 @@ class DeclarationComments:
             start = comment
 
     def find_end_behind(self, end: int) -> int:
-        """Where a comment ends that closes the line."""
+        """Return where the comment at the end of the line ends; `end` itself if there is none."""
         stop = self._source.find(b'\n', end)
         line = self._source[end : stop if stop >= 0 else len(self._source)]
         begin = end + len(line) - len(line.lstrip(b' \t;'))

@@ -1,7 +1,7 @@
-"""What is removed from a test file with some of its tests, put in their place, and added.
+"""Plans which pieces of a test file to remove along with some tests, to replace, and to add.
 
-With a test goes what only tests that go use. What a test needs of the version of its file that it comes
-from, and the file lacks, comes with it.
+A piece that only removed tests use is removed with them. If a test comes from another version of
+its file, the pieces that it needs and this file lacks come with it.
 """
 
 from __future__ import annotations
@@ -40,41 +40,46 @@ O = TypeVar('O', bound=Outline[Any])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurgeryRules(Generic[O, P]):
-    """What a language says of its test files.
+    """The rules of a language for its test files.
 
-    Of tests:
-    parse               a file's outline; StartStateInvalid
-    parse_placed        a file as it is in its place
-    get_type_name       of a test's class: the name of the type in a file's outline
-    list_lookalikes     what may be tests where a file alone does not tell that targets are
-    stays_out           whether a helper runs by itself, or cannot be put in alone
+    Tests:
+    parse               return the outline of a file; StartStateInvalid if there is none
+    parse_placed        return the declarations of a file, given its path
+    get_type_name       return the name that a test's class has in the outline of a file
+    list_lookalikes     return members that may be tests, if the file alone does not show that
+                        targets are
+    stays_out           return whether a helper runs by itself or cannot be inserted alone
 
-    Of what goes:
-    may_go              whether a piece that only targets use may go with them
-    list_followers      pieces that go since others do, whoever uses them
-    list_emptied        types of which a plan would leave nothing
-    remove              take pieces out so that what is left is a file
+    Removal:
+    may_go              return whether a piece that only targets use may be removed with them
+    list_followers      return pieces to remove because others are removed, even if they are used
+    list_emptied        return types that a plan would leave empty
+    remove              remove pieces so that the rest is a valid file
 
-    Of what comes from other versions of the file:
-    list_opened         the types of an old file whose members may come one by one
-    find_test           the piece of a test of an old file; StartStateInvalid
-    make_needs          what decides on the pieces of an old file
-    translate_owner     the name at new of the type in which an old piece stands, or would stand
-    list_slots          places that a piece takes in a type of some name: of a place there is one
-    can_replace         whether an old piece can stand in the place of a new one
-    render              an old piece as it is written in the place of a new one
-    drop_repeated       without what would come twice
-    add                 put a piece of an old file beside what stands
-    is_last_taken       whether of several old pieces the last takes a place, and the others stand
-                        beside it; otherwise the first does, and the others are left out
-    is_by_name          whether old pieces take the place of all that have a name of theirs
+    Additions from other versions of the file:
+    list_opened         return the types of an old file whose members may come separately
+    find_test           return the piece of a test of an old file; StartStateInvalid if there is
+                        none
+    make_needs          return the object that selects pieces of an old file
+    translate_owner     return the name at new of the type in which an old piece stands or would
+                        stand
+    list_slots          return the slots that a piece takes in a type of some name; each slot holds
+                        one piece
+    can_replace         return whether an old piece can take the place of a new one
+    render              return the text of an old piece for the place of a new one
+    drop_repeated       return pieces without those that would come twice
+    add                 insert a piece of an old file beside the existing pieces
+    is_last_taken       whether the last of several old pieces takes a slot, and the others are
+                        added beside it; otherwise the first takes it, and the others are left out
+    is_by_name          whether old pieces replace all pieces with one of their names
 
-    Of the file that comes of it:
-    finish              its text as it has to be
-    list_duplicates     what it declares more than once, to be sorted
-    describe_duplicate  that as a complaint
-    tolerates_old       whether what is declared twice in the file of an original may be so, too
-    tolerates_inserted  whether an inserted test may come from a file that has errors, too
+    The resulting file:
+    finish              return its final text
+    list_duplicates     return sortable keys of declarations that occur more than once
+    describe_duplicate  return a complaint about one such key
+    tolerates_old       whether declarations that are duplicated in the file of an original may stay
+                        so
+    tolerates_inserted  whether an inserted test may come from a file with errors or duplicates
     """
 
     parse: Callable[[bytes], O]
@@ -108,11 +113,11 @@ class SurgeryRules(Generic[O, P]):
 
 
 class CutPlan(Generic[O, P]):
-    """What is removed from a file, what is put in its place, and what is added.
+    """A plan of what to remove from a file, what to replace, and what to add.
 
-    found           the targets, each with where it stands
-    emptied         types that go as a whole
-    used_elsewhere  names by which other files may use what this one declares
+    found           the targets, each with its declaration
+    emptied         types to be removed as a whole
+    used_elsewhere  names by which other files may use declarations of this one
     inserted        tests of another version of the file that this one lacks
     """
 
@@ -141,12 +146,13 @@ class CutPlan(Generic[O, P]):
         self.targets: dict[P, StartTarget | None] = {
             piece: at[piece.start_byte] for piece in self.pieces if piece.start_byte in at
         }
-        spans = {piece.span for piece in emptied}  # the pieces were listed anew
+        # pieces were listed again, so they are recognized by their spans
+        spans = {piece.span for piece in emptied}
         self.targets |= {piece: None for piece in self.pieces if piece.span in spans}
 
     @cached_property
     def reverted(self) -> dict[P, OriginalTest]:
-        """The targets that do not go, each with what it is reverted to."""
+        """The targets that are reverted rather than removed, each with its original."""
         return {
             piece: target.original
             for piece, target in self.targets.items()
@@ -155,32 +161,35 @@ class CutPlan(Generic[O, P]):
 
     @cached_property
     def owned(self) -> set[P]:
-        """What targets use, one through the other, and nothing that stays does."""
+        """The pieces that only targets use, directly or through each other."""
         free = [p for p in self.pieces if p not in self.targets and self.rules.may_go(self, p)]
         covered = [piece.span for piece in (*free, *self.targets)]
         owned = find_pieces_serving_only(self.targets, free, self.file.find_names_outside(covered))
         return owned | set(self.rules.list_followers(self.file, owned))
 
     def list_emptied(self) -> Sequence[P]:
-        """The types of which nothing would be left; what they alone use goes with them."""
+        """Return the types that would be left empty.
+
+        Pieces that only these types use are removed with them.
+        """
         if self.reverted or self.inserted:
             return ()
         return self.rules.list_emptied(self)
 
     @cached_property
     def left(self) -> list[P]:
-        """The pieces that stay whatever happens."""
+        """The pieces that stay in any case."""
         return [p for p in self.pieces if p not in self.owned and p not in self.targets]
 
     @property
     def removed_spans(self) -> list[Span]:
-        """Those of what old pieces may take the place of."""
+        """The spans that old pieces may replace."""
         return [
             piece.span for piece in self.pieces if piece in self.owned or piece in self.reverted
         ]
 
     def carry_out(self) -> bytes:
-        """The text of the file that comes of it."""
+        """Return the text of the resulting file."""
         brought = collect_old_content(self)
         standing = {*self.left, *brought.instead, *self._find_still_needed(brought)}
         edits = TextEdits(self.file.source)
@@ -195,7 +204,7 @@ class CutPlan(Generic[O, P]):
         return self.rules.finish(edits.apply_edits(), self.file, olds)
 
     def _find_still_needed(self, brought: OldContent[O, P]) -> set[P]:
-        """What old tests use of what only their new selves did, and do not bring."""
+        """Return owned pieces that old tests use, too, and for which no old piece comes."""
         names = brought.mentions
         spare = [piece for piece in self.owned if piece not in brought.instead]
         if self.rules.is_by_name:
@@ -204,29 +213,26 @@ class CutPlan(Generic[O, P]):
         return find_reached_pieces(names, spare)
 
 
-# What reverted tests bring from the files in which they stood at old.
-
-
 class Needs(Protocol[P]):
-    """What a language says of the pieces of one old file that tests bring from it."""
+    """Selects the pieces of an old file that come along with its tests, by a language's rules."""
 
     def may_be_added(self, piece: P) -> bool:
-        """Whether it can come along at all, and the new file lacks it."""
+        """Return whether a piece can come along at all and the new file lacks it."""
 
     def list_needed(self, free: Sequence[P], brought: AbstractSet[P]) -> Iterable[P]:
-        """Those of some pieces that what is brought so far needs."""
+        """Return the pieces in `free` that the pieces in `brought` need."""
 
     def list_wildcards(self, brought: AbstractSet[P]) -> Iterable[P]:
-        """The imports of everything that new lacks, if a name is left that nothing explains."""
+        """Return wildcard imports that the new file lacks, if a name is otherwise unexplained."""
 
 
 class OldFile(Generic[O, P]):
-    """A file at old, seen from the new file that some of its tests are put into.
+    """A file at old whose tests are put into a new file, with its relation to the new file.
 
     renamed   types of the old file, each with its name at new
-    targets   pieces of the new file, each with the one that it is reverted to
+    targets   pieces of the new file, each with the old piece to which it is reverted
     inserted  pieces that the new file lacks: tests, or whole types around them
-    mentions  what all that is brought names
+    mentions  all names that the pieces brought along mention
     """
 
     def __init__(self, plan: CutPlan[O, P], source: bytes) -> None:
@@ -249,15 +255,15 @@ class OldFile(Generic[O, P]):
         self.mentions = frozenset[str]()
 
     def translate_owner(self, piece: P) -> str:
-        """The type at new in which a piece stands, or would stand."""
+        """Return the type at new in which a piece stands or would stand."""
         return self._rules.translate_owner(self, piece)
 
     def list_slots(self, piece: P) -> Sequence[Hashable]:
-        """The places that a piece takes at new."""
+        """Return the slots that a piece takes at new."""
         return self._rules.list_slots(piece, self.translate_owner(piece))
 
     def list_needed_pieces(self) -> list[P]:
-        """The pieces that the targets need and the new file lacks, in their order."""
+        """Return the pieces that the targets need and the new file lacks, in order."""
         needs = self._rules.make_needs(self)
         brought = {*self.targets.values(), *self.inserted}
         free = [p for p in self.pieces if p not in brought and needs.may_be_added(p)]
@@ -278,7 +284,7 @@ class OldFile(Generic[O, P]):
             old, new = find_outer_type(self.old, old), find_outer_type(self.new, new)
 
     def _find_test_or_type(self, method: TestMethod) -> P:
-        """The method, or the whole type around it that the new file lacks."""
+        """Return the piece of a method, or of its type if the new file lacks that as a whole."""
         wanted = self._rules.get_type_name(method.test_class)
         for piece in self.pieces:
             if piece.kind == 'type' and wanted in list_inner_types(self.old, piece):
@@ -288,13 +294,13 @@ class OldFile(Generic[O, P]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldContent(Generic[O, P]):
-    """What old files give.
+    """The pieces that old files contribute.
 
-    files      all of them
-    instead    texts in the place of new pieces
+    files      all old files
+    instead    texts that replace new pieces
     additions  pieces to be added
     mentions   names that old pieces need
-    names      what old pieces declare
+    names      names that old pieces declare
     """
 
     files: tuple[OldFile[O, P], ...]
@@ -305,7 +311,7 @@ class OldContent(Generic[O, P]):
 
 
 def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
-    """What the reverted and the inserted targets need of their old files."""
+    """Collect the pieces of old files that the reverted and the inserted targets need."""
     rules = plan.rules
     slots = {
         slot: piece
@@ -349,12 +355,13 @@ def find_neighbour(
     list_slots: Callable[[P], Collection[Hashable]],
     anchors: Mapping[Hashable, P],
 ) -> tuple[P, P | None] | None:
-    """The nearest of the pieces around an old one that stands at new: first those above it.
+    """Return the nearest neighbour of an old piece that stands at new, first of those above it.
 
-    Beside it, None to put the old one behind it; otherwise the one before which that stood.
+    With it comes None if the old piece must follow it; otherwise the old piece that the neighbour
+    stands for, and the old piece must precede it. Returns None if no neighbour stands at new.
 
-    beside   the old piece and those among which it stood, in their order
-    anchors  pieces of the new file by the places that they take
+    beside   the old piece and its old neighbours, in order
+    anchors  pieces of the new file by their slots
     """
 
     def find_anchor(other: P) -> P | None:

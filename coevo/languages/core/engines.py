@@ -1,4 +1,4 @@
-"""The engine of a run over one repository, whatever the language."""
+"""The engine of a run over one repository, for any language."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coevo.sandboxes.workspace import open_workspace
 
 
 def open_run_ground(sandbox: str, stack: ExitStack) -> tuple[Sandbox, Path]:
-    """A sandbox and a workspace that are closed with the stack."""
+    """Open a sandbox and a workspace; both are closed with the stack."""
     opened = open_sandbox(sandbox)
     stack.callback(opened.close)
     return opened, stack.enter_context(open_workspace())
@@ -23,7 +23,7 @@ def open_run_ground(sandbox: str, stack: ExitStack) -> tuple[Sandbox, Path]:
 class RunEngine:
     """Fulfils `coevo.languages.engine.Engine`.
 
-    sandbox  that of all builders: without it nothing goes on
+    sandbox  shared by all builders, so closing it ends their work
     """
 
     sandbox: Sandbox
@@ -31,4 +31,5 @@ class RunEngine:
     forget_revision: Callable[[str], None]
 
     def halt(self) -> None:
+        """Close the sandbox, which ends the processes that threads may be waiting for."""
         self.sandbox.close()

@@ -1,7 +1,8 @@
-"""A file as pieces that can be taken out of it or put into another version of it.
+"""Describes a file as pieces that can be removed from it or put into another version of it.
 
-A language's outline parses a file and lists its pieces: what is declared in one go, with the comments
-above it and behind it. All that cuts and puts together asks for no more than this.
+The outline of a language parses a file and lists its pieces. A piece is a declaration with the
+comments above it and at its end. Everything that cuts and composes files relies on these Protocols
+alone.
 """
 
 from __future__ import annotations
@@ -15,49 +16,53 @@ from coevo.model.records import TestMethod
 
 
 class Declared(Protocol):
-    """Where a declaration stands: the type around it, and its first byte without comments."""
-
-    @property
-    def owner(self) -> str: ...
-
-    @property
-    def start_byte(self) -> int: ...
-
-
-class Piece(Protocol):
-    """A declaration of one file, equal to itself alone."""
-
-    @property
-    def kind(self) -> str: ...
+    """The position of a declaration."""
 
     @property
     def owner(self) -> str:
-        """The type around it; '' if there is none."""
+        """The enclosing type."""
+
+    @property
+    def start_byte(self) -> int:
+        """The first byte of the declaration, without comments."""
+
+
+class Piece(Protocol):
+    """A declaration of one file; each piece equals only itself."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the declaration, such as `type`."""
+
+    @property
+    def owner(self) -> str:
+        """The enclosing type; '' if there is none."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it declares."""
+        """The names that the piece declares."""
 
     @property
     def uses(self) -> frozenset[str]:
-        """Every name in it that may mean another piece."""
+        """Every name in the piece that may refer to another piece."""
 
     @property
     def mentions(self) -> frozenset[str]:
-        """Those of its uses for which it brings other pieces of its file along."""
+        """The used names for which other pieces of the file come along."""
 
     @property
     def span(self) -> Span:
-        """What is replaced where another piece takes its place, comments included."""
+        """The bytes that another piece replaces, comments included."""
 
     @property
     def start_byte(self) -> int | None:
-        """Where the declaration of a member begins without comments; None of what is no member."""
+        """The first byte of a member without comments; None if the piece is not a member."""
 
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> int:
+        """Return a hash by identity."""
 
     def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
-        """Whether some names may mean it."""
+        """Return whether one of some names may refer to the piece."""
 
 
 P_co = TypeVar('P_co', bound=Piece, covariant=True)
@@ -65,42 +70,51 @@ P = TypeVar('P', bound=Piece)
 
 
 class Outline(Protocol[P_co]):
-    """A parsed file, and what it takes to cut it into pieces."""
+    """A parsed file that can be cut into pieces."""
 
     @property
-    def source(self) -> bytes: ...
+    def source(self) -> bytes:
+        """The text of the file."""
 
     @property
-    def file(self) -> SourceFile: ...
+    def file(self) -> SourceFile:
+        """The declarations of the file."""
 
     @property
     def types(self) -> Mapping[str, DeclaredType]:
-        """By their names, those that can be opened: listed by their members."""
+        """The types that can be opened, which means listed by their members; by name."""
 
     @property
     def tests(self) -> Sequence[Member]:
-        """The test methods as far as this file alone tells."""
+        """The test methods, as far as this file alone shows them."""
 
     def list_pieces(self, opened: AbstractSet[str]) -> Sequence[P_co]:
-        """All pieces in order: the types named in `opened` by their members, the others whole."""
+        """Return all pieces in order; types named in `opened` are split into their members."""
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, P_co]]:
-        """The types that may go as a whole once no test is left in them."""
+        """Yield the types that may be removed as a whole once they contain no test."""
 
     def find_names_outside(self, spans: Collection[Span]) -> frozenset[str]:
-        """What `spans` leave uses, imports aside."""
+        """Return the names used outside `spans`, except in imports."""
 
     def find_declaration(self, method: TestMethod, when: str) -> Declared:
-        """The declaration of a test; StartStateInvalid, whose message says at which revision."""
+        """Return the declaration of a test.
+
+        when  the revision (`old` or `new`), for the message
+
+        Raises:
+            StartStateInvalid: the file does not declare it.
+        """
 
     def find_namesake(self, method: TestMethod) -> TestMethod | None:
-        """A method of the same name that was no test, or was not seen to be one."""
+        """Return a method of the same name that does not count as a test; None if there is none."""
 
-    def is_well_formed(self) -> bool: ...
+    def is_well_formed(self) -> bool:
+        """Return whether the file parses without errors."""
 
 
 def list_outer_types(outline: Outline[Piece], names: Iterable[str]) -> set[str]:
-    """Types and those around them, as far as they have a name."""
+    """Return the named types and their enclosing types, as far as those have a name."""
     all_names = set()
     for name in names:
         while name:
@@ -110,13 +124,13 @@ def list_outer_types(outline: Outline[Piece], names: Iterable[str]) -> set[str]:
 
 
 def find_outer_type(outline: Outline[Piece], name: str) -> str:
-    """The name of the type around a nested one; '' where this file has none."""
+    """Return the name of the type around a nested type; '' if this file has none."""
     type_ = outline.types.get(name)
     return type_.outer if type_ is not None else ''
 
 
 def list_inner_types(outline: Outline[Piece], piece: Piece) -> list[str]:
-    """The names of the types that a piece takes in, its own included."""
+    """Return the names of the types within a piece, including its own."""
     start, end = piece.span
     return [
         type_.name
@@ -125,11 +139,8 @@ def list_inner_types(outline: Outline[Piece], piece: Piece) -> list[str]:
     ]
 
 
-# Which declarations of a file names lead to, one through the other, and which serve some others alone.
-
-
 def find_reached_pieces(names: Iterable[str], pieces: Collection[P]) -> set[P]:
-    """The pieces that names mean, and those that these use in turn."""
+    """Return the pieces to which names refer, and those that these use in turn."""
     reached_pieces: set[P] = set()
     queue = set(names)
     while queue:
@@ -146,9 +157,10 @@ def find_reached_pieces(names: Iterable[str], pieces: Collection[P]) -> set[P]:
 def find_pieces_serving_only(
     targets: Iterable[P], free: Collection[P], outside: AbstractSet[str]
 ) -> set[P]:
-    """What targets use, one through the other, and nothing that stays does.
+    """Return the pieces that only targets use, directly or through each other.
 
-    free     what may go; outside  the names in all that is neither free nor a target
+    free     the pieces that may be removed
+    outside  the names used in everything that is neither free nor a target
     """
     used = find_reached_pieces(list_used_names(targets), free)
     unused = list_used_names(piece for piece in free if piece not in used)
@@ -156,4 +168,5 @@ def find_pieces_serving_only(
 
 
 def list_used_names(pieces: Iterable[Piece]) -> set[str]:
+    """Return all names that some pieces use."""
     return {name for piece in pieces for name in piece.uses}

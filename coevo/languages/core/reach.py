@@ -1,4 +1,4 @@
-"""Which other files of a revision know what a test file declares, by its types' names or by those that it gives."""
+"""Finds the files of a revision that use declarations of a test file, by their names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ Parse = Callable[[bytes], SourceFile]
 def load_other_files(
     repository: Repository, files: RevisionTree, path: str, suffix: str
 ) -> dict[str, bytes]:
-    """The files of a suffix but for one, and for main sources, which cannot see the test tree."""
+    """Return the files with a suffix, except one path and the main sources.
+
+    Main sources cannot see the tests.
+    """
     return {
         other: repository.blob(entry.oid)
         for other, entry in files.entries.items()
@@ -26,14 +29,17 @@ def load_other_files(
 
 
 def list_parents(type_: DeclaredType) -> set[str]:
-    """What a type derives from, by simple names."""
+    """Return the types from which a type derives, by simple names."""
     return {*type_.interfaces, *filter(None, (type_.superclass,))}
 
 
 def find_derived_types(
     files: Mapping[str, bytes], names: Iterable[str], parse: Parse
 ) -> Iterator[tuple[str, frozenset[str]]]:
-    """The files that declare types below some, by simple names, and the names of these types; sorted by path."""
+    """Yield the files that declare types derived from some types, with the names of the former.
+
+    Base types are given and recognized by their simple names. Files are sorted by path.
+    """
     below: dict[str, set[str]] = {}
     wanted, known = {name for name in names if name}, set[str]()
     while wanted:
@@ -54,7 +60,10 @@ def find_derived_types(
 def find_files_above(
     files: Mapping[str, bytes], own: Iterable[DeclaredType], parse: Parse
 ) -> set[str]:
-    """The files that declare what a type derives from: they may call what it overrides."""
+    """Return the files that declare base types of a type, directly or not.
+
+    They may call methods that the type overrides.
+    """
     paths: set[str] = set()
     names = {name for type_ in own for name in list_parents(type_)}
     while users := find_mentioning(files, names, parse, paths):
@@ -70,7 +79,7 @@ def find_mentioning(
     parse: Parse,
     known: Container[str] = (),
 ) -> dict[str, SourceFile]:
-    """The files not known yet that mention one of some names."""
+    """Return the files that mention one of some names and are not in `known`, parsed."""
     if not names:
         return {}
     pattern = make_name_pattern(names)
@@ -82,18 +91,18 @@ def find_mentioning(
 
 
 def make_name_pattern(names: Iterable[str]) -> re.Pattern[bytes]:
-    """One of some names as a word."""
+    """Return a pattern for any of some names as a whole word."""
     return re.compile(rf'\b(?:{"|".join(map(re.escape, sorted(names)))})\b'.encode())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MentionRules:
-    """What a language says of that.
+    """The rules of a language on mentions.
 
-    suffix    of its own files
-    settings  whether another file may tell a test framework, or a compiler of tests, of a type
-    word      what a name is in imports and strings
-    declared  the names by which others know a file: of its path and text
+    suffix    the suffix of the language's files
+    settings  returns whether another file may name types to a test framework or a compiler of tests
+    word      the pattern of a name in imports and strings
+    declared  returns the names by which others know a file, given its path and text
     """
 
     suffix: str
@@ -116,12 +125,16 @@ class FileMentionFinder:
         self._pattern = cache(self._compile_pattern)
 
     def read_text(self, path: str) -> bytes:
+        """Return the content of a file of the revision."""
         text = load_content(self._repository, self._rev, path)
         assert text is not None, 'a file of the revision'
         return text
 
     def mentions(self, other: str, text: bytes | None, path: str) -> bool:
-        """Whether a text of a file names what another one declares; comments of code do not."""
+        """Return whether the text of a file names declarations of another file.
+
+        Comments in code do not count.
+        """
         if text is None or not self._pattern(path).search(text):
             return False
         if not other.endswith(self._rules.suffix):
@@ -134,7 +147,10 @@ class FileMentionFinder:
         return not self._names(path).isdisjoint(file.names | words)
 
     def _find_mentioning_files(self, path: str) -> tuple[str, ...]:
-        """Main sources cannot see tests, so they do not count."""
+        """Return the other files that mention a file.
+
+        Main sources do not count: they cannot see tests.
+        """
         return tuple(
             other
             for other in self._tree.entries

@@ -1,7 +1,8 @@
-"""Runs in sandboxes that are kept open for runs to come, the one that was used longest ago closed first.
+"""Runs tests in sandboxes that stay open for further runs; the least recently used is closed first.
 
-What a session cannot tell is asked of a fresh process in a sandbox of its own, which decides: a run that did not go
-to its end, or was killed by somebody, or that a session refuses.
+If a session gives no reliable result, a fresh process in a sandbox of its own decides. That is so
+if the run did not go to its end, if the process was killed from outside, or if the session refuses
+the run.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from coevo.languages.core.test_runs import Report, RunResult, TestRun
 from coevo.sandboxes.names import BUBBLEWRAP
 from coevo.sandboxes.sandbox import Job, Process, Sandbox
 
-# CPU and wall, of all that a session runs.
+# CPU and wall seconds for all runs of a session.
 SESSION_SECONDS = 30 * 86400.0
 
 Run_contra = TypeVar('Run_contra', bound=TestRun[Any], contravariant=True)
@@ -32,22 +33,26 @@ Key = TypeVar('Key', bound=Hashable)
 
 
 class SessionOrders(Protocol[Run_contra]):
-    """What a language says to one session."""
+    """The orders of a language to one session."""
 
     def make_session_job(self) -> Job:
-        """Starts it, with its channel on standard output."""
+        """Return the job that starts the session, with its channel on standard output."""
 
     def make_session_head(self) -> bytes:
-        """What it is told before its first run."""
+        """Return what the session reads before its first run."""
 
     def make_session_order(
         self, run: Run_contra, nonce: str, key: str, mark: str
     ) -> Sequence[bytes]:
-        """One run; what it writes to standard error is to stand between two lines that are the mark."""
+        """Return the order for one run.
+
+        The process must print the mark on a line before and after all that the run writes to
+        standard error.
+        """
 
 
 class Sessions(Generic[Key, Run, Report]):
-    """Of one thread, for one repository; at most so many are open at once."""
+    """The sessions of one thread, for one repository. At most `most` are open at once."""
 
     def __init__(self, sandbox: Sandbox, most: int) -> None:
         self._sandbox, self._most = sandbox, most
@@ -57,8 +62,11 @@ class Sessions(Generic[Key, Run, Report]):
     def run_in_session(
         self, key: Key, run: Run, make_orders: Callable[[], SessionOrders[Run]]
     ) -> tuple[RunResult[Report] | None, float]:
-        """In the session of a key, in a new one where none is open or a run before has ended it. None where it has
-        to be asked of a process of its own; the CPU seconds that were spent."""
+        """Run tests in the session of a key; start one if none is open or the last run ended it.
+
+        Returns the result and the CPU seconds spent. The result is None if a process of its own
+        must decide.
+        """
         if key in self._refused or self._sandbox.name != BUBBLEWRAP:
             return None, 0.0
         spent = 0.0
@@ -79,23 +87,24 @@ class Sessions(Generic[Key, Run, Report]):
         return done, spent + more
 
     def close(self) -> None:
-        """Close all that are open."""
+        """Close all open sessions."""
         while self._open:
             self._open.popitem()[1].close()
 
     def _keep_or_close(self, key: Key, session: _Session[Run, Report]) -> None:
         if session.goes_on:
             session.pause()
-            self._open[key] = session  # used last
+            self._open[key] = session  # the last entry is the most recently used
         else:
             session.close()
 
 
 class _Session(Generic[Run, Report]):
-    """An open one.
+    """An open session.
 
-    started      whether it took the last run on; goes_on: whether it may take another one
-    refuses_all  whether it said so of its last run
+    started      whether it accepted the last run
+    goes_on      whether it can accept another run
+    refuses_all  whether it reported on its last run that it refuses every run
     """
 
     def __init__(self, sandbox: Sandbox, orders: SessionOrders[Run]) -> None:
@@ -106,7 +115,11 @@ class _Session(Generic[Run, Report]):
         send_order_parts(self._process, orders.make_session_head())
 
     def run(self, run: Run) -> tuple[RunResult[Report] | None, float]:
-        """None if it did not go to its end; the CPU seconds since the last one."""
+        """Run tests in the session.
+
+        Returns the result, None if the run did not go to its end, and the CPU seconds since the
+        last run.
+        """
         nonce, key, mark = (secrets.token_hex(16) for _ in range(3))
         heard: Report = run.make_report(key)
         self._process.resume_watch()
@@ -126,9 +139,9 @@ class _Session(Generic[Run, Report]):
         return RunResult(heard=heard, status=status, cpu_seconds=spent, noise=noise), spent
 
     def pause(self) -> None:
-        """Stop watching it until the next run."""
+        """Stop watching the process until the next run."""
         self._process.pause_watch()
 
     def close(self) -> None:
-        """End it, by itself if it will."""
+        """End the process; it may end by itself first."""
         dismiss_process(self._process)

@@ -1,7 +1,7 @@
-"""Test files at the start of a task: tests reverted, removed, or put into another version.
+"""Makes test files for the start of a task: tests reverted, removed, or put into another version.
 
-With a test goes what only tests that go use. What a test needs of the version that it comes from, and
-the other one lacks, comes with it.
+A piece that only removed tests use is removed with them. If a test comes from another version of
+its file, the pieces that it needs and this file lacks come with it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, Star
 
 @dataclass(frozen=True, slots=True)
 class StartFileMaker(Generic[O, P]):
-    """The part of `coevo.languages.surgery.FileSurgery` that asks for no tree."""
+    """The part of `coevo.languages.surgery.FileSurgery` that needs no tree."""
 
     rules: SurgeryRules[O, P]
 
@@ -31,10 +31,13 @@ class StartFileMaker(Generic[O, P]):
         *,
         used_elsewhere: AbstractSet[str] = frozenset(),
     ) -> bytes | None:
-        """The start file; None if the file is absent at the start, as one that is new always is.
+        """Return the start file; None if the file is absent at the start, as a new file always is.
 
-        new, old        the test file at both revisions, old None where it does not exist
-        used_elsewhere  names by which other files may use what this one declares; that stays
+        new, old        the test file at both revisions; `old` is None if it does not exist there
+        used_elsewhere  names by which other files may use declarations of this one; these stay
+
+        Raises:
+            StartStateInvalid: no valid start file can be made.
         """
         file = self.rules.parse(new)
         found = {target: file.find_declaration(target.method, 'new') for target in targets}
@@ -59,9 +62,12 @@ class StartFileMaker(Generic[O, P]):
         *,
         used_elsewhere: AbstractSet[str] = frozenset(),
     ) -> bytes:
-        """The old file with tests of the new one; StartStateInvalid where that makes no file.
+        """Return the old file with tests of the new one.
 
-        used_elsewhere  names by which other files may use what the old file declares
+        used_elsewhere  names by which other files may use declarations of the old file
+
+        Raises:
+            StartStateInvalid: the result would not be a valid file.
         """
         file = self.rules.parse(old)
         targets: list[StartTarget] = []
@@ -80,7 +86,11 @@ class StartFileMaker(Generic[O, P]):
         return text
 
     def add_helpers(self, old: bytes, new: bytes) -> bytes:
-        """The old text where there is nothing to add; StartStateInvalid."""
+        """Return the old file with the helpers of the new one; unchanged if there are none.
+
+        Raises:
+            StartStateInvalid: the result would not be a valid file.
+        """
         before, after = self.rules.parse(old), self.rules.parse(new)
         others = self.find_other_tests(after, [])
         grafts = find_helper_grafts(before.file, after.file, others, self.rules.stays_out)
@@ -89,14 +99,18 @@ class StartFileMaker(Generic[O, P]):
     def list_other_tests(
         self, source: bytes, targets: Sequence[Member], path: str = ''
     ) -> list[Member]:
-        """As the file in its place has them."""
+        """See `FileSurgery.list_other_tests`; members are as parsed with the path."""
         types = self.rules.parse_placed(source, path).types
         placed = {member.start_byte: member for type_ in types for member in type_.members}
         others = self.find_other_tests(self.rules.parse(source), targets)
         return [placed[member.start_byte] for member in others]
 
     def find_other_tests(self, file: O, targets: Sequence[Declared]) -> list[Member]:
-        """The tests of a file that are no targets; where this file alone tells none, what looks alike."""
+        """Return the tests of a file that are not targets.
+
+        If this file alone does not show that the targets are tests, members that resemble them
+        count, too.
+        """
         tests = {member.start_byte: member for member in file.tests}
         chosen = {declared.start_byte for declared in targets}
         if not chosen <= tests.keys():
@@ -110,7 +124,7 @@ class StartFileMaker(Generic[O, P]):
         removed: Sequence[Declared],
         used_elsewhere: AbstractSet[str],
     ) -> list[P]:
-        """The types, new in a file, of which removing the targets would leave no test."""
+        """Return the types that are new in a file and contain no tests but the removed ones."""
         before = self.rules.parse(old).types if old is not None else {}
         others = [member.start_byte for member in self.find_other_tests(file, removed)]
         around = list_outer_types(file, {declared.owner for declared in removed})
@@ -127,7 +141,11 @@ class StartFileMaker(Generic[O, P]):
         return emptied
 
     def _check(self, file: O, text: bytes, originals: Iterable[OriginalTest]) -> None:
-        """StartStateInvalid where a file made of another one is none, or is the same."""
+        """Check a file that was made from another one.
+
+        Raises:
+            StartStateInvalid: it does not parse, has new duplicates, or equals the original.
+        """
         parse, list_duplicates = self.rules.parse, self.rules.list_duplicates
         start, olds = parse(text), [parse(original.source) for original in originals]
         if not start.is_well_formed() and all(each.is_well_formed() for each in (file, *olds)):

@@ -1,4 +1,4 @@
-"""Test processes in the sandbox: asked, watched while they tell of their tests, and how they ended."""
+"""Sends orders to test processes in the sandbox, enforces limits, and tells how they ended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from coevo.sandboxes.sandbox import Process
 
-# As in Java (docs/evidence.md).
+# The same limits as for Java (docs/evidence.md).
 LEAST_CPU_LIMIT = 60.0
 SLOWER_THAN_PASSING = 10
 WALL_PER_CPU = 10
@@ -27,35 +27,40 @@ Name = TypeVar('Name')
 
 
 class RunProgress(Protocol[Name]):
-    """What is heard of a process.
+    """The progress of a process, as reported so far.
 
     running  the test that has begun and not ended
-    late     the one for which it was killed
+    late     the test whose time limit caused the process to be killed
     """
 
     @property
-    def running(self) -> Name | None: ...
+    def running(self) -> Name | None:
+        """The test that has begun and not ended; None if there is none."""
 
     late: Name | None
 
 
 class RunEventListener(RunProgress[Name], Protocol[Name]):
-    """over  whether a session has told all of a run"""
+    """Receives the events of a run.
+
+    over  whether a session has reported all of the run
+    """
 
     over: bool
 
-    def handle_event(self, event: dict[str, Any]) -> None: ...
+    def handle_event(self, event: dict[str, Any]) -> None:
+        """Record an event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuBounds(Generic[Name]):
-    """CPU seconds that a process may use; ten times that in wall time, unless it is told otherwise.
+    """CPU seconds that a process may use. Wall time is bounded by `wall_per_cpu` times as much.
 
-    tests       by test
-    loading     before the first, and after the last
-    whole       all in all, where the process itself has no such limit
-    loading_is  what a process is told to have exceeded that was loading for too long
-    least_wall  wall seconds that a test may take at least
+    tests       for each test
+    loading     before the first test, and after the last
+    whole       in total, if the process itself has no such limit
+    loading_is  the limit that is recorded as exceeded if loading takes too long
+    least_wall  wall seconds that every test may take
     """
 
     tests: Mapping[Name, float]
@@ -67,17 +72,17 @@ class CpuBounds(Generic[Name]):
 
 
 def send_only_order(process: Process, order: str) -> None:
-    """An order that is its only one."""
+    """Send a process its only order, and close its input."""
     text = process.translate_for_job(order)
     try:
         process.stdin.write(text.encode(errors='surrogateescape') + b'\n')
         process.stdin.close()
     except BrokenPipeError:
-        return  # it ended before it read: its silence is what the verdicts are made from
+        return  # it ended before it read the order; verdicts follow from its silence
 
 
 def send_order_parts(process: Process, *parts: bytes) -> None:
-    """One order of several; what has ended says nothing to it."""
+    """Send an order in parts; the input stays open. Nothing is sent to an ended process."""
     try:
         for part in parts:
             process.stdin.write(part)
@@ -87,7 +92,10 @@ def send_order_parts(process: Process, *parts: bytes) -> None:
 
 
 def dismiss_process(process: Process) -> None:
-    """End what waits for orders, by itself if it will: of what is killed nobody knows all costs."""
+    """End a process that waits for orders, by itself if it does so in time.
+
+    If a process is killed, its last CPU time is unknown.
+    """
     with suppress(BrokenPipeError):
         process.stdin.close()
     process.ends_within(_LEAVING_SECONDS)
@@ -95,7 +103,7 @@ def dismiss_process(process: Process) -> None:
 
 
 def describe_ending(process: Process) -> str:
-    """Its exit status, or the limit for which it was killed."""
+    """Return the exit status of a process, or the limit for which it was killed."""
     if not process.ends_within(_LAST_WORDS_SECONDS):
         process.kill()
         return process.exceeded or 'exit:0'
@@ -103,11 +111,11 @@ def describe_ending(process: Process) -> str:
 
 
 def read_noise_between(process: Process, mark: str) -> str:
-    """What was written to standard error between two lines that are a mark, without what stands around them."""
+    """Return what was written to standard error between two lines that are a mark."""
     end = time.monotonic() + _NOISE_SECONDS
     while (noise := process.get_noise()).count(mark) < 2 and time.monotonic() < end:
         if process.poll() is not None or noise.rstrip().endswith(mark):
-            break  # nothing more comes; or so much was written that its beginning is gone
+            break  # nothing more comes, or so much was written that the first mark is gone
         time.sleep(0.002)
     *_, last = noise.rstrip().removesuffix(mark).rpartition(mark)
     return last.strip('\n')
@@ -120,7 +128,12 @@ def listen_until_over(
     bounds: CpuBounds[Name],
     begun: float,
 ) -> bool:
-    """Whether a session told all of a run; else the process has ended, or was killed. `begun` as `watch_limits` has it."""
+    """Pass on events until a session has reported all of a run.
+
+    Returns False if the process ended or was killed before.
+
+    begun  CPU seconds that the process had used before
+    """
     with watch_limits(process, heard, bounds, begun):
         for event in told:
             heard.handle_event(event)
@@ -133,7 +146,7 @@ def listen_until_over(
 def watch_limits(
     process: Process, heard: RunProgress[Name], bounds: CpuBounds[Name], begun: float = 0.0
 ) -> Iterator[None]:
-    """Kill the process when the test that runs is over its limit, and note which one that was.
+    """Kill the process if the running test exceeds its limit, and note the test as `late`.
 
     begun  CPU seconds that the process had used before
     """
@@ -163,7 +176,7 @@ class _LimitWatcher(Generic[Name]):
         self._cpu, self._wall = begun, time.monotonic()
 
     def kill_if_over_limit(self) -> bool:
-        """Look once; whether it was killed."""
+        """Check the limits once; return whether the process was killed."""
         used = self._process.get_cpu_seconds()
         if used - self._begun > self._bounds.whole:
             self._process.exceeded = self._process.exceeded or 'cpu'

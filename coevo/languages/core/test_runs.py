@@ -1,7 +1,7 @@
-"""One order to run tests, given to a fresh process in the sandbox, and what was heard of it.
+"""Runs tests by one order to a fresh process in the sandbox, and collects its report.
 
-The code under test says nothing of this by itself: a program of ours above it tells, under a nonce that it does not
-know, what it hears from it.
+The code under test cannot write the report: a program of coevo's above it does, under a nonce that
+the code does not know.
 """
 
 from __future__ import annotations
@@ -29,32 +29,35 @@ from coevo.sandboxes.sandbox import Job, Sandbox
 
 
 class ProcessReport(RunEventListener[Any], Protocol):
-    """What was said of a process.
+    """The report on a test process.
 
-    started  whether our program was there
-    status   how the test process ended, as our program saw it
-    again    whether a session is ready for a next run
+    started  whether coevo's program in the sandbox started
+    status   how the test process ended, as that program saw it
+    again    whether a session is ready for another run
     """
 
     @property
-    def started(self) -> bool: ...
+    def started(self) -> bool:
+        """True if coevo's program in the sandbox started."""
 
     @property
-    def status(self) -> str | None: ...
+    def status(self) -> str | None:
+        """The ending of the test process as that program saw it; None if it did not report it."""
 
     @property
-    def again(self) -> bool: ...
+    def again(self) -> bool:
+        """True if a session is ready for another run."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether all tests were told to their ends."""
+        """True if all tests were reported to their ends."""
 
     @property
     def is_refused_for_good(self) -> bool:
-        """Whether no session of its kind takes any run."""
+        """True if no session of this kind accepts any run."""
 
     def settles_run(self, status: str, *, over: bool) -> bool:
-        """Whether what a session told needs no process of its own to be decided."""
+        """Return whether the report of a session decides, so that no separate process is needed."""
 
 
 Report = TypeVar('Report', bound=ProcessReport)
@@ -62,29 +65,33 @@ Report_co = TypeVar('Report_co', bound=ProcessReport, covariant=True)
 
 
 class TestRun(Protocol[Report_co]):
-    """What a process is asked to run."""
+    """The tests that a process must run, with their limits."""
 
     @property
-    def bounds(self) -> CpuBounds[Any]: ...
+    def bounds(self) -> CpuBounds[Any]:
+        """The CPU seconds that its tests may use."""
 
     @property
     def line_bytes(self) -> int:
-        """How long a line of the channel may be that is read."""
+        """The maximal length of a line on the channel, in bytes."""
 
     @property
     def most_cpu_seconds(self) -> float:
-        """For all that it runs."""
+        """The CPU seconds for the whole run."""
 
     def make_report(self, key: str) -> Report_co:
-        """A report that nothing was said for yet; key: under which our program says what no test may."""
+        """Return an empty report.
+
+        key  authenticates the events that no test may forge
+        """
 
     def make_order(self, nonce: str, key: str) -> str:
-        """The order to a process of its own; its line is ended by who sends it."""
+        """Return the order to a process of its own, without the end of the line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult(Generic[Report]):
-    """What was heard of a process, how it ended, what it cost and wrote."""
+    """The report on a process, its exit status, its CPU time and its output."""
 
     heard: Report
     status: str
@@ -93,18 +100,21 @@ class RunResult(Generic[Report]):
 
     @property
     def is_killed(self) -> bool:
-        """Whether somebody killed it before all was said."""
+        """True if the process was killed from outside before it reported everything."""
         return is_killed(self.heard, self.status)
 
 
 def is_killed(heard: ProcessReport, status: str) -> bool:
-    """Whether somebody killed a process before it said all."""
+    """Return whether a process was killed from outside before it reported everything."""
     return status in KILLED and heard.late is None and not heard.is_complete
 
 
 def repeat_while_killed(run_once: Callable[[], RunResult[Report]]) -> RunResult[Report]:
-    """One run; another one if the process was killed, for which nobody's tests need be the reason: tests that kill
-    their process do so each time."""
+    """Run tests; repeat the run while its process is killed from outside.
+
+    A kill need not be the tests' fault. Tests that kill their own process do so each time, so the
+    number of attempts is bounded. CPU seconds are those of all attempts.
+    """
     used = 0.0
     for _ in range(MOST_KILLS):
         done = run_once()
@@ -115,7 +125,7 @@ def repeat_while_killed(run_once: Callable[[], RunResult[Report]]) -> RunResult[
 
 
 def run_in_fresh_process(sandbox: Sandbox, job: Job, run: TestRun[Report]) -> RunResult[Report]:
-    """One run in a sandbox of its own, and others while somebody kills it."""
+    """Run tests in a sandbox of their own; repeat while the process is killed from outside."""
     return repeat_while_killed(lambda: _run_once(sandbox, job, run))
 
 
@@ -138,15 +148,15 @@ def _run_once(sandbox: Sandbox, job: Job, run: TestRun[Report]) -> RunResult[Rep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassingTimes:
-    """How long tests took at most that have passed; CPU seconds, of one pair."""
+    """The longest CPU time of each test that has passed, in seconds; for one pair."""
 
     _slowest: dict[TestMethod, float] = field(default_factory=dict)
 
     def choose_cpu_limit(self, method: TestMethod) -> float:
-        """Ten times its slowest passing run, or what any test may use."""
+        """Return ten times the slowest passing run of a method, but at least the least limit."""
         return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
 
     def note(self, method: TestMethod, verdict: Verdict | None) -> None:
-        """Remember how long a test took, if it has passed."""
+        """Remember how long a test took if it passed."""
         if verdict is not None and verdict.outcome is Outcome.PASS:
             self._slowest[method] = max(self._slowest.get(method, 0.0), verdict.cpu_seconds)

@@ -1,1 +1,1 @@
-"""Go."""
+"""The language Go."""

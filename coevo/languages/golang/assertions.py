@@ -1,8 +1,9 @@
-"""The assertions of Go tests: where they stand, and what they say.
+"""Finds the assertions of Go tests and describes them.
 
-Fulfils `coevo.languages.assertions.Assertions`. What fails a test of the package testing is a call such as
-`t.Errorf`; what it asserts is the condition around it. Testify's and gotest.tools' are known by the names of
-their packages, and helpers by theirs if they are handed a `t`. An example asserts its output.
+Fulfils `coevo.languages.assertions.Assertions`. With the package testing, a test fails by a call
+such as `t.Errorf`, and its assertion is the condition around the call. Assertions of Testify and
+gotest.tools are recognized by the names of their packages. Helpers are recognized by their own
+names if they are passed a `t`. An example asserts its output.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ _FAILING = {
 _TESTING = re.compile(r'\*?\s*(?:testing\.)?(?:T|F|TB)')
 _USUAL = frozenset({'t', 'tb'})
 # https://pkg.go.dev/github.com/stretchr/testify/assert, https://pkg.go.dev/gotest.tools/v3/assert,
-# https://pkg.go.dev/gopkg.in/check.v1: what is asserted by functions, and by methods of what they make.
+# https://pkg.go.dev/gopkg.in/check.v1: assertions are functions, or methods of objects that these
+# make.
 _PACKAGES = frozenset({'assert', 'require', 'is', 'check'})
 _MADE = ('Require()', 'Assert()')
-# How many arguments say what is asserted; all that follow are a message. Of others all do.
+# The number of arguments that make up the assertion; all further ones are a message. For names not
+# listed, all arguments count.
 _ONE = """
 True False Nil NotNil NoError Error Empty NotEmpty Zero NotZero Panics NotPanics FileExists DirExists
 NilError Assert Check
@@ -52,9 +55,10 @@ _FUNCTIONS = frozenset({'func_literal', 'function_declaration', 'method_declarat
 
 
 def list_assertions(source: str) -> tuple[str, ...]:
-    """The assertions of a test function in order, as texts; source is the function alone.
+    """Return the assertions of a test function in order, as texts; `source` is the function alone.
 
-    Comments, layout, messages and `t` are left out; what `t.Error` asserts is the condition around it.
+    Comments, layout, messages and `t` are left out. The assertion of `t.Error` is the condition
+    around it.
     """
     text = source.encode()
     root = Parser(GO).parse(text).root_node
@@ -64,13 +68,13 @@ def list_assertions(source: str) -> tuple[str, ...]:
 
 
 def classify_assertion(text: str) -> str:
-    """`Error`, `assert.Equal`, `Output`."""
+    """Return the name of the assertion: `Error`, `assert.Equal`, `Output`."""
     match = _KIND.match(text)
     return match[0] if match is not None else text
 
 
 def find_oracle_lines(source: bytes) -> frozenset[int]:
-    """With the lines of a condition go those between it and the call."""
+    """Return the lines of assertions, including those between a condition and its call."""
     read = _OracleFinder(Parser(GO).parse(source).root_node, source)
     lines: set[int] = set()
     for call in read.find_calls():
@@ -84,7 +88,11 @@ def find_oracle_lines(source: bytes) -> frozenset[int]:
 
 
 def expects_exception(source: bytes, method: TestMethod) -> bool:
-    """Never: a test of Go cannot say that it has to panic."""
+    """Return False: a test in Go cannot declare that it must panic.
+
+    Raises:
+        LookupError: the file does not declare the method.
+    """
     members = (member for type_ in parse(source).types for member in type_.members)
     if any(member.name == method.test_method for member in members):
         return False
@@ -92,7 +100,7 @@ def expects_exception(source: bytes, method: TestMethod) -> bool:
 
 
 class _OracleFinder:
-    """What may fail a test in a text."""
+    """Finds the parts of a text that can make a test fail."""
 
     def __init__(self, root: Node, source: bytes) -> None:
         self._root = root
@@ -101,11 +109,11 @@ class _OracleFinder:
         self._handed = _USUAL | frozenset(self._list_test_parameters())
 
     def find_calls(self) -> Iterator[Node]:
-        """Outer ones before those in their arguments."""
+        """Yield assertions; outer calls come before calls in their arguments."""
         return (node for node in _walk_nodes(self._root) if self._is_oracle(node))
 
     def list_expected_outputs(self) -> Iterator[str]:
-        """What examples have to print."""
+        """Yield the outputs that examples must print."""
         for node in self._root.children:
             if node.type == 'function_declaration':
                 tokens = self._tokens.slice_spans([(node.start_byte, node.end_byte)])
@@ -114,6 +122,7 @@ class _OracleFinder:
                     yield ' '.join(' '.join(comments).split())
 
     def find_output_lines(self) -> frozenset[int]:
+        """Return the 1-based lines of these outputs."""
         return frozenset(
             self._source.count(b'\n', 0, at) + 1 + line
             for at, token in self._tokens
@@ -122,6 +131,7 @@ class _OracleFinder:
         )
 
     def describe_call(self, call: Node) -> str:
+        """Return a call as a text without layout and messages."""
         receiver, name = self._split_callee(call)
         if receiver in self._handed and name in _FAILING:
             return f'{_FAILING[name]}({self._describe_condition(call)})'
@@ -129,7 +139,7 @@ class _OracleFinder:
         return f'{start.lstrip(".")}({", ".join(self._list_asserted_arguments(call, name))})'
 
     def find_condition(self, call: Node) -> Node | None:
-        """The nearest `if` of the same function, of which the call is a direct consequence."""
+        """Return the nearest `if` around a call within the same function; None if there is none."""
         node = call.parent
         while node is not None and node.type not in _FUNCTIONS:
             if node.type == 'if_statement':
@@ -159,13 +169,13 @@ class _OracleFinder:
         return bool(handed) and handed[0] in self._handed and _HELPER.match(name) is not None
 
     def _split_callee(self, call: Node) -> tuple[str, str]:
-        """What stands before the last dot of what is called, and what behind it."""
+        """Return the parts before and behind the last dot of a called function."""
         text = self._read_text(call.child_by_field_name('function'))
         receiver, _, name = text.rpartition('.')
         return receiver, name if name.isidentifier() else ''
 
     def _list_asserted_arguments(self, call: Node, name: str) -> Iterator[str]:
-        """Those that are no message, and not the `t`."""
+        """Yield the arguments of a call without the message and the `t`."""
         listed = _list_arguments(call)
         if listed and self._read_text(listed[0]) in self._handed:
             listed = listed[1:]
@@ -173,7 +183,7 @@ class _OracleFinder:
         yield from map(self._join_tokens, listed[:most])
 
     def _list_test_parameters(self) -> Iterator[str]:
-        """The names of parameters whose type is one of testing's."""
+        """Yield the names of parameters whose type is from the package testing."""
         for node in _walk_nodes(self._root):
             type_ = node.child_by_field_name('type')
             if node.type == 'parameter_declaration' and _TESTING.fullmatch(self._read_text(type_)):

@@ -1,4 +1,11 @@
-"""Both ends of a pair as one toolchain sees them: compiled, run, traced."""
+"""Both ends of a pair, compiled, run and traced with one toolchain.
+
+Traces are made from coevo's report in the sandbox on the functions and statements that a test
+executed. A function counts as executed if one of its blocks was entered. Its `method` is `F`,
+`(T).M` or `(*T).M`, its `type` the name of its owner in the reading (`mux`, `mux$T`), and its
+`descriptor` the place where it begins, `FILE:LINE`. A line has as many instructions as statements
+begin in it. There are no branches.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +49,7 @@ _MISSING = Verdict(outcome=Outcome.MISSING)
 class GoBuiltPair:
     """Fulfils `coevo.languages.engine.BuiltPair`.
 
-    runs  None where no toolchain knows the language of both ends
+    runs  None if no toolchain knows the language level of both ends
     """
 
     pair: Pair
@@ -56,10 +63,12 @@ class GoBuiltPair:
 
     @property
     def old(self) -> Build:
+        """See `BuiltPair.old`."""
         return self.ends[0].build
 
     @property
     def new(self) -> Build:
+        """See `BuiltPair.new`."""
         return self.ends[1].build
 
     def compile(
@@ -71,6 +80,7 @@ class GoBuiltPair:
         edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
     ) -> CompiledTests:
+        """See `BuiltPair.compile`; a module is a package folder, and one package is one unit."""
         key = CellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
         )
@@ -90,13 +100,17 @@ class GoBuiltPair:
         )
 
     def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
-        """A module has one set of libraries, of its code and its tests."""
+        """Return whether the go.mod and go.sum files differ.
+
+        Code and tests of a module share one set of libraries.
+        """
         if borrowed.scope is SettingsScope.TEST_LIBRARIES:
             return False
         own, other = (self._cells.find_end(rev).project for rev in (code_rev, borrowed.rev))
         return own is not None and other is not None and own.files != other.files
 
     def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
+        """See `BuiltPair.find_compile_verdict`."""
         binary = self._cells.compile_binary(compiled.key)
         if binary.code:
             return Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
@@ -110,7 +124,10 @@ class GoBuiltPair:
         )
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
-        """Of whole trees: a test may read any file that is laid out beside it."""
+        """Return a digest of the whole trees and the toolchain.
+
+        A test may read any file that is laid out beside it.
+        """
         header = self.context.repository.header
         key = compiled.key
         prepared = self._cells.all.compiler.prepared
@@ -132,8 +149,11 @@ class GoBuiltPair:
         methods: Sequence[TestMethod],
         conditions: RunConditions = PLAIN,
     ) -> VerdictBatch:
-        """In one process, which runs them in the order of their files; each in its own where they are asked
-        for in reversed order, in which no test binary runs them."""
+        """Run tests in one process, which runs them in the order of their files.
+
+        If they are requested in reversed order, each runs in a process of its own, since no test
+        binary can run them in that order.
+        """
         if not methods:
             return VerdictBatch(verdicts=(), cpu_seconds=0.0)
         refused = self._make_refusal_verdicts(compiled, methods)
@@ -169,8 +189,10 @@ class GoBuiltPair:
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
     ) -> TraceBatch:
-        """One process for each: the coverage of a process is of all that ran in it. Watched lines are seen in
-        another one, which tells nothing by itself."""
+        """Trace each method in a process of its own, since coverage is of a whole process.
+
+        Another process watches lines, if requested; only the observer's report on it counts.
+        """
         traces: list[Trace | None] = []
         spent = 0.0
         for method in methods:
@@ -212,7 +234,7 @@ class GoBuiltPair:
         trace: Trace,
         watched: Mapping[str, Collection[int]],
     ) -> tuple[Trace | None, float]:
-        """With the lines that were seen reached; None of a pass that was not seen."""
+        """Return the trace with the watched lines seen; None if the pass is not confirmed."""
         variant = BinaryVariant(stepped=f'{self._cells.find_module_path(compiled.key)}/...')
         seeing = replace(conditions, observed=True)
         done = self._runs.run_methods(compiled, [method], seeing, variant, lines=watched)
@@ -224,6 +246,7 @@ class GoBuiltPair:
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
+        """See `BuiltPair.check_sources`."""
         if not variants:
             return ()
         key = CellKey(tests_rev=code_rev, code_rev=code_rev, module=module)
@@ -252,6 +275,7 @@ class GoBuiltPair:
         )
 
     def describe_environment(self, rev: str, module: str) -> Environment | None:
+        """See `BuiltPair.describe_environment`."""
         if self.runs is None:
             return None
         end = self._cells.find_end(rev)
@@ -263,8 +287,6 @@ class GoBuiltPair:
             build_tool=end.build.builder,
             libraries=end.project.libraries.get(folder, ()),
         )
-
-    # -- cells -------------------------------------------------------------------------------------
 
     @property
     def _runs(self) -> GoPairRuns:
@@ -278,7 +300,7 @@ class GoBuiltPair:
     def _make_refusal_verdicts(
         self, compiled: CompiledTests, methods: Sequence[TestMethod]
     ) -> tuple[Verdict, ...] | None:
-        """What is said of all where there is nothing to run."""
+        """Return the same verdict for all methods if nothing can run; None if there is a binary."""
         binary = self._cells.compile_binary(compiled.key)
         if binary.code:
             refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
@@ -295,22 +317,19 @@ def _has_passed(done: GoRunResult, method: TestMethod) -> bool:
 
 
 def _is_reversed(methods: Sequence[TestMethod]) -> bool:
-    """Whether the last comes first, by file and name, as candidates are ordered."""
+    """Return whether methods are in descending order of file and name; candidates are ascending."""
     names = [(method.test_file, method.test_method) for method in methods]
     return len(names) > 1 and names == sorted(names, reverse=True)
 
-
-# Traces from what our program told of the functions and statements that a test executed.
-#
-# A function is executed if a block of it was entered; `method` is `F`, `(T).M` or `(*T).M`,
-# `type` what the reading calls its owner: `mux`, `mux$T`; `descriptor` is where it begins,
-# `FILE:LINE`. A line has as many instructions as statements begin in it. There are no branches.
 
 _RECEIVER = re.compile(r'\(\*?(\w+)\)\.')
 
 
 def parse_trace(told: Iterable[dict[str, Any]], files: Collection[str]) -> Trace:
-    """files  those whose lines are wanted"""
+    """Return the trace in the events of a process.
+
+    files  the source files whose lines are wanted
+    """
     executed: set[ExecutedMethod] = set()
     lines: dict[str, tuple[CoveredLine, ...]] = dict.fromkeys(sorted(files), ())
     for event in told:
@@ -333,14 +352,15 @@ def _name_owner(package: str, method: str) -> str:
 
 
 def _parse_functions(file: str, package: str, rows: object) -> Iterator[ExecutedMethod]:
-    """What is not of the shape that our program writes is left out."""
+    """Yield the executed functions; rows that coevo's program would not write are left out."""
     for row in rows if isinstance(rows, list) else ():
         match row:
             case [str() as name, int() as first, int() as last]:
                 yield ExecutedMethod(
                     type=_name_owner(package, name),
                     method=name,
-                    # A package may have several `init`, and two packages one name.
+                    # A package may have several functions `init`, and two packages may have the
+                    # same name.
                     descriptor=f'{file}:{first}',
                     file=file,
                     first_line=first,

@@ -1,4 +1,4 @@
-"""Cells of a pair: laid out, compiled, and kept as long as there is room."""
+"""Cells of a pair: laid out and compiled, with the results kept while there is room."""
 
 from __future__ import annotations
 
@@ -26,8 +26,13 @@ _MOST_TREES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinaryVariant:
-    """How a binary is made beside its sources: with a clock that can be set; packages that tell what of
-    them is executed; packages of which each line has code of its own, wherever it is called from."""
+    """Build options of a binary.
+
+    clock    whether its clock can be set
+    covered  a pattern of the packages that are instrumented for coverage
+    stepped  a pattern of the packages that are compiled without optimizations and inlining (-N -l),
+             so that each line has its own code
+    """
 
     clock: bool = False
     covered: str = ''
@@ -36,7 +41,15 @@ class BinaryVariant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoBinary:
-    """A test binary, or why there is none; see `inside/compile.go`."""
+    """A test binary, or the reasons why there is none; the fields are those of `inside/compile.go`.
+
+    whole   whether everything compiled
+    none    whether the package has no tests to compile
+    broken  error signatures of tests that do not compile, by `FILE#NAME`
+    torn    signatures of syntax errors, by test file
+    all     the signature if no test could be compiled, otherwise ''
+    code    the signature if the code itself does not compile, otherwise ''
+    """
 
     path: Path | None
     name: str
@@ -49,13 +62,14 @@ class GoBinary:
     cpu_seconds: float
 
     def remove(self) -> None:
+        """Delete the binary from the disk."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
 
 
 @dataclass(slots=True, kw_only=True)
 class GoCells:
-    """Those of one thread with one toolchain; what was compiled is the same for all of its pairs."""
+    """The cells of one thread with one toolchain; its pairs share what was compiled."""
 
     context: GoRunContext
     compiler: GoCompiler
@@ -69,7 +83,10 @@ class GoCells:
     )
 
     def compile_binary(self, key: CellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
-        """Compiled now, or before: then it costs nothing. project: whose go.mod it has."""
+        """Return a test binary, compiled now or before; the latter costs no time.
+
+        project  provides the go.mod
+        """
         name = (key, project.digest, variant)
         binary = self._binaries.pop(name, None)
         if binary is None:
@@ -80,12 +97,13 @@ class GoCells:
         return binary
 
     def has_binary(self, key: CellKey, project: GoProject) -> bool:
+        """Return whether the plain binary of a cell is already compiled."""
         return (key, project.digest, BinaryVariant()) in self._binaries
 
     def pack_tree(
         self, key: CellKey, project: GoProject, sources: MainSources | None = None
     ) -> Path:
-        """The archive of its files."""
+        """Return the archive of a cell's files."""
         name = (replace(key, module=''), project.digest, sources)
         archive = self._trees.pop(name, None)
         if archive is None:
@@ -104,7 +122,10 @@ class GoCells:
         return archive
 
     def run_test_process(self, run: GoTestRun, *, shared: bool) -> GoRunResult:
-        """shared  whether it may be in a sandbox in which other processes of its cell were before"""
+        """Run tests in a process.
+
+        shared  whether it may use a sandbox in which other processes of its cell ran before
+        """
         spent = 0.0
         if shared:
             done, spent = self.sessions.run_in_session(run.ground, run, lambda: run.ground)
@@ -115,6 +136,7 @@ class GoCells:
         return replace(done, cpu_seconds=done.cpu_seconds + spent)
 
     def close(self) -> None:
+        """End all sessions and delete all files."""
         self.sessions.close()
         self.compiler.close()
         self._binaries.clear()

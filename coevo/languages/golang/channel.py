@@ -1,4 +1,8 @@
-"""What a test process says of its tests, put together; nothing of it is trusted before it is checked."""
+"""Reads what a test process and its observer report. Nothing is trusted before it is checked.
+
+The observer watches the test process from above (`inside/observe.go`). The test process cannot
+forge the observer's events, since these carry a key that only coevo's program knows.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ _MOST_EVENTS = 1 << 16
 
 @dataclass(slots=True, kw_only=True)
 class GoTestReport:
-    """What was said of one test; a panic is what the standard library saw it end by."""
+    """The report on one test. `panic` is what ended it, as the standard library saw it."""
 
     begun: bool = False
     verdict: Verdict | None = None
@@ -32,16 +36,18 @@ class GoTestReport:
 
 @dataclass(slots=True, kw_only=True)
 class GoProcessReport:
-    """What was said of a process. Fulfils `coevo.languages.core.test_runs.ProcessReport`.
+    """The report on a process. Fulfils `coevo.languages.core.test_runs.ProcessReport`.
 
-    tests     by name, in the order in which they were asked for
-    started   whether our program was there
-    status    how the test process ended, as our program saw it
-    late      the test for which it was killed
+    tests     by name, in the requested order
+    started   whether coevo's program in the sandbox started
+    status    how the test process ended, as coevo's program saw it
+    late      the test whose time limit caused the process to be killed
     executed  rows of `inside/executed.go`
-    key       under which our program tells what no test process may: that a run is over, what was seen
-    seen      by an observer; None where nobody watched
-    over      whether it has told all; again: whether it is ready for a next run
+    key       authenticates the events that no test process may forge: the end of a run,
+              observations
+    seen      the observations; None if there was no observer
+    over      whether everything has been reported
+    again     whether the session is ready for another run
     """
 
     tests: dict[str, GoTestReport]
@@ -55,6 +61,7 @@ class GoProcessReport:
     again: bool = False
 
     def handle_event(self, event: dict[str, Any]) -> None:
+        """Record an event; events of unknown kinds or tests are ignored."""
         name = event.get('test')
         test = self.tests.get(name) if isinstance(name, str) else None
         match event.get('e'):
@@ -77,18 +84,21 @@ class GoProcessReport:
 
     @property
     def is_complete(self) -> bool:
+        """True if all tests have a verdict."""
         return all(test.verdict is not None for test in self.tests.values())
 
     @property
     def is_refused_for_good(self) -> bool:
+        """See `ProcessReport.is_refused_for_good`; never."""
         return False
 
     def settles_run(self, status: str, *, over: bool) -> bool:
+        """See `ProcessReport.settles_run`."""
         return self.late is not None or (over and not is_killed(self, status))
 
     @property
     def running(self) -> str | None:
-        """A test that has begun and not ended."""
+        """A test that has begun and not ended; None if there is none."""
         unfinished = (n for n, test in self.tests.items() if test.begun and test.verdict is None)
         return next(unfinished, None)
 
@@ -96,10 +106,10 @@ class GoProcessReport:
 def make_verdicts(
     heard: GoProcessReport, names: Sequence[str], status: str, noise: str
 ) -> list[Verdict | None]:
-    """One for each name; None for one that lost its process to a neighbour.
+    """Return a verdict for each name; None for a test whose process a neighbour ended.
 
-    A test has passed if it began, ended, and its process ended as one does in which no test failed, or
-    as one in which only others did.
+    A test has passed if it began and ended, and the exit status fits the outcomes of all tests:
+    that of a process in which no test failed, or in which only others did.
     """
     ended = [entry.verdict for entry in heard.tests.values() if entry.verdict is not None]
     failed = any(entry.outcome is Outcome.FAIL for entry in ended)
@@ -138,7 +148,7 @@ def _make_verdict(
         return test.panic
     if test.begun:
         others = [o for n, o in heard.tests.items() if n != name and o.begun and o.verdict is None]
-        # Of tests that ran beside each other nobody knows which one ended their process.
+        # If several tests ran in parallel, it is unknown which one ended the process.
         return None if others else unended
     if not heard.started and index == 0:
         return judge_no_start(noise)
@@ -150,7 +160,7 @@ def _make_verdict(
 
 
 def _choose_worse(one: Verdict | None, other: Verdict) -> Verdict:
-    """Of two tests of one name, in a package and in its external tests."""
+    """Return the worse verdict of two tests with one name, in a package and its external tests."""
     return one if one is not None and one.outcome is Outcome.FAIL else other
 
 
@@ -188,11 +198,9 @@ def _get_cpu_seconds(event: dict[str, Any]) -> float:
     return value / 1000 if type(value) is int and value >= 0 else 0.0
 
 
-# What a failure shows of the machine it happened on, not of the code: one table with its
-# evidence.
-#
-# A sandbox has no network, and its clock is today's. Tests of Go say what went wrong in their own
-# words, in which those of the standard library are.
+# Signs of a failure that is due to the machine and not to the code. A sandbox has no network, and
+# its clock shows the current date. Go tests report errors in their own words, which include those
+# of the standard library.
 
 _NO_NETWORK = (
     r'dial (tcp|udp)4?6? (?!127\.|\[::1\]|localhost)\S+.*(network is unreachable|i/o timeout)'
@@ -205,19 +213,16 @@ _WITHHELD = (
 )
 
 
-# What an observer above a test process saw of its tests (`inside/observe.go`).
-#
-# The test process cannot say it: events of this kind have a key that our program alone knows.
-
-
 _UNSEEN = ObservedCalls(entered=0, left=0, failed=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoObservation:
-    """tests    by name
-    altered  whether the code of the process was not that of its binary any more
-    reached  of the lines that were asked for, by path
+    """The observer's report.
+
+    tests    by name
+    altered  whether the code of the process no longer was that of its binary
+    reached  the requested lines that were executed, by path
     """
 
     tests: Mapping[str, ObservedCalls]
@@ -226,7 +231,7 @@ class GoObservation:
 
 
 def parse_observation(event: Mapping[str, Any]) -> GoObservation:
-    """From our program's event."""
+    """Return the observer's report in an event of coevo's program."""
     return GoObservation(
         tests={
             name: ObservedCalls(
@@ -240,7 +245,7 @@ def parse_observation(event: Mapping[str, Any]) -> GoObservation:
 
 
 def explain_doubt(seen: GoObservation | None, test: str) -> str | None:
-    """Why a pass of it is not to be believed."""
+    """Return why the pass of a test is not credible; None if the observer confirms it."""
     if seen is None:
         return UNOBSERVED
     return explain_disagreement(seen.tests.get(test, _UNSEEN), interferes=seen.altered)

@@ -1,4 +1,4 @@
-"""How anybody runs tests of a start state with Go alone."""
+"""Makes the commands that run tests of a start state with Go alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coevo.languages.reading import RevisionTree
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
-# What stands behind the part of a command that has tests of a module run at all.
+# The options after the part of a command that runs tests of a module at all.
 _OPTIONS = ' -vet=off'
 
 
@@ -28,7 +28,7 @@ def add_commands(
     methods: Sequence[TestMethod],
     tree: RevisionTree,
 ) -> Environment:
-    """The environment with its two commands; without methods all tests of the file are run."""
+    """Return the environment with its two commands; without methods, all tests of the file run."""
     where = '' if module == '.' else f'cd {shlex.quote(module)} && '
     test = f'{where}{_build_go_test_command(module, tree)}{_OPTIONS} -count=1'
     wanted = methods or _list_all_tests(tree.parse_file(test_file), module, test_file)
@@ -41,7 +41,10 @@ def add_commands(
 
 
 def _build_go_test_command(module: str, tree: RevisionTree) -> str:
-    """In a workspace with a go.mod of its own, beside the tree, that says what the workspace does."""
+    """Return the start of the command.
+
+    In a workspace, it makes a go.mod beside the tree that does what go.work does.
+    """
     if GO_WORK not in tree.entries:
         return 'go test -mod=mod'
     texts = {
@@ -61,7 +64,11 @@ def _build_go_test_command(module: str, tree: RevisionTree) -> str:
 
 
 def build_command_start(module: str, environment: Environment | None) -> str:
-    """How tests of a module are begun, as `add_commands` has told; as outside of a workspace where it has not."""
+    """Return the start of the command that runs tests of a module.
+
+    It is taken from the command of `add_commands` if there is one; otherwise it suits modules
+    outside of workspaces.
+    """
     if environment is not None and environment.test_command:
         return environment.test_command.partition(_OPTIONS)[0]
     return 'go test -mod=mod' if module == '.' else f'cd {module} && go test -mod=mod'
@@ -75,6 +82,6 @@ def _list_all_tests(file: SourceFile, module: str, path: str) -> list[TestMethod
 
 
 def make_run_pattern(methods: Sequence[TestMethod]) -> str:
-    """What `-run` is given to run them and no others."""
+    """Return the argument of `-run` that selects exactly these tests."""
     names = dict.fromkeys(re.escape(method.test_method) for method in methods)
     return f'^({"|".join(names)})$'

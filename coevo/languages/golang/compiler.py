@@ -1,7 +1,7 @@
-"""Asks the Go toolchain in the sandbox, and keeps what it has compiled.
+"""Compiles with the Go toolchain in the sandbox, and keeps the results.
 
-It reads the code of strangers and runs none of it. What it writes into its cache, others link: nothing that runs
-their code may write there. One sandbox is asked for one cell after the other.
+The compiler reads untrusted code but never runs it. Others link the contents of its cache, so
+processes that run the code must not write there. One sandbox handles one cell after the other.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ _BINARY = re.compile(r'binary/[^/\0]{1,200}')
 _ANSWER = 'answer.json'
 _LENGTH_BYTES = 32
 
-# What was compiled for one order lies in memory for the next.
+# Each order leaves compiled packages in memory for the next one, so a process handles only so many.
 _MOST_ORDERS = 40
 
-# In an answer: why there is no other one, of an order that used more than it may. That is the code's doing.
+# Key in a reply: the signature of an order that exceeded its limits, which is the code's fault.
 LATE = 'Late'
 
 _BOUNDS: CpuBounds[str] = CpuBounds(tests={}, loading=COMPILING_SECONDS, loading_is='cpu')
 
-# What most tests import; the rest is compiled when it is asked for, and kept for a run.
+# Packages that most tests import; the others are compiled on demand and kept for the run.
 _STANDARD = (
     'net/http/httptest',
     'testing',
@@ -62,7 +62,7 @@ _STANDARD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompilerReply:
-    """What was found out, and the test binary with its name, if one was compiled."""
+    """The result of an order, and the test binary with its name if one was compiled."""
 
     result: Mapping[str, Any]
     cpu_seconds: float
@@ -71,7 +71,7 @@ class CompilerReply:
 
 
 class GoCompiler:
-    """One toolchain, for one thread. `folder` may be that of others, too."""
+    """Compiles with one toolchain, for one thread. Several compilers may share `folder`."""
 
     def __init__(self, sandbox: Sandbox, made: PreparedToolchain, folder: Path) -> None:
         self._sandbox, self.prepared, self._folder = sandbox, made, folder
@@ -83,7 +83,11 @@ class GoCompiler:
         self._running: _CompilerProcess | None = None
 
     def ask(self, mode: str, tree: Path, order: Mapping[str, object]) -> CompilerReply:
-        """Transient where it does not come to its end."""
+        """Carry out an order on a tree.
+
+        Raises:
+            Transient: the compiler did not finish, and the code is not to blame.
+        """
         if self._running is not None and self._running.count >= _MOST_ORDERS:
             self.close()
         if self._running is None:
@@ -95,6 +99,7 @@ class GoCompiler:
             raise
 
     def close(self) -> None:
+        """End the process."""
         if self._running is not None:
             self._running.close()
             self._running = None
@@ -142,7 +147,7 @@ class GoCompiler:
         return result, binary, name
 
     def _compile_standard_library(self) -> Path:
-        """Compiled packages of the standard library, the same for all runs."""
+        """Return compiled packages of the standard library, which all runs share."""
         prepared = self.prepared
         key = hashlib.sha256(f'{prepared.overlay_digest} {_STANDARD}'.encode()).hexdigest()[:16]
         target = (
@@ -169,12 +174,12 @@ class GoCompiler:
 
 
 class _CompilerProcess:
-    """Our program in its sandbox.
+    """Coevo's program in its sandbox.
 
-    count  of the orders that it was given
+    count  the number of orders it has received
     """
 
-    # what `watching` looks at: no test is run
+    # `watch_limits` reads this: no test runs here.
     running: str | None = None
 
     def __init__(self, process: Process) -> None:
@@ -184,7 +189,7 @@ class _CompilerProcess:
         self.late: str | None = None
 
     def ask(self, order: Mapping[str, object], tree: Path) -> tuple[bytes, float]:
-        """The archive that it answers by, empty if it does not; CPU seconds."""
+        """Return the archive with which the process replies, empty if none; and CPU seconds."""
         self.count += 1
         self._process.resume_watch()
         with watch_limits(self._process, self, _BOUNDS, self._used):
@@ -196,18 +201,22 @@ class _CompilerProcess:
         return content, spent
 
     def find_exceeded_limit(self, spent: float) -> str | None:
-        """The signature of an order that used more than it may; what was slow for want of a processor is none."""
+        """Return the signature of an order that exceeded its limits; None if it did not.
+
+        An order that was slow because the machine was busy does not count.
+        """
         limit = self._process.exceeded
         if limit == 'memory' or (limit == 'cpu' and spent >= COMPILING_SECONDS):
             return f'compiler_{limit}'
         return None
 
     def kill_and_explain(self) -> str:
-        """Why it has ended."""
+        """Kill the process and return why it did not reply."""
         self._process.kill()
         return self._process.exceeded or self._process.get_noise()[-300:].strip()
 
     def close(self) -> None:
+        """End the process."""
         dismiss_process(self._process)
 
     def _send_order(self, order: Mapping[str, object], archive: bytes) -> None:
@@ -222,7 +231,7 @@ class _CompilerProcess:
 
 
 def _write_whole_file(place: SafePath, content: Any, mode: int) -> None:
-    """Write a file whole or not at all, over one of the same name."""
+    """Write a file whole or not at all; a file of the same name is replaced."""
     new = place.join_beside(f'.{secrets.token_hex(8)}')
     with new.open_new_file(mode) as file:
         shutil.copyfileobj(content, file)

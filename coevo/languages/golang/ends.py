@@ -1,4 +1,4 @@
-"""Both ends of a pair made ready in the same way: one toolchain, one date, each its own go.mod."""
+"""Prepares both ends of a pair in the same way: one toolchain, one date, a go.mod for each."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ BUILDER = 'go'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoBuiltEnd:
-    """A revision; project is None where there is nothing to be built with."""
+    """One built revision; `project` is None if nothing could be built."""
 
     build: Build
     project: GoProject | None = None
 
 
 def choose_toolchain(context: GoRunContext, pair: Pair) -> GoToolchain | str:
-    """The newest toolchain, if it knows the language of both ends; else which one is lacking."""
+    """Return the newest toolchain, or the missing release if it is too old for either end."""
     wanted = max(
         context.describe_revision(commit.rev, pair.repo, pair.new).level
         for commit in (pair.old, pair.new)
@@ -39,11 +39,12 @@ def choose_toolchain(context: GoRunContext, pair: Pair) -> GoToolchain | str:
 
 
 def make_unbuilt_end(commit: Commit, lacking: str) -> GoBuiltEnd:
+    """Return the end of a pair that no toolchain of this machine builds."""
     return GoBuiltEnd(build=make_build_without_runtime(commit.rev, lacking))
 
 
 def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) -> GoBuiltEnd:
-    """Built now, or at no cost what another pair has built in the same way."""
+    """Build one end of a pair, or reuse without cost what another pair built in the same way."""
     toolchain = cells.compiler.prepared.toolchain
     when = pair.new.committer_date
     key = (commit.rev, toolchain.version, when.date() if when else None)
@@ -69,7 +70,7 @@ def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) 
 
 
 def _list_test_packages(context: GoRunContext, pair: Pair) -> frozenset[str]:
-    """Folders with test files at either end."""
+    """Return the folders that contain test files at either end."""
     return frozenset(
         posixpath.dirname(path) or '.'
         for commit in (pair.old, pair.new)
@@ -81,7 +82,7 @@ def _list_test_packages(context: GoRunContext, pair: Pair) -> frozenset[str]:
 def _build_packages(
     cells: GoCells, rev: str, project: GoProject, packages: frozenset[str]
 ) -> tuple[dict[str, str | None], float]:
-    """Of each package folder why its code does not build; CPU seconds."""
+    """Return for each package folder why its code does not build, or None; and CPU seconds."""
     failures: dict[str, str | None] = {}
     spent = 0.0
     here = cells.context.repository.tree(rev)

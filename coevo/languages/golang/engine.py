@@ -1,4 +1,4 @@
-"""What a run over one repository builds with: an engine for all threads, a builder for each."""
+"""Builds the pairs of one repository: an engine for all threads, a builder for each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from coevo.model.errors import Fatal
 from coevo.model.records import Pair
 from coevo.sandboxes.names import CONFINING
 
-# A pair has four cells, each in few packages; one that is open holds a tree in memory.
+# A pair has four cells, each in few packages; an open session keeps a tree in memory.
 _MOST_SESSIONS = 8
 
 
@@ -31,6 +31,7 @@ class GoBuilder:
         self._cells: dict[GoToolchain, GoCells] = {}
 
     def build(self, pair: Pair) -> GoBuiltPair:
+        """See `Builder.build`."""
         toolchain = choose_toolchain(self._context, pair)
         if isinstance(toolchain, str):
             ends = make_unbuilt_end(pair.old, toolchain), make_unbuilt_end(pair.new, toolchain)
@@ -57,12 +58,18 @@ class GoBuilder:
         return self._cells[toolchain]
 
     def close(self) -> None:
+        """End all sessions and delete the files of all cells."""
         for cells in self._cells.values():
             cells.close()
         self._cells.clear()
 
 
 def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
+    """Return the engine of a run.
+
+    Raises:
+        Fatal: the sandbox does not confine processes.
+    """
     supply = run.runtimes
     assert supply is None or isinstance(supply, GoSupply), 'those that Go itself gave'
     if run.sandbox not in CONFINING:

@@ -1,7 +1,7 @@
-"""The go command on the host: it says what this machine is set up for, and brings toolchains.
+"""Runs the go command on the host, to read the machine's settings and to install toolchains.
 
-It reads no file of a repository and is given no text of one. Whatever reads a repository runs in the sandbox
-(`projects.py`, `compiler.py`).
+It reads no file of a repository and is passed no text from one. Everything that reads a repository
+runs in the sandbox (`projects.py`, `compiler.py`).
 """
 
 from __future__ import annotations
@@ -22,23 +22,27 @@ from coevo.storage.folders import find_cache_folder
 from coevo.storage.retries import retry
 
 _SECONDS = 1800
-_PAUSE = 2.0  # seconds before it is tried again
+_PAUSE = 2.0  # seconds before the next attempt
 
-# What of a person's settings would change what is asked for.
+# Settings of the user that would change the result.
 _OURS = ('GOFLAGS', 'GOWORK', 'GOROOT', 'GOBIN', 'GO111MODULE', 'GOOS', 'GOARCH', 'GOEXPERIMENT')
 
 _ASKED = ('GOPROXY', 'GOSUMDB', 'GONOSUMDB')
-# The name of a database ends where its key begins; an address of its own may follow.
+# The name of a database ends where its key begins; a separate address may follow.
 _DATABASE = re.compile(
     r'(?P<name>[A-Za-z0-9][A-Za-z0-9.-]*)(?:\+\S+)?(?:\s+(?P<url>https?://\S+))?'
 )
-# The go command knows this one as another address of the first.
+# The go command treats the first as another address of the second.
 _MIRRORED = {'sum.golang.google.cn': 'sum.golang.org'}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChecksumDatabase:
-    """name: as the go command asks for it; url: where it is, without a slash at its end"""
+    """A checksum database.
+
+    name  as the go command refers to it
+    url   its address, without a slash at the end
+    """
 
     name: str
     url: str
@@ -46,7 +50,7 @@ class ChecksumDatabase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoSettings:
-    """What this machine's go command would ask.
+    """The settings of this machine's go command.
 
     proxies    URLs of module proxies, in order
     variables  of the checksum database, for a go command in the sandbox
@@ -58,7 +62,7 @@ class GoSettings:
 
 
 def load_settings(toolchain: GoToolchain) -> GoSettings:
-    """Return what the machine is set up for, by its environment and its `go env -w`."""
+    """Return the settings of the machine, from its environment and from `go env -w`."""
     with tempfile.TemporaryDirectory(prefix='coevo-go-') as folder:
         settings = json.loads(run_go(toolchain, ('env', '-json', *_ASKED), Path(folder)))
     urls = (text.rstrip('/') for text in re.split('[,|]', settings['GOPROXY']))
@@ -88,11 +92,12 @@ def run_go(
     folder: Path,
     more: Mapping[str, str] | None = None,
 ) -> str:
-    """Return what the command writes, in an empty folder of ours.
+    """Return what the go command prints, run in an empty folder.
 
-    Words of coevo alone are given to it, so that a failure is trouble of the machine or of its network.
+    Its arguments are coevo's own, so a failure is due to the machine or its network.
 
-    Raises: Transient after some tries.
+    Raises:
+        Transient: several attempts failed.
     """
     return retry(partial(_run_once, toolchain, words, folder, more or {}), pause=_PAUSE)
 

@@ -1,4 +1,4 @@
-"""What an agent needs to run tests without a network: a toolchain, and the modules of the task."""
+"""Provides agents with what they need to run tests offline: a toolchain and the task's modules."""
 
 from __future__ import annotations
 
@@ -25,10 +25,17 @@ class GoKits:
     """Fulfils `coevo.languages.kits.Kits`."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, say: Say) -> None:
-        """`folder`: an empty one that the sandbox's user can enter."""
+        """Make the kits of a run; `folder` is not used."""
         self._say = say
 
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
+        """See `Kits.make_kit`.
+
+        Raises:
+            Fatal: there is no toolchain on this machine.
+            DamagedSnapshot: the task names a module that cannot exist.
+            Transient: a module must be downloaded, and no proxy replies.
+        """
         toolchain = _find_toolchain(task.environment.runtime if task.environment else '', self._say)
         libraries = task.environment.libraries if task.environment else ()
         if libraries:
@@ -43,7 +50,10 @@ class GoKits:
 
 
 def _find_toolchain(version: str, say: Say) -> GoToolchain:
-    """The one that a task was made with, or one of its release, brought; else any."""
+    """Return the toolchain with which a task was made, or one of its release; otherwise any.
+
+    It is installed if necessary and possible.
+    """
     supply = GoSupply(brings=True, say=say)
     if version:
         supply.can_provide(version)

@@ -1,4 +1,4 @@
-"""Go tested by its own `testing`: packages of old revisions compiled, and their tests run in the sandbox."""
+"""Go with its package testing: compiles packages of old revisions and runs their tests."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ make_kits = GoKits
 
 
 def can_build_revision(repository: Repository, rev: str) -> bool:
-    """Whether a revision has a go.mod, or what was used before, or a package, at its root."""
+    """Return whether a revision has a go.mod, a predecessor of it, or a package at its root."""
     tree = repository.tree(rev)
     if any(name in tree for name in BUILD_FILES):
         return True
@@ -63,7 +63,11 @@ def can_build_revision(repository: Repository, rev: str) -> bool:
 
 
 def make_runtimes(*, brings: bool = False, like: str = '', say: Say = ignore_message) -> GoSupply:
-    """like  a version such as 1.26.8: that very one, else those of its release, else all"""
+    """Return the toolchains that a run may use.
+
+    like  a version such as 1.26.8: selects this very version, failing that those of its release,
+          failing that all
+    """
     known = find_toolchains()
     may_bring = brings and not os.environ.get(LIMIT)
     return GoSupply(known=select_alike(like, known) or known, brings=may_bring, say=say)
@@ -75,6 +79,7 @@ def make_prompt_words(
     methods: Sequence[TestMethod],
     environment: Environment | None = None,
 ) -> PromptWords:
+    """See `Language.make_prompt_words`."""
     chosen = f" -run '{make_run_pattern(methods)}'" if methods else ''
     return PromptWords(
         framework="Go's testing package",

@@ -1,4 +1,4 @@
-"""The jobs in which our program runs: what each sees of the host, and how much it may use."""
+"""Defines the sandbox jobs of coevo's program: what each sees of the host, and its limits."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ MEMORY_BYTES = 6 << 30
 PROCESSES = 1024
 FILE_BYTES = 512 << 20
 DISK_BYTES = 1 << 30
-# CPU seconds for one order to the compiler; a module with hundreds of dependencies takes half of that at first.
+# CPU seconds for one order to the compiler; a module with hundreds of dependencies takes half of it
+# for the first order.
 COMPILING_SECONDS, COMPILING_DISK_BYTES = 600.0, 6 << 30
 LISTING_SECONDS = 600.0
-_SERVING_SECONDS = 30 * 86400.0  # of many orders, each of which has its limit
+_SERVING_SECONDS = 30 * 86400.0  # for many orders, each of which has its own limit
 
-# A compiler has little garbage to collect, and ends soon.
+# A compiler run is short and has little garbage to collect.
 _COMPILING = {'GOMAXPROCS': '2', 'GOGC': 'off', 'GOMEMLIMIT': '1GiB'}
 
-# Processors that the runtime thinks there are, whatever the machine has.
+# The number of processors that the runtime is told, whatever the machine has.
 PROCESSORS, OTHER_PROCESSORS = 4, 1
 
 
 def make_compiler_job(made: PreparedToolchain, caches: Sequence[Path]) -> Job:
-    """Reads trees, runs nothing of them, and answers by archives on standard output."""
+    """Return a job that reads trees, runs nothing of them, and replies on standard output."""
     mounts = [*_list_common_mounts(made), Mount(source=made.overlay, target=OVERLAY)]
     for source, target in zip(caches, CACHES, strict=False):
         mounts.append(Mount(source=source, target=target))
@@ -40,7 +41,10 @@ def make_compiler_job(made: PreparedToolchain, caches: Sequence[Path]) -> Job:
 
 
 def make_listing_job(made: PreparedToolchain) -> Job:
-    """Lists what a tree imports and runs nothing of it. It waits for its order, which says where its proxy is."""
+    """Return a job that lists the imports of a tree and runs nothing of it.
+
+    It waits for its order, which contains the address of its proxy.
+    """
     return Job(
         argv=(PROGRAM, 'list'),
         limits=_make_limits(LISTING_SECONDS, LISTING_SECONDS * 5, COMPILING_DISK_BYTES),
@@ -57,10 +61,10 @@ def make_test_job(
     cpu_seconds: float,
     wall_seconds: float,
 ) -> Job:
-    """Runs a test binary, with its channel on standard output.
+    """Return a job that runs a test binary, with its channel on standard output.
 
-    mode    of our program
-    binary  where it lies, and at which place of the sandbox it is seen
+    mode    of coevo's program
+    binary  its path on the host, and its path in the sandbox
     """
     binary_path, target = binary
     mounts = (
@@ -89,7 +93,7 @@ def _list_common_mounts(made: PreparedToolchain) -> Iterator[Mount]:
 
 
 def make_variables(toolchain: GoToolchain) -> dict[str, str]:
-    """Nothing is asked of a network, no C is compiled, no other toolchain is chosen."""
+    """Return variables that allow no network, no compiling of C, and no other toolchain."""
     return {
         'PATH': f'{toolchain.inside}/bin:/usr/bin:/bin',
         'GOROOT': toolchain.inside,

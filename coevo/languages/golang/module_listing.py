@@ -1,4 +1,7 @@
-"""Which modules a tree needs: the go command is asked in the sandbox, with a module proxy of ours as its only network."""
+"""Finds the modules that a tree needs.
+
+The go command does so in a sandbox whose only network is coevo's module proxy.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _LENGTH_BYTES = 32
 _ROOT = f'{SOURCES}/tree'
 _FORMAT = '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}'
 _DOWNLOADING = 'go: downloading'
-# Why a module cannot be listed where its listing takes more than it may. A text of a stranger decides that.
+# The failure of a module whose listing exceeds its limits. Untrusted text is to blame for that.
 _EXCEEDED = {'cpu': 'listing_exceeds_cpu', 'memory': 'listing_exceeds_memory'}
 
 
@@ -35,8 +38,8 @@ _EXCEEDED = {'cpu': 'listing_exceeds_cpu', 'memory': 'listing_exceeds_memory'}
 class ListedModule:
     """A module as the go command completes it.
 
-    modules  path and version of each module whose packages are imported
-    failure  why it cannot be listed, in the go command's first words; None if it can
+    modules  path and version of each module from which packages are imported
+    failure  why it cannot be listed, in the first words of the go command; None if it can
     """
 
     go_mod: bytes = b''
@@ -46,7 +49,7 @@ class ListedModule:
 
 
 class ModuleLister:
-    """Lists trees. Safe from several threads."""
+    """Lists the modules that trees need; safe for use by several threads."""
 
     def __init__(self, sandbox: Sandbox, settings: GoSettings) -> None:
         self._sandbox, self._settings = sandbox, settings
@@ -55,13 +58,14 @@ class ModuleLister:
     def list_modules(
         self, made: PreparedToolchain, tree: Path, folders: Sequence[str], when: datetime | None
     ) -> dict[str, ListedModule]:
-        """Return what the packages of each module and their tests import, downloaded for the compiler.
+        """Download what the packages of each module and their tests import, and return it.
 
         tree     an archive
-        folders  of modules below its root
-        when     nothing newer is taken where no version is asked for; None: now
+        folders  the folders of modules below its root
+        when     where no version is required, nothing newer is used; None for now
 
-        Raises: Transient for trouble of the network or of the sandbox.
+        Raises:
+            Transient: the network or the sandbox failed.
         """
         proxy = ModuleProxy(
             store=self._store,
@@ -85,7 +89,7 @@ class ModuleLister:
 
 
 def parse_hashes(go_sum: bytes) -> Iterator[tuple[str, str, str]]:
-    """Yield path, version and hash of each module in a go.sum; hashes of go.mod files alone are passed over."""
+    """Yield path, version and hash of each module in a go.sum, but not of mere go.mod files."""
     for line in go_sum.decode(errors='replace').splitlines():
         words = line.split()
         if len(words) == 3 and not words[1].endswith('/go.mod'):
@@ -113,7 +117,7 @@ def _send_order(
 
 
 def _receive_rows(process: Process) -> Sequence[Mapping[str, Any]] | None:
-    """Return what our program says; None where it does not."""
+    """Return the reply of coevo's program; None if there is none."""
     length = process.stdout.readline(_LENGTH_BYTES)
     if not length.strip().isdigit() or int(length) > _MOST_BYTES:
         return None
@@ -125,7 +129,11 @@ def _receive_rows(process: Process) -> Sequence[Mapping[str, Any]] | None:
 
 
 def _explain_silence(process: Process) -> str:
-    """Return why a listing did not come to its end. Raises: Transient where no text of the tree is to blame."""
+    """Return why a listing did not finish.
+
+    Raises:
+        Transient: the contents of the tree are not to blame.
+    """
     process.kill()
     if process.exceeded in _EXCEEDED:
         return _format_failure(_EXCEEDED[process.exceeded])
@@ -157,7 +165,7 @@ def _parse_modules(
 
 
 def _find_first_words(complaint: str, url: str) -> str:
-    """Return the first line that says what is wrong, without places that are others the next time."""
+    """Return the first line that names the problem, without paths that differ each time."""
     lines = [line for line in complaint.splitlines() if not line.startswith(_DOWNLOADING)]
     text = ' '.join(lines[:1]).replace(url, '').replace(f'{_ROOT}/', '').replace(_ROOT, '.')
     return text.removeprefix('go: ')

@@ -1,8 +1,9 @@
-"""The module proxy that a sandboxed go command asks, as the machine's own proxy was on a day.
+"""Serves modules to a sandboxed go command as the machine's module proxy would have on a given day.
 
-Where no version is asked for, nothing newer than the day is offered: the go command has no such option, so that lists
-and the latest version are answered here (https://go.dev/ref/mod#goproxy-protocol). Files of a version are those that
-the machine's proxy has. The checksum database is passed through.
+Where no version is required, nothing newer than that day is offered. The go command has no such
+option, so lists and latest versions are computed here (https://go.dev/ref/mod#goproxy-protocol).
+The files of a version come from the machine's proxy. Requests to the checksum database are passed
+through.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from coevo.storage.beneath import UnsafePath
 
 _LIST = re.compile(r'([^@]+)/@v/list')
 _LATEST = re.compile(r'([^@]+)/@latest')
-# A version that a go.mod names by a branch, a tag or a commit: the proxy says which one that is.
+# A version that a go.mod names by a branch, a tag or a commit: the proxy resolves it.
 _QUERY = re.compile(r'[^@]+/@v/[A-Za-z0-9._~!+-]+\.info')
 _CLEAN = re.compile(r'[A-Za-z0-9._~!+@/-]+')
 _VERSION = re.compile(r'v(\d{1,9})\.(\d{1,9})\.(\d{1,9})(-[\w.-]+)?(\+incompatible)?')
@@ -30,17 +31,21 @@ _LATER = ProxyAnswer(status=404, body=b'not found: of a later day')
 
 
 class DatedVersions:
-    """Which versions of modules there were on a day, as a proxy tells. None: all that there are now."""
+    """The versions of modules that existed on a day, according to a proxy.
+
+    If the day is None, all present versions count.
+    """
 
     def __init__(self, store: ModuleStore, when: datetime | None) -> None:
         self._store, self._when = store, when
 
     def list_versions(self, module: str) -> list[str] | None:
-        """Return the versions that were there, oldest first; None for a module that no proxy has.
+        """Return the versions that existed, oldest first; None for a module that no proxy has.
 
-        Dates are taken to rise with the version.
+        Dates are assumed to rise with the version.
 
-        Raises: Transient where a proxy cannot be asked.
+        Raises:
+            Transient: a proxy did not reply.
         """
         listed = self._fetch_versions(module)
         if listed is None or self._when is None:
@@ -51,12 +56,15 @@ class DatedVersions:
         return listed[:first_new]
 
     def find_latest(self, module: str) -> bytes | None:
-        """Return what a module is at where no version of it was there; None if a version was, or no proxy has it.
+        """Return the state of a module without any version on that day; None if there is one.
 
-        That is its oldest version, or its newest commit if it has no version: which commits there were on a day no proxy
-        tells.
+        None, too, if no proxy has the module.
 
-        Raises: Transient where a proxy cannot be asked.
+        The result is its oldest version, or its newest commit if it has no version, since proxies
+        do not know which commits existed on a day.
+
+        Raises:
+            Transient: a proxy did not reply.
         """
         listed = self._fetch_versions(module)
         if self._when is not None and listed and not self._is_old(f'{module}/@v/{listed[0]}.info'):
@@ -77,14 +85,21 @@ class DatedVersions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleProxy:
-    """Answers the requests of one job; fulfils `coevo.sandboxes.read_only_proxy.Answering` by `answer_request`."""
+    """Answers the requests of one job.
+
+    `answer_request` fulfils `coevo.sandboxes.read_only_proxy.Answering`.
+    """
 
     store: ModuleStore
     dates: DatedVersions
     settings: GoSettings
 
     def answer_request(self, target: str, headers: Message) -> ProxyAnswer:
-        """Return what a request's target asks for. Raises: Transient where a proxy cannot be asked."""
+        """Return the answer to a request.
+
+        Raises:
+            Transient: a proxy did not reply.
+        """
         path = unquote(target.partition('?')[0]).lstrip('/')
         if not _CLEAN.fullmatch(path) or '..' in path.split('/'):
             return NOT_THERE
@@ -128,7 +143,7 @@ def _parse_versions(listed: bytes) -> list[str]:
 
 
 def _is_before(info: bytes, when: datetime | None) -> bool:
-    """Whether a version is no newer than a day; one whose date cannot be read is."""
+    """Return whether a version is not newer than a day; True if its date cannot be read."""
     try:
         text = json.loads(info).get('Time')
         return when is None or text is None or datetime.fromisoformat(text) <= when

@@ -1,8 +1,8 @@
-"""Modules of the machine's module proxy, kept in the layout of Go's module cache.
+"""Keeps modules of the machine's module proxy in the layout of Go's module cache.
 
-Only this file writes to that cache. Every byte in it comes from the proxy that this machine asks, never from a sandbox:
-the go command there says which files it wants, and checks them against go.sum and the checksum database. A module is
-laid out here for the compiler once go.sum has its hash.
+Only this file writes to that cache. Every byte in it comes from the machine's proxy, never from a
+sandbox. The go command in the sandbox names the files that it wants, and checks them against go.sum
+and the checksum database. A module is unpacked for the compiler once go.sum contains its hash.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from coevo.storage.beneath import PathFault, SafePath, UnsafePath, join_beneath
 from coevo.storage.bounded_reading import UnreadableContent, load_member, open_zip
 from coevo.storage.fetching import FetchAnswer, Fetcher
 
-# As the go command limits them (https://go.dev/ref/mod#zip-path-size-constraints).
+# The limits of the go command (https://go.dev/ref/mod#zip-path-size-constraints).
 _MOST_ZIP_BYTES = 500 << 20
 _MOST_TEXT_BYTES = 16 << 20
 _ZIP_SECONDS, _TEXT_SECONDS = 900.0, 120.0
 _MOST_FILES = 200_000
-# Texts that are kept in memory: tiles of the checksum database and what is asked of dates.
+# The number of texts kept in memory: tiles of the checksum database and dates of versions.
 _MOST_KEPT = 4096
 
 _PART = r'[A-Za-z0-9._~!+-]+'
@@ -44,7 +44,7 @@ _FILE = re.compile(
 )
 _KINDS = ('info', 'mod', 'zip')
 _INCOMING = '.incoming'
-# What stands in a URL as it is.
+# Characters that a URL contains unescaped.
 _SAFE = '/@!+~'
 
 
@@ -62,12 +62,12 @@ class ModuleFile:
 
     @property
     def path(self) -> str:
-        """Its path at a proxy."""
+        """The path of the file at a proxy."""
         return f'{self.module}/@v/{self.version}.{self.kind}'
 
 
 def parse_proxy_path(path: str) -> ModuleFile | None:
-    """Return the file that a path of the proxy's protocol means; None for anything else."""
+    """Return the file to which a path of the proxy's protocol refers; None for any other path."""
     match = _FILE.fullmatch(path)
     if match is None:
         return None
@@ -75,15 +75,21 @@ def parse_proxy_path(path: str) -> ModuleFile | None:
 
 
 def escape_capitals(text: str) -> str:
-    """Return a module's path or version as the protocol writes it (golang.org/x/mod/module, EscapePath)."""
+    """Return a module's path or version as the protocol writes it.
+
+    See golang.org/x/mod/module, EscapePath.
+    """
     return re.sub('[A-Z]', lambda letter: f'!{letter[0].lower()}', text)
 
 
 class ModuleStore:
-    """What was downloaded before, and what the machine's proxies have. Safe from several threads and processes."""
+    """Downloads from the machine's proxies, with a cache.
+
+    Safe for use by several threads and processes.
+    """
 
     def __init__(self, proxies: Sequence[str], fetcher: Fetcher | None = None) -> None:
-        """Take the URLs of proxies, without a slash at their end, in the order in which they are asked."""
+        """Take the URLs of proxies, without a slash at the end, in the order of the attempts."""
         self._proxies = tuple(proxies)
         self._fetcher = fetcher or Fetcher()
         self._root = locate_module_cache()
@@ -93,9 +99,11 @@ class ModuleStore:
         self._guard = threading.Lock()
 
     def fetch_file(self, wanted: ModuleFile) -> Path | None:
-        """Return a file, downloaded now or before; None where no proxy has it.
+        """Return a file, downloaded now or before; None if no proxy has it.
 
-        Raises: Transient where a proxy cannot be asked, UnsafePath for a name that no file system keeps.
+        Raises:
+            Transient: a proxy did not reply.
+            UnsafePath: no file system can store the name.
         """
         target = self._locate_download(wanted)
         with self._get_lock(wanted.path):
@@ -115,11 +123,12 @@ class ModuleStore:
         return target.path
 
     def fetch_text(self, path: str, *, is_kept: bool = False) -> bytes | None:
-        """Return what the first proxy that has it says of a path; None where none has it.
+        """Return the content at a path of the first proxy that has it; None if none has.
 
-        is_kept  whether it never changes, so that a run asks for it once
+        is_kept  whether the content never changes, so that one request is enough for a run
 
-        Raises: Transient where a proxy cannot be asked.
+        Raises:
+            Transient: a proxy did not reply.
         """
         with self._guard:
             if path in self._texts:
@@ -135,9 +144,13 @@ class ModuleStore:
         return answer.content
 
     def fetch_checksums(self, database: ChecksumDatabase, path: str) -> bytes | None:
-        """Return what a checksum database says of a path: through the first proxy that passes it on, else its own.
+        """Return the content at a path of a checksum database; None if there is none.
 
-        Raises: Transient where it cannot be asked.
+        It is requested through the first proxy, if any proxy passes such requests on; otherwise
+        from the database itself.
+
+        Raises:
+            Transient: no reply was received.
         """
         is_kept = path.startswith('tile/')
         if any(self._passes_on_checksums(proxy, database) for proxy in self._proxies):
@@ -150,12 +163,14 @@ class ModuleStore:
         return answer.content if answer.is_found else None
 
     def unpack_module(self, module: str, version: str, is_expected: Callable[[str], bool]) -> None:
-        """Make a downloaded module ready for the compiler, once.
+        """Unpack a downloaded module for the compiler, unless that was done before.
 
         module, version  as go.mod writes them
-        is_expected      asked of its hash, `h1:…`; a module of another one is left alone
+        is_expected      takes the hash of the module, `h1:…`; if it returns False, the module is
+                         not unpacked
 
-        Raises: Transient for a full disk and the like.
+        Raises:
+            Transient: the disk is full or the like.
         """
         wanted = ModuleFile(
             module=escape_capitals(module), version=escape_capitals(version), kind='zip'
@@ -192,7 +207,10 @@ class ModuleStore:
         )
 
     def _passes_on_checksums(self, proxy: str, database: ChecksumDatabase) -> bool:
-        """Whether a proxy speaks for a checksum database (https://go.dev/ref/mod#checksum-database)."""
+        """Return whether a proxy serves a checksum database.
+
+        See https://go.dev/ref/mod#checksum-database.
+        """
         key = f'{proxy}/sumdb/{database.name}/supported'
         with self._guard:
             known = self._passing.get(key)
@@ -206,7 +224,11 @@ class ModuleStore:
     def _ask_proxies(
         self, path: str, most: int, seconds: float, into: IO[bytes] | None = None
     ) -> FetchAnswer | None:
-        """Return the answer of the first proxy that has a path. Raises: Transient where one cannot be asked."""
+        """Return the answer of the first proxy that has a path; None if none has.
+
+        Raises:
+            Transient: no proxy has the path, and one did not reply.
+        """
         trouble: Transient | None = None
         for proxy in self._proxies:
             try:
@@ -227,7 +249,7 @@ class ModuleStore:
 
     @contextmanager
     def _make_incoming_folder(self) -> Iterator[Path]:
-        """Give a folder of our own on the cache's file system."""
+        """Make a temporary folder on the file system of the cache."""
         home = self._root / _INCOMING
         home.mkdir(mode=0o755, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=home) as folder:
@@ -239,11 +261,13 @@ class ModuleStore:
 
 
 def _expand_zip(archive: Path, prefix: str, folder: Path) -> str:
-    """Write the files of a module's zip into a folder of ours; return their hash, `h1:…`.
+    """Write the files of a module's zip into a folder; return their hash, `h1:…`.
 
     The hash is that of golang.org/x/mod/sumdb/dirhash, Hash1.
 
-    Raises: Unreadable, UnsafePath for what is no zip of a module.
+    Raises:
+        UnreadableContent: the file is not the zip of a module.
+        UnsafePath: a name in it cannot be stored.
     """
     digests: list[tuple[str, str]] = []
     left = _MOST_ZIP_BYTES
@@ -265,9 +289,11 @@ def _expand_zip(archive: Path, prefix: str, folder: Path) -> str:
 
 
 def download_modules(toolchain: GoToolchain, libraries: Sequence[LibraryEntry]) -> None:
-    """Download the modules that a task names, and lay them out where their hash is the task's.
+    """Download the modules that a task names, and unpack those whose hash is the task's.
 
-    Raises: Damaged for a name that no module has, Transient where a proxy cannot be asked.
+    Raises:
+        DamagedSnapshot: no module can have such a name.
+        Transient: a proxy did not reply.
     """
     store = ModuleStore(load_settings(toolchain).proxies)
     for library in libraries:

@@ -1,4 +1,4 @@
-"""Runs of tests in the cells of one pair: with which limits, and what a process is told."""
+"""Runs tests in the cells of one pair: chooses the limits and the variables of their processes."""
 
 from __future__ import annotations
 
@@ -22,16 +22,20 @@ from coevo.model.records import TestMethod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoPairCells:
-    """all: those of the thread, of other pairs too"""
+    """The cells of one pair.
+
+    all  the cells of the thread, including those of other pairs
+    """
 
     ends: tuple[GoBuiltEnd, GoBuiltEnd]
     all: GoCells
 
     def find_end(self, rev: str) -> GoBuiltEnd:
+        """Return the end with a revision."""
         return next(end for end in self.ends if end.build.rev == rev)
 
     def find_project(self, key: CellKey) -> GoProject:
-        """That of the code, with the go.mod of another revision where it is borrowed."""
+        """Return the project of the code, with the go.mod of another revision if it borrows it."""
         own = self.find_end(key.code_rev).project
         assert own is not None, 'a revision is built before it is used'
         if key.borrowed is None or key.borrowed.scope is SettingsScope.TEST_LIBRARIES:
@@ -40,22 +44,26 @@ class GoPairCells:
         return own if other is None else replace(own, files=other.files)
 
     def find_module_path(self, key: CellKey) -> str:
+        """Return the path of the module that contains a cell's folder."""
         project = self.find_project(key)
         return project.paths[project.find_module(key.module)]
 
     def find_import_path(self, key: CellKey) -> str:
-        """Of the package in a cell's folder."""
+        """Return the import path of the package in a cell's folder."""
         below = posixpath.relpath(key.module, self.find_project(key).find_module(key.module))
         return posixpath.normpath(f'{self.find_module_path(key)}/{below}')
 
     def compile_binary(self, key: CellKey, variant: BinaryVariant | None = None) -> GoBinary:
+        """Return the test binary of a cell, by default a plain one."""
         return self.all.compile_binary(key, self.find_project(key), variant or BinaryVariant())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoPairRuns:
-    """passing  how long tests took that have passed
-    alone    how often a test was run alone in a cell without edits
+    """Runs the tests of a pair.
+
+    passing  the longest times of tests that have passed
+    alone    the number of times that a test ran alone in a cell without edits
     """
 
     cells: GoPairCells
@@ -72,6 +80,7 @@ class GoPairRuns:
         files: tuple[str, ...] | None = None,
         lines: Mapping[str, Collection[int]] | None = None,
     ) -> GoRunResult:
+        """Run tests in one process with the limits and the clock that the conditions require."""
         key = compiled.key
         project = self.cells.find_project(key)
         clock = make_clock_variables(conditions.clock)
@@ -110,9 +119,10 @@ class GoPairRuns:
         return dict(sorted(sources.items()))
 
     def _choose_processors(self, key: CellKey, methods: Sequence[TestMethod]) -> int:
-        """Every other time that a test is run alone its runtime is told of another number of them.
+        """Return the number of processors that the Go runtime assumes.
 
-        Not where anything is edited: what is handed in could tell by it in which run it is.
+        It alternates between runs of a single test, which exposes tests that depend on it. In
+        edited cells it never changes: submitted code could detect from it which run it is in.
         """
         if len(methods) > 1 or key.edits is not None:
             return PROCESSORS
@@ -121,13 +131,13 @@ class GoPairRuns:
         return OTHER_PROCESSORS if count % 2 else PROCESSORS
 
 
-# A clock that starts at a date: dates alone are other, what is measured and waited for stays
-# real.
-
-
 def make_clock_variables(start: datetime | None) -> Mapping[str, str]:
-    """The variables of a process whose clock starts at a date; see `standard_library`."""
+    """Return the variables of a process whose clock starts at a date; see `standard_library`.
+
+    Only dates are shifted; durations and waiting times stay real.
+    """
     if start is None:
         return {}
-    # never before the date: less than a second after it
+    # Rounded up, so that the clock never starts before the date: it starts less than a second after
+    # it.
     return {'COEVO_CLOCK_SHIFT': str(ceil((start - datetime.now(UTC)).total_seconds()))}

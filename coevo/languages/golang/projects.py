@@ -1,6 +1,6 @@
-"""The modules of a revision, and what they need: go.mod and go.sum as the go command completes them.
+"""The modules of a revision and what they need: go.mod and go.sum as the go command completes them.
 
-What go.mod and go.sum do not pin is the newest of the pair's date.
+Versions that go.mod and go.sum do not pin are the newest at the pair's date.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _EXTERNAL = '_test'
 class GoProject:
     """A revision as the go command sees it.
 
-    path       of the module at its root, or by which it imports itself
+    path       of the module at its root; without one, the path by which the tree imports itself
     folders    of its modules that have tests, sorted; '.' is the root
-    files      go.mod and go.sum of each, by path in the repository
+    files      go.mod and go.sum of each module, by path in the repository
     libraries  of each module
     failures   by module, why it cannot be read
     """
@@ -56,36 +56,38 @@ class GoProject:
 
     @property
     def paths(self) -> dict[str, str]:
-        """The path of each module."""
+        """The path of each module, by its folder."""
         return {
             folder: parse_module_path(self.files[locate_go_mod(folder)]) for folder in self.folders
         }
 
     @property
     def root(self) -> str:
-        """Where its tree lies in the sandbox."""
+        """The folder of the revision's tree in the sandbox."""
         return f'{SOURCES}/{self.path}'
 
     def find_module(self, package: str) -> str:
-        """The folder of the module that a package folder belongs to."""
+        """Return the folder of the module to which a package folder belongs."""
         return find_owning_module(package, self.folders)
 
     @property
     def digest(self) -> str:
+        """A digest of the files that decide which libraries are used."""
         text = repr((self.path, sorted(self.files.items())))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleDescription:
-    """What a revision itself says, before the go command is asked.
+    """The modules of a revision according to its files alone, before the go command runs.
 
-    path     of the module at its root, or by which it imports itself
+    path     of the module at its root; without one, the path by which the tree imports itself
     folders  of its modules that have tests, sorted; '.' is the root
-    texts    go.mod and go.sum by path, with one of ours where there is none at the root
-    level    the newest language level that is asked for
-    needs    a digest of all that decides what is downloaded
-    refused  by folder, why a module's path cannot be that of a folder; its tests have no other verdict
+    texts    go.mod and go.sum by path; a go.mod is made up if there is none at the root
+    level    the newest language level that a module requires
+    needs    a digest of everything that decides what is downloaded
+    refused  by folder, why a module's path cannot be that of a folder; this decides the verdict on
+             its tests
     """
 
     path: str
@@ -97,17 +99,17 @@ class ModuleDescription:
 
     @property
     def refusal(self) -> str | None:
-        """Why the whole revision cannot be laid out; None if it can."""
+        """The reason why the whole revision cannot be laid out; None if it can."""
         return self.refused.get('.')
 
 
 def describe_modules(
     repository: Repository, rev: str, name: str, when: datetime | None
 ) -> ModuleDescription:
-    """Return what a revision says of its modules.
+    """Return the modules of a revision according to its files.
 
-    name  that of the repository, such as owner/name
-    when  a tree without a go.mod has the language level of that day
+    name  of the repository, such as owner/name
+    when  a tree without a go.mod gets the language level of that day
     """
     seen = open_tree(repository, rev)
     texts = dict(_load_module_files(seen))
@@ -154,11 +156,12 @@ def resolve_modules(
     folder: Path,
     when: datetime | None,
 ) -> GoProject:
-    """Return the project with all that its packages and their tests import, downloaded.
+    """Return the project with everything that its packages and their tests import, downloaded.
 
-    folder  of ours, for the archive of what is read
+    folder  holds the archive of the files that the go command reads
 
-    Raises: Transient for trouble of the network or of the sandbox.
+    Raises:
+        Transient: the network or the sandbox failed.
     """
     tree_file = pack_files(_load_compiled_files(repository, rev, described.texts), folder)
     try:
@@ -191,7 +194,7 @@ def resolve_modules(
 
 
 def _list_libraries(listed: ListedModule) -> Iterator[LibraryEntry]:
-    """Yield modules with the hash of their files that go.sum has (`h1:`)."""
+    """Yield modules with the hash that go.sum has of their files (`h1:`)."""
     known = {(path, version): digest for path, version, digest in parse_hashes(listed.go_sum)}
     for path, version in listed.modules:
         digest = known.get((path, version), '')
@@ -212,7 +215,7 @@ def _load_module_files(seen: GoTree) -> Iterator[tuple[str, bytes]]:
 
 
 def _has_tests(seen: GoTree, folder: str, roots: list[str]) -> bool:
-    """Whether a module has test files that are no nested module's."""
+    """Return whether a module has test files outside of nested modules."""
     nested = tuple(f'{root}/' for root in roots if root.startswith(f'{folder}/'))
     return any(
         path.startswith(f'{folder}/') and path.endswith('_test.go') and not path.startswith(nested)
@@ -257,7 +260,7 @@ def _describe_imports(seen: GoTree, path: str) -> ImportingFile:
 def _load_compiled_files(
     repository: Repository, rev: str, texts: Mapping[str, bytes]
 ) -> dict[str, tuple[str, bytes]]:
-    """Return what the go command reads to tell what is imported: nothing that could be run is among it."""
+    """Return the files from which the go command learns the imports. None of them can be run."""
     files = {
         path: (entry.mode, repository.blob(entry.oid))
         for path, entry in repository.tree(rev).items()

@@ -1,4 +1,4 @@
-"""What a run has once, whatever its threads ask: a sandbox, a folder, what toolchains were prepared."""
+"""State that all threads of a run share: a sandbox, a folder, prepared toolchains, projects."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ EndKey = tuple[str, str, date | None]
 """Revision, toolchain, day."""
 
 BuiltKey = tuple[str, str, str, frozenset[tuple[str, str]], frozenset[str]]
-"""Revision, toolchain, what its project was resolved to, modules that were not, packages."""
+"""Revision, toolchain, digest of the resolved project, modules that were not resolved, packages."""
 
 
 class GoRunContext:
-    """Opened for one repository; what it holds is closed with the stack. Safe from several threads."""
+    """The state of a run over one repository, closed with the stack; several threads may use it."""
 
     def __init__(
         self,
@@ -55,6 +55,7 @@ class GoRunContext:
         self.lock = threading.Lock()
 
     def forget_revision(self, rev: str) -> None:
+        """Drop what is cached for a revision."""
         for key in [key for key in self.ends if key[0] == rev]:
             self.ends.pop(key, None)
         for name in [name for name in self.built if name[0] == rev]:
@@ -62,6 +63,7 @@ class GoRunContext:
         self.trees.forget_revision(rev)
 
     def get_prepared(self, toolchain: GoToolchain) -> PreparedToolchain:
+        """Return a toolchain with what coevo prepared for it."""
         with self.lock:
             return self._prepare(toolchain)
 
@@ -71,18 +73,22 @@ class GoRunContext:
         return self._prepared[toolchain]
 
     def _get_module_lister(self, toolchain: GoToolchain) -> ModuleLister:
-        """Return the lister of this run: what the machine asks is read once, by any toolchain."""
+        """Return the lister of this run; any toolchain can read the machine's settings, once."""
         if self._lister is None:
             self._lister = ModuleLister(self.sandbox, load_settings(toolchain))
         return self._lister
 
     def make_cache_folder(self, toolchain: GoToolchain) -> Path:
-        """Packages that this run has compiled; only the Go toolchain has written to it."""
+        """Return the folder of the packages that this run has compiled.
+
+        Only the Go toolchain writes to it.
+        """
         folder = self.root / f'cache-{toolchain.version}'  # own name: a release of Go
         folder.mkdir(mode=0o755, exist_ok=True)
         return folder
 
     def describe_revision(self, rev: str, name: str, when: Commit) -> ModuleDescription:
+        """Return the modules of a revision according to its files, as of the date of a commit."""
         key = rev, when.committer_date.date() if when.committer_date else None
         if key not in self._described:
             self._described[key] = describe_modules(self.repository, rev, name, when.committer_date)
@@ -91,7 +97,7 @@ class GoRunContext:
     def resolve_project(
         self, rev: str, told: ModuleDescription, toolchain: GoToolchain, when: Commit
     ) -> GoProject:
-        """Asked for once for all revisions that need the same on a day."""
+        """Return the resolved project; revisions that need the same on a day share it."""
         day = when.committer_date.date() if when.committer_date else None
         key = (told.needs, toolchain.version, day)
         with self.lock:

@@ -1,7 +1,8 @@
-"""What a process that runs tests of a compiled package is told, in a sandbox of its own or in an open one.
+"""The orders to processes that run tests of a compiled package, fresh or in an open session.
 
-A verdict needs begin and end of a test under the run's nonce, which the test process does not know, and
-the exit status: our program above it says what it hears from it (`inside/run.go`, `inside/session.go`).
+A verdict needs begin and end of a test under the run's nonce, which the test process does not know,
+and the exit status. Coevo's program above the test process reports them (`inside/run.go`,
+`inside/session.go`).
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ LOADING_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoCellLayout:
-    """What test processes of a cell have in common: its tree, the binary, the folder in which they run.
+    """The state that test processes of a cell share: tree, binary, working folder.
 
     Fulfils `coevo.languages.core.sessions.SessionOrders`.
 
-    binary  where it lies, and the name that it has
-    root    where the tree is laid out
+    binary  its path on the host, and its file name
+    root    the folder in which the tree is laid out
     """
 
     prepared: PreparedToolchain
@@ -43,7 +44,10 @@ class GoCellLayout:
     folder: str
 
     def make_job(self, mode: str, cpu_seconds: float) -> Job:
-        """mode  of our program: `run` or `session`"""
+        """Return the job of a test process.
+
+        mode  of coevo's program: `run` or `session`
+        """
         binary_path, name = self.binary
         wall = cpu_seconds * WALL_PER_CPU
         return make_test_job(
@@ -51,14 +55,17 @@ class GoCellLayout:
         )
 
     def make_session_job(self) -> Job:
+        """See `SessionOrders.make_session_job`."""
         return self.make_job('session', SESSION_SECONDS)
 
     def make_session_head(self) -> bytes:
+        """Return nothing: a session needs no head."""
         return b''
 
     def make_session_order(
         self, run: GoTestRun, nonce: str, key: str, mark: str
     ) -> tuple[bytes, ...]:
+        """See `SessionOrders.make_session_order`."""
         return (run.make_order(nonce, key, Mark=mark).encode() + b'\n',)
 
 
@@ -67,12 +74,13 @@ class GoTestRun:
     """One process that runs some tests. Fulfils `coevo.languages.core.test_runs.TestRun`.
 
     limits       CPU seconds for each test, by name
-    cpu_seconds  for all of them together; None is what these may use together
-    variables    of its environment, beside those of all
-    files        those of which it is to be told what is executed; None where nothing is
-    sources      of these, where the tree does not show what was compiled
-    watched      the import path of the package whose tests an observer watches; None where nobody does
-    lines        that it watches, too, by path in the repository
+    cpu_seconds  for all tests together; None for the sum of their limits and the time for loading
+    variables    environment variables beyond those of all processes
+    files        the files whose executed lines are reported; None for no report
+    sources      the compiled text of these files, if it is not that of the tree
+    watched      the import path of the package whose tests an observer watches; None for no
+                 observer
+    lines        further lines that it watches, by path in the repository
     """
 
     ground: GoCellLayout
@@ -88,12 +96,15 @@ class GoTestRun:
 
     @property
     def most_cpu_seconds(self) -> float:
+        """See `TestRun.most_cpu_seconds`."""
         return self.cpu_seconds or sum(self.limits.values()) + LOADING_SECONDS
 
     def make_report(self, key: str) -> GoProcessReport:
+        """See `TestRun.make_report`."""
         return GoProcessReport(tests={name: GoTestReport() for name in self.limits}, key=key)
 
     def make_order(self, nonce: str, key: str, **more: str) -> str:
+        """See `TestRun.make_order`; `more` adds entries to the order."""
         order = {
             'Nonce': nonce,
             'Key': key,
@@ -116,6 +127,7 @@ class GoTestRun:
 
     @property
     def bounds(self) -> CpuBounds[str]:
+        """See `TestRun.bounds`."""
         return CpuBounds(
             tests=self.limits,
             loading=LOADING_SECONDS,
@@ -128,6 +140,6 @@ GoRunResult = RunResult[GoProcessReport]
 
 
 def _make_arguments(names: Sequence[str]) -> list[str]:
-    """What a test binary is started with; it has no time limit of its own."""
+    """Return the arguments of a test binary, which gets no time limit of its own."""
     chosen = '|'.join(map(re.escape, dict.fromkeys(names)))
     return [f'-test.run=^({chosen})$', '-test.paniconexit0', '-test.timeout=0', '-test.count=1']

@@ -1,8 +1,9 @@
-"""What our runs need of a toolchain: a program of ours, a `testing` that tells outcomes apart from
-its text, and a cache of compiled packages. All are made once, in the tool cache.
+"""Prepares a toolchain for runs, once, in the tool cache.
 
-Files of the standard library are replaced at compile time alone (`go build -overlay`), by their own text with
-a few lines more. Where a text is not as it is known here, nothing is run.
+This takes a program of coevo's, a package testing that reports outcomes apart from its text, and a
+cache of compiled packages. Files of the standard library are replaced only at compile time
+(`go build -overlay`), by their own text with a few more lines. If a text is not as expected,
+nothing runs.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from coevo.storage.folders import find_cache_folder
 _SOURCES = Path(inside.__file__).parent
 _OWN = 'testing/coevo.go'
 
-# By file of GOROOT/src: after what, of which there is one, something is put in.
+# By file of GOROOT/src: a pattern that must match once, and the text to insert after the match.
 _ADDED = {
     'testing/testing.go': (
         (r'func tRunner\(t \*T, fn func\(t \*T\)\) \{\n', '\tcoevoBegin(t.name)\n'),
@@ -102,17 +103,18 @@ func atoi64(text string) (int64, bool) {
 
 
 class UnknownLibraryText(Transient):
-    """The standard library of a toolchain is not as it is known."""
+    """The standard library of a toolchain differs from the expected text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedToolchain:
-    """A toolchain with what was made for it.
+    """A toolchain with what was prepared for it.
 
-    program         our program, compiled by it
-    overlay         a folder: `plain.json`, and with a clock that can be set `clock.json`
-    digest          of our program and of what is put into the standard library; verdicts rest on it, too
-    overlay_digest  of the latter alone
+    program         coevo's program, compiled with the toolchain
+    overlay         a folder with `plain.json`, and `clock.json` for a clock that can be set
+    digest          of coevo's program and the additions to the standard library; verdicts depend on
+                    it
+    overlay_digest  of the additions alone
     """
 
     toolchain: GoToolchain
@@ -123,7 +125,12 @@ class PreparedToolchain:
 
 
 def prepare_toolchain(toolchain: GoToolchain) -> PreparedToolchain:
-    """What is not there yet is made; OtherText."""
+    """Prepare a toolchain, unless that was done before.
+
+    Raises:
+        UnknownLibraryText: its standard library is not as expected.
+        Fatal: coevo's program does not compile.
+    """
     digest = _compute_digest(*sorted(_SOURCES.rglob('*.go')))
     folder = (
         find_cache_folder() / 'go' / f'own-{toolchain.version}-{digest}'
@@ -143,7 +150,7 @@ def prepare_toolchain(toolchain: GoToolchain) -> PreparedToolchain:
 
 
 def _compute_digest(*files: Path) -> str:
-    """Of files, and of what is put into the standard library."""
+    """Return a digest of files and of the additions to the standard library."""
     digest = hashlib.sha256(repr((_ADDED, _CLOCK, _SHIFT)).encode())
     for path in files:
         digest.update(path.read_bytes() + b'\0')
@@ -165,7 +172,7 @@ def _write_overlay(toolchain: GoToolchain, folder: Path) -> None:
 def _patch_files(
     toolchain: GoToolchain, folder: Path, table: Mapping[str, tuple[tuple[str, str], ...]]
 ) -> dict[str, str]:
-    """Files with what is added; by place in the sandbox, where the new text is."""
+    """Write files with additions; return the new path of each, by its path, both in the sandbox."""
     overlaid = {}
     for name, additions in table.items():
         text = (toolchain.home / 'src' / name).read_text()
@@ -186,7 +193,7 @@ def _patch_files(
 
 
 def _compile_program(toolchain: GoToolchain, place: Path) -> None:
-    """For a machine of the same kind, without C; the cache of its compiler is our own."""
+    """Compile coevo's program for machines of this kind, without C and with a separate cache."""
     done = subprocess.run(
         [toolchain.program, 'build', '-trimpath', '-ldflags=-s -w', '-o', place, '.'],
         cwd=_SOURCES,

@@ -1,4 +1,4 @@
-"""The toolchains that a run may use: those of the machine, and those that the module proxy has."""
+"""Supplies the toolchains that a run may use: those of the machine and of the module proxy."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ _PLATFORM = 'linux-amd64'
 
 @dataclass(slots=True)
 class GoSupply:
-    """Fulfils `coevo.languages.runtimes.Runtimes`. Safe from several threads.
+    """Fulfils `coevo.languages.runtimes.Runtimes`; safe for use by several threads.
 
-    brings  whether the proxy is asked for what the machine lacks, once for each
+    brings  whether releases that the machine lacks are downloaded from the proxy; each is tried
+            once
     """
 
     known: Sequence[GoToolchain] = field(default_factory=find_toolchains)
@@ -41,14 +42,21 @@ class GoSupply:
 
     @property
     def installable(self) -> Sequence[str]:
+        """See `Runtimes.installable`."""
         return tuple(f'1.{minor}' for minor in RELEASED if (1, minor) >= OLDEST)
 
     def can_provide(self, version: str) -> bool:
+        """See `Runtimes.can_provide`."""
         release = '.'.join(version.split('.')[:2])
         return self.find_or_install(release) is not None
 
     def install(self, release: str) -> GoToolchain:
-        """The newest of a release; Fatal where there is none such, Transient where it cannot be had."""
+        """Return the newest toolchain of a release, installed if necessary.
+
+        Raises:
+            Fatal: there is no such release.
+            Transient: it cannot be downloaded now.
+        """
         toolchain = self._find_newest(release)
         if toolchain is None and release not in self.installable:
             raise Fatal(f'there is no Go {release!r}; name one of {", ".join(self.installable)}')
@@ -56,7 +64,7 @@ class GoSupply:
             return toolchain or self._fetch(release)
 
     def find_or_install(self, release: str) -> GoToolchain | None:
-        """The machine's, or one that is brought now, if this may be."""
+        """Return a toolchain of the machine, or install one if allowed; None failing that."""
         toolchain = self._find_newest(release)
         if toolchain is not None or not self.brings or parse_numbers(release)[:2] < OLDEST:
             return toolchain
@@ -72,8 +80,12 @@ class GoSupply:
             return self._tried[release]
 
     def find_for_level(self, wanted: tuple[int, ...]) -> GoToolchain | None:
-        """The newest of the machine that knows a level; else the oldest such that was brought before, or
-        one that is brought now: what was brought for one pair is not to change others. None without any."""
+        """Return the toolchain for a language level; None if there is none.
+
+        The newest suitable one of the machine is preferred, then the oldest that was downloaded
+        before, then one that is downloaded now. So a download for one pair does not change the
+        choice for others.
+        """
         able = [toolchain for toolchain in self.known if toolchain.numbers >= wanted]
         own = [toolchain for toolchain in able if not toolchain.is_downloaded]
         if own:
@@ -87,7 +99,10 @@ class GoSupply:
         return max(near, key=lambda one: one.numbers, default=None)
 
     def _fetch(self, release: str) -> GoToolchain:
-        """What the proxy has, checked against the checksum database by the go command itself."""
+        """Download the newest toolchain of a release.
+
+        The go command itself checks it against the checksum database.
+        """
         if not self.known:
             raise Fatal('there is no Go here to fetch another one with; install one (golang-go)')
         host = max(self.known, key=lambda one: one.numbers)
@@ -117,10 +132,8 @@ class GoSupply:
         return toolchain
 
 
-# What this machine has of what code is run with.
-
-
 def inspect_machine() -> Iterator[DoctorFinding]:
+    """Yield whether this machine has a Go."""
     known = [toolchain.version for toolchain in find_toolchains()]
     yield DoctorFinding(
         name='Go',

@@ -1,4 +1,4 @@
-"""The Go toolchains of this machine, and which of them a project asks for."""
+"""Finds the Go toolchains of this machine, and the language levels of dates."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pathlib import Path
 from coevo.languages.golang.places import TOOLCHAIN
 from coevo.storage.folders import find_cache_folder
 
-# Only those of the list may be used, where it is set: GOROOTs or releases, such as `1.26:/opt/go`.
+# If set, only listed toolchains may be used: GOROOTs or releases, such as `1.26:/opt/go`.
 LIMIT = 'COEVO_GOS'
 
-# Our own program is written for it, and the standard library's text is known from it on.
+# Coevo's program is written for it, and the text of the standard library is known since then.
 OLDEST = (1, 21)
 
-# When a language level came (https://go.dev/doc/devel/release).
+# The release date of each language level (https://go.dev/doc/devel/release).
 RELEASED = {
     11: date(2018, 8, 24),
     12: date(2019, 2, 25),
@@ -39,7 +39,7 @@ RELEASED = {
     25: date(2025, 8, 12),
     26: date(2026, 2, 10),
 }
-_FIRST = 11  # with modules: what is older is read as if it were of its time
+_FIRST = 11  # the first with modules; older code is treated as if it were of this level
 
 _FOLDERS = ('/usr/local', '/usr/lib', '/opt', '~/sdk')
 _VERSION = re.compile(r'^go(\d+\.\d+(?:\.\d+)?)\b')
@@ -47,31 +47,38 @@ _VERSION = re.compile(r'^go(\d+\.\d+(?:\.\d+)?)\b')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoToolchain:
-    """home  its GOROOT; version: such as 1.26.8"""
+    """A Go toolchain.
+
+    home     its GOROOT
+    version  such as 1.26.8
+    """
 
     home: Path
     version: str
 
     @property
     def release(self) -> str:
+        """The release, such as 1.26."""
         return '.'.join(self.version.split('.')[:2])
 
     @property
     def numbers(self) -> tuple[int, ...]:
+        """The numbers of the version, such as (1, 26, 8)."""
         return parse_numbers(self.version)
 
     @property
     def is_downloaded(self) -> bool:
-        """Whether it is none of the machine's own."""
+        """True if coevo downloaded it, so that it is not the machine's own."""
         return self.home.is_relative_to(locate_module_cache())
 
     @property
     def program(self) -> Path:
+        """The path of the go command."""
         return self.home / 'bin' / 'go'
 
     @property
     def inside(self) -> str:
-        """Its GOROOT in the sandbox, which shows the system's own at their places."""
+        """Its GOROOT in the sandbox. Toolchains of the system keep their paths there."""
         own = Path('/usr')
         is_system = self.home.is_relative_to(own) and not self.home.is_relative_to(own / 'local')
         return str(self.home) if is_system else TOOLCHAIN
@@ -81,17 +88,20 @@ class GoToolchain:
 
 
 def parse_numbers(version: str) -> tuple[int, ...]:
-    """Return (1, 26, 8) of 1.26.8; what is no number counts as none, and of a long one its last nine digits."""
+    """Return the numbers of a version: (1, 26, 8) for 1.26.8.
+
+    Parts that are not numbers are skipped; only the last nine digits of a long number count.
+    """
     return tuple(int(part[-9:]) for part in re.findall(r'\d+', version)[:3])
 
 
 def locate_module_cache() -> Path:
-    """Where downloaded modules lie, with the toolchains among them; open to all users."""
+    """Return the folder of downloaded modules and toolchains, which all users can read."""
     return find_cache_folder() / 'go' / 'modules'
 
 
 def find_toolchains(environment: Mapping[str, str] = os.environ) -> tuple[GoToolchain, ...]:
-    """Each once: what PATH leads to, what stands where people put it, what coevo brought."""
+    """Return each toolchain once: that of PATH, those at usual places, those coevo installed."""
     toolchains: dict[Path, GoToolchain] = {}
     for home in _list_homes(environment):
         known = load_toolchain(home.resolve())
@@ -107,7 +117,7 @@ def find_toolchains(environment: Mapping[str, str] = os.environ) -> tuple[GoTool
 
 @cache
 def load_toolchain(home: Path) -> GoToolchain | None:
-    """The toolchain of a folder; None where there is none with a compiler."""
+    """Return the toolchain in a folder; None if there is none with a go command."""
     file = home / 'VERSION'
     if not (home / 'bin' / 'go').is_file() or not file.is_file():
         return None
@@ -116,7 +126,7 @@ def load_toolchain(home: Path) -> GoToolchain | None:
 
 
 def select_alike(version: str, known: Iterable[GoToolchain]) -> tuple[GoToolchain, ...]:
-    """Those of a version, else those of its release; all of no version."""
+    """Return the toolchains of a version, failing that of its release; all if the version is ''."""
     every = tuple(known)
     if not version:
         return every
@@ -127,7 +137,7 @@ def select_alike(version: str, known: Iterable[GoToolchain]) -> tuple[GoToolchai
 
 
 def find_level(day: date | None) -> str:
-    """The newest level of a day, for a tree that says none."""
+    """Return the newest language level of a day, for a tree that does not declare one."""
     then = [minor for minor, released in RELEASED.items() if day is not None and released <= day]
     return f'1.{max(then, default=_FIRST)}'
 

@@ -1,1 +1,1 @@
-"""Our program in Go, and what is put beside `testing`; sources alone."""
+"""The sources of coevo's program in Go, and of the files added to the package testing."""

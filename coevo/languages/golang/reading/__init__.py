@@ -1,4 +1,4 @@
-"""Go as text: its syntax, its tests, its trees. Fulfils `coevo.languages.reading.LanguageReading`."""
+"""Reads Go as text: syntax, tests, trees. Fulfils `coevo.languages.reading.LanguageReading`."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The type that a test is named after, or else the package that it stands in."""
+"""Guesses what a test is about: the type after which it is named, or else its package."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import re
 
 from coevo.model.records import TestMethod
 
-# `ExampleRouter_Walk` shows a method of Router (https://pkg.go.dev/testing#hdr-Examples); tests are named alike.
+# `ExampleRouter_Walk` shows a method of Router (https://pkg.go.dev/testing#hdr-Examples); tests are
+# often named in the same way.
 _OF_TYPE = re.compile(r'(?:Test|Fuzz|Example)_?([A-Z]\w*?)_\w+')
 _EXTERNAL = '_test'
 
 
 def guess_class_under_test(test: TestMethod) -> str:
-    """`Router` of TestRouter_Walk; `mux` of other tests of the packages mux and mux_test."""
+    """Return `Router` for TestRouter_Walk; `mux` for other tests of packages mux and mux_test."""
     match = _OF_TYPE.fullmatch(test.test_method)
     return match[1] if match else test.test_class.removesuffix(_EXTERNAL)

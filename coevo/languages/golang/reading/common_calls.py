@@ -1,6 +1,6 @@
-"""Names of methods that mean those of the standard library far more often than a project's.
+"""Names of methods that far more often belong to the standard library than to a project.
 
-Those of its interfaces, and of the types that tests hold most: https://pkg.go.dev/std.
+They are those of its interfaces and of the types that tests use most: https://pkg.go.dev/std.
 """
 
 from __future__ import annotations

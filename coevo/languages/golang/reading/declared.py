@@ -1,4 +1,4 @@
-"""The declarations at the top of a Go file, each with the names that it gives and the type it belongs to."""
+"""Lists the top-level declarations of a Go file, each with its names and receiver."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ _IOTA = re.compile(rb'\biota\b')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoDeclaration:
-    """A function, a method, a type, or variables or constants of one line.
+    """A function, a method, a type, or the variables or constants of one line.
 
     kind      func, type, var or const
-    node      its text; a line of several that share a keyword, or all lines of constants that are
-              counted, of which none means the same without the others
-    inner     what of it is read: the lines themselves
+    node      its text: a single line if several lines share a keyword, but all lines of constants
+              that count or repeat, since none of these has the same meaning without the others
+    inner     the nodes that are read: the lines themselves
+    names     the names that it declares
     receiver  the simple name of a method's type
     """
 
@@ -36,11 +37,12 @@ class GoDeclaration:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the keyword belongs to its text."""
+        """True if the keyword belongs to its text."""
         return self.kind == 'func' or self.node.type in _GROUPS
 
 
 def list_declarations(root: Node, source: bytes) -> Iterator[GoDeclaration]:
+    """Yield the top-level declarations of a file in order."""
     for node in root.children:
         if node.type == 'function_declaration':
             yield GoDeclaration(
@@ -88,7 +90,7 @@ def _list_children(node: Node) -> Iterator[Node]:
 
 
 def _are_counted_constants(lines: list[Node], source: bytes) -> bool:
-    """Whether a line repeats the one above, or counts (https://go.dev/ref/spec#Iota)."""
+    """Return whether a line repeats the one above, or counts (https://go.dev/ref/spec#Iota)."""
     return any(line.child_by_field_name('value') is None for line in lines) or any(
         _IOTA.search(source, line.start_byte, line.end_byte) for line in lines
     )
@@ -105,7 +107,7 @@ def _parse_names(line: Node, source: bytes) -> Iterator[str]:
 
 
 def _parse_receiver(node: Node, source: bytes) -> str:
-    """`T` of `(t *T)` and of `(t T[K, V])`; '' of none."""
+    """Return `T` for `(t *T)` and for `(t T[K, V])`; '' if there is no receiver."""
     receiver = node.child_by_field_name('receiver')
     queue = [] if receiver is None else [*receiver.named_children]
     while queue:

@@ -1,4 +1,4 @@
-"""Whether a function that was executed is a declaration of a source, or belongs to one."""
+"""Decides whether an executed function is, or belongs to, a declaration of a source file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from coevo.languages.traces import ExecutedMethod
 
 
 def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
-    """Whether an executed function of a file is that member of a type, or one of its.
+    """Return whether an executed function is a member of a type or lies within the member.
 
-    Lines tell, or where there are none the name: `F`, `(T).M` or `(*T).M`. The rest of a package counts
-    with any function of its file, that of a type with its methods in that file.
+    Lines decide; without lines the name does: `F`, `(T).M` or `(*T).M`. The rest of a package
+    counts as executed with any function of its file, the rest of a type with any of its methods in
+    that file.
     """
     if member is not None:
         return _is_same_member(one, member, type_)

@@ -1,4 +1,4 @@
-"""A Go file, with what its path tells."""
+"""A parsed Go file, with what follows from its path."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ TEST_SUFFIX = '_test.go'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoFile(SourceFile):
-    """runs: whether `go test` looks for tests in it; of a text without a path it is taken for granted."""
+    """A parsed Go file.
+
+    runs  whether `go test` looks for tests in it; True for a text without a path
+    """
 
     runs: bool = True
 
 
 def may_declare_tests(path: str) -> bool:
-    """Whether the go tool runs what a file declares (https://pkg.go.dev/cmd/go#hdr-Test_packages)."""
+    """Return whether the go tool runs tests that a file declares.
+
+    See https://pkg.go.dev/cmd/go#hdr-Test_packages.
+    """
     return not path or path.endswith(TEST_SUFFIX)

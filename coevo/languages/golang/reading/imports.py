@@ -1,8 +1,9 @@
-"""What a Go file imports, and by which names it knows these packages.
+"""Lists the imports of a Go file, with the names under which the file uses the packages.
 
-The name of a package stands in its own files. Where an import gives none, it is guessed from the path, as
-goimports does before it looks (https://pkg.go.dev/golang.org/x/tools/internal/imports#ImportPathToAssumedName),
-and from what the file names: each import of a file that compiles is used in it.
+The name of a package is declared in its own files. If an import does not give a name, it is guessed
+from the path, as goimports does at first
+(https://pkg.go.dev/golang.org/x/tools/internal/imports#ImportPathToAssumedName), and from the names
+in the file: a file that compiles uses each of its imports.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ _PARTS = re.compile(r'\W+')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoImport:
-    """One line of imports. name: as it is written before the path, '' where nothing is.
+    """One imported package.
 
-    spec         its bytes
-    declaration  those of the whole declaration that it stands in
+    name         as written before the path, otherwise ''
+    spec         the span of its line
+    declaration  the span of the whole declaration that contains it
     """
 
     path: str
@@ -36,11 +38,12 @@ class GoImport:
 
     @property
     def is_used_by_name(self) -> bool:
+        """True if the file refers to the package by a name."""
         return self.name not in ('.', '_') and self.path != 'C'
 
 
 def list_imports(root: Node, source: bytes) -> Iterator[GoImport]:
-    """All imports of a file, in order."""
+    """Yield all imports of a file, in order."""
     for declaration in root.children:
         if declaration.type != 'import_declaration':
             continue
@@ -64,9 +67,9 @@ def _list_specs(declaration: Node) -> Iterator[Node]:
 
 
 def bind_names(found: Sequence[GoImport], qualifiers: AbstractSet[str]) -> Mapping[str, str]:
-    """By the path of each import that is used by name, that name.
+    """Return the name of each import that is used by name, by its path.
 
-    qualifiers  what stands before dots in the file and is no local name
+    qualifiers  the names that stand before dots in the file and are not local
     """
     named = {
         import_.path: import_.name for import_ in found if import_.name and import_.is_used_by_name
@@ -87,7 +90,7 @@ def bind_names(found: Sequence[GoImport], qualifiers: AbstractSet[str]) -> Mappi
 
 
 def guess_names(path: str) -> Iterator[str]:
-    """What a package may be called, the likeliest first; at least one."""
+    """Yield possible names of a package, the likeliest first; at least one."""
     parts = [part for part in path.split('/') if part] or ['_']
     last = parts[-1]
     if _VERSION.fullmatch(last) and len(parts) > 1:
@@ -109,7 +112,7 @@ def _resembles_path(name: str, path: str) -> bool:
 
 
 def make_import_records(found: Iterable[GoImport], names: Mapping[str, str]) -> Iterator[Import]:
-    """As records: the text is the path, the name what the file calls the package."""
+    """Yield imports as records: the text is the path, the name that of the package in the file."""
     for import_ in found:
         name = import_.name if import_.name in ('.', '_') else names.get(import_.path, import_.name)
         yield Import(

@@ -1,4 +1,4 @@
-"""Whose a file is, as far as its path alone tells; a whole revision tells more (`trees`)."""
+"""Classifies files by their paths alone; `trees` also uses the rest of the revision."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VENDORED = 'vendor/modules.txt'
 
 
 def classify_path(path: str) -> PathClassification | None:
-    """None for what lies beside the packages of a project: its README, its licence."""
+    """Return the class of a file; None if it lies beside the packages, such as a licence."""
     side = Side.TEST if is_test_path(path) else Side.SOURCE
     is_resource = not is_compiled(path)
     if is_resource and side is Side.SOURCE and ('/' not in path or is_build_file(path)):
@@ -25,12 +25,13 @@ def classify_path(path: str) -> PathClassification | None:
 
 
 def is_build_file(path: str) -> bool:
+    """Return whether a file determines how a revision is built."""
     name = path.rpartition('/')[2]
     return name in _BUILD_FILES or path == _VENDORED or path.endswith(f'/{_VENDORED}')
 
 
 def is_test_path(path: str) -> bool:
-    """Test files, and all below a folder `testdata`; what is vendored belongs to the code."""
+    """Return whether a file is a test file or lies below `testdata`; vendored files are code."""
     folders = path.split('/')[:-1]
     if VENDOR in folders:
         return False
@@ -38,7 +39,10 @@ def is_test_path(path: str) -> bool:
 
 
 def is_compiled(path: str) -> bool:
-    """Whether the go tool takes a file for one of a package (https://pkg.go.dev/cmd/go#hdr-Package_lists_and_patterns)."""
+    """Return whether the go tool considers a file part of a package.
+
+    See https://pkg.go.dev/cmd/go#hdr-Package_lists_and_patterns.
+    """
     *folders, name = path.split('/')
     if not name.endswith(SUFFIX) or name.startswith(('_', '.')):
         return False
@@ -50,7 +54,10 @@ def _is_ignored_folder(folder: str) -> bool:
 
 
 def find_relative_name(path: str) -> str:
-    """How a test names a file: it runs in the folder of its package, above `testdata`."""
+    """Return the name by which a test opens a file.
+
+    A test runs in the folder of its package, above `testdata`.
+    """
     parts = PurePosixPath(path).parts
     if TESTDATA in parts:
         return '/'.join(parts[parts.index(TESTDATA) :])

@@ -1,4 +1,4 @@
-"""How comments and strings look in Go (https://go.dev/ref/spec#Lexical_elements)."""
+"""The syntax of comments and strings in Go (https://go.dev/ref/spec#Lexical_elements)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The members of a Go package or type: one for each name that a declaration gives."""
+"""Makes the members of a Go package or type: one for each name that a declaration declares."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from coevo.languages.golang.reading.tokens import GoPackageNames, GoTokenSlice
 from coevo.languages.spans import subtract_holes
 from coevo.model.records import compute_short_hash
 
-# Whoever is handed a value may call its methods, since types fulfil interfaces without saying so.
+# Any code that receives a value may call its methods, since types implement interfaces implicitly.
 _FULFILS = ('Override',)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoTokenisedDeclaration:
-    """A declaration with its tokens."""
+    """A declaration with its tokens, and the start of the comments above it."""
 
     declared: GoDeclaration
     tokens: GoTokenSlice
@@ -35,12 +35,12 @@ class _MemberCache:
 def _get_member_cache(
     text: bytes, kind: str, names: tuple[str, ...], owner: str, packages: GoPackageNames
 ) -> _MemberCache:
-    """Where to keep members, which this tells but for where they stand."""
+    """Return the cache for members, which depend on these arguments and on their position."""
     return _MemberCache()
 
 
 class GoMemberReader:
-    """Those of one file; what neighbouring revisions share is read once."""
+    """Makes the members of one file; those that neighbouring revisions share are made once."""
 
     def __init__(
         self, source: bytes, tokens: GoTokenIndex, package: str, packages: GoPackageNames
@@ -51,6 +51,7 @@ class GoMemberReader:
         self._packages = packages
 
     def load_members(self, piece: GoTokenisedDeclaration) -> tuple[Member, ...]:
+        """Return the members of a declaration."""
         declaration = piece.declared
         text = self._source[piece.full_start : declaration.node.end_byte]
         member_cache = _get_member_cache(
@@ -77,7 +78,7 @@ class GoMemberReader:
         return self._package if receiver is None else f'{self._package}${receiver}'
 
     def _load_piece(self, piece: GoTokenisedDeclaration) -> Iterator[Member]:
-        """A variable without a name runs what it is given."""
+        """Yield the members. A variable named `_` is an initializer: only its value counts."""
         declaration = piece.declared
         for name in declaration.names or ('_',):
             plain = self._make_member(piece, name)
@@ -149,5 +150,5 @@ class GoMemberReader:
 
 
 def list_modifiers(name: str) -> frozenset[str]:
-    """https://go.dev/ref/spec#Exported_identifiers"""
+    """Return `private` unless a name is exported (https://go.dev/ref/spec#Exported_identifiers)."""
     return frozenset() if name[:1].isupper() else frozenset({'private'})

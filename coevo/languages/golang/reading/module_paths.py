@@ -1,6 +1,7 @@
-"""Which folder of a revision an import means, by its go.mod files or else by how it imports itself.
+"""Finds the folder of an imported package, by go.mod files or by how the tree imports itself.
 
-Before there were modules (https://go.dev/ref/mod#introduction) the path of a project was told by the folder that it was cloned to.
+Before there were modules (https://go.dev/ref/mod#introduction), the folder of its clone determined
+the path of a project.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _HOST = re.compile(r'[^/]+\.[^/]+/[^/]+')
 
 @lru_cache(maxsize=256)
 def parse_module_path(go_mod: bytes) -> str:
-    """What a go.mod calls its module; '' where it does not say."""
+    """Return the path of the module in a go.mod; '' if it is not declared."""
     match = _MODULE.search(go_mod)
     return match[1].decode(errors='replace') if match else ''
 
@@ -33,8 +34,9 @@ def parse_module_path(go_mod: bytes) -> str:
 def find_module_path_fault(path: str) -> str | None:
     """Return why a module's path cannot be that of a folder in the sandbox; None if it can.
 
-    The go command itself takes letters, digits and `-._~+` in paths that are imported
-    (golang.org/x/mod/module, CheckImportPath). '' is no fault: a nested module may not say its path.
+    The go command itself allows letters, digits and `-._~+` in import paths
+    (golang.org/x/mod/module, CheckImportPath). '' is accepted: a nested module may not declare its
+    path.
     """
     fault = find_path_fault(path) if path else None
     if fault is not None:
@@ -43,19 +45,22 @@ def find_module_path_fault(path: str) -> str | None:
 
 
 def locate_go_mod(folder: str) -> str:
-    """The path of a module's go.mod; the folder '.' is the root."""
+    """Return the path of a module's go.mod; the folder '.' is the root."""
     return posixpath.normpath(posixpath.join(folder, GO_MOD))
 
 
 def find_owning_module(package: str, folders: Container[str]) -> str:
-    """The folder of the module that a package folder belongs to."""
+    """Return the folder of the module to which a package folder belongs."""
     above = (str(folder) for folder in PurePosixPath(package, '_').parents)
     return next((folder for folder in above if folder in folders), '.')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportingFile:
-    """What a file imports. is_external: of a package `foo_test` in the folder of foo."""
+    """The imports of a file.
+
+    is_external  whether the file is of a package `foo_test` in the folder of foo
+    """
 
     folder: str
     package: str
@@ -64,9 +69,9 @@ class ImportingFile:
 
 
 def guess_own_path(files: Iterable[ImportingFile], folders: frozenset[str]) -> str:
-    """The path by which a tree without go.mod imports itself; '' where it does not.
+    """Return the path by which a tree without go.mod imports itself; '' if it does not.
 
-    folders  with Go files, '.' is the root
+    folders  all folders with Go files; '.' is the root
     """
     votes: Counter[str] = Counter()
     for file in files:
@@ -77,7 +82,7 @@ def guess_own_path(files: Iterable[ImportingFile], folders: frozenset[str]) -> s
 
 
 def _list_possible_roots(path: str, file: ImportingFile, folders: frozenset[str]) -> Iterable[str]:
-    """What may be the root's path if an import means a folder of the tree."""
+    """Yield possible paths of the root, assuming that an import refers to a folder of the tree."""
     if not _HOST.match(path):
         return
     if file.is_external and file.folder == '.' and file.package in guess_names(path):
@@ -90,7 +95,10 @@ def _list_possible_roots(path: str, file: ImportingFile, folders: frozenset[str]
 
 
 class GoModulePaths:
-    """roots: by the folder of a module its path."""
+    """Finds the folders of imported packages.
+
+    roots  the path of each module, by its folder
+    """
 
     def __init__(self, roots: Mapping[str, str], folders: frozenset[str]) -> None:
         self._roots = sorted(roots.items(), key=lambda item: (-len(item[1]), item[0]))
@@ -98,7 +106,7 @@ class GoModulePaths:
         self._folders = folders
 
     def find_folder(self, path: str) -> str | None:
-        """The folder of a package that is imported; None if it is none of the revision's."""
+        """Return the folder of an imported package; None if it is not in the revision."""
         for root, module in self._roots:
             if not module or not f'{path}/'.startswith(f'{module}/'):
                 continue

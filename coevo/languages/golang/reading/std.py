@@ -1,4 +1,4 @@
-"""The standard library's packages, by the first part of their paths (https://pkg.go.dev/std)."""
+"""Recognizes packages of the standard library (https://pkg.go.dev/std) by their first part."""
 
 from __future__ import annotations
 
@@ -49,4 +49,5 @@ _FIRST = frozenset(
 
 
 def is_standard_package(path: str) -> bool:
+    """Return whether a package is of the standard library."""
     return path.partition('/')[0] in _FIRST

@@ -1,7 +1,8 @@
-"""What a submitted Go file may not bring, unless the project's own has it: what runs before the tests are asked for,
-and ways into the memory of the test process, which says the verdicts.
+"""Restricts submitted Go files.
 
-Files of assembler are other files, which no patch may touch.
+Unless the project's own files do so, a submitted file must not run code before the tests start, nor
+use ways into the memory of the test process, which reports the verdicts. Assembler files need no
+rule here, since patches must not touch them.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from coevo.languages.golang.reading.token_walk import GO
 _BEFORE = ('TestMain', 'init')
 _IMPORTS = ('C', 'unsafe')
 
-# The compiler obeys it wherever a comment begins with it.
+# The compiler obeys a directive wherever a comment begins with it.
 _DIRECTIVE = re.compile(rb'//go:(linkname|cgo_\w+)')
 
-# For a text that our parser does not read as the compiler does.
+# For texts that the parser does not read as the compiler does.
 _FUNCTION = re.compile(rb'\bfunc\s+(TestMain|init)\s*[(\[]')
 _PATH = re.compile(rb'["`](C|unsafe)["`]')
 
 
 def explain_refusal(source: bytes, own: Sequence[bytes]) -> str | None:
-    """One sentence of the first that is more than in each of the project's own."""
+    """Return a sentence on the first construct that is more frequent than in any own file."""
     known: Counter[str] = Counter()
     for each in own:
         known |= Counter(_list_forbidden(each))

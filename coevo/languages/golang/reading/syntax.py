@@ -1,9 +1,9 @@
-"""Go declarations by tree-sitter: a file's part of its package, its types and their methods.
+"""Parses Go declarations with tree-sitter: the package, its types and their methods.
 
-The package is a type that holds functions, variables and constants; named types are nested in it, each
-with the methods that this file declares: `(*Router).Walk` of package mux is `Walk` of `mux$Router`. A
-type of which the file has methods alone has no text of its own. Hashes are over what the
-compiler is told, see `coevo.languages.golang.reading.tokens`.
+The package is a type that holds functions, variables and constants. Named types are nested in it,
+each with the methods that this file declares: `(*Router).Walk` of package mux is `Walk` of
+`mux$Router`. If the file declares only methods of a type, the type has no text of its own. Hashes
+cover what the compiler reads, see `coevo.languages.golang.reading.tokens`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from coevo.languages.nesting import is_nested_too_deep
 from coevo.languages.spans import Span, subtract_holes
 from coevo.model.records import compute_short_hash
 
-# As in Java: far above what people write, and the same on every machine.
+# The same bounds as for Java: far beyond hand-written code, and equal on every machine.
 MOST_BYTES = 4 << 20
 MOST_TOKENS = 4_000_000
 
@@ -44,14 +44,14 @@ class _GoSourceTooLarge(ValueError):
 
 @lru_cache(maxsize=2048)
 def parse(source: bytes, path: str = '') -> GoFile:
-    """As `parse_uncached`, kept for a while."""
+    """See `parse_uncached`; results are cached for a while."""
     return parse_uncached(source, path)
 
 
 def parse_uncached(source: bytes, path: str = '') -> GoFile:
-    """The declarations of a Go file; what can be had of one with syntax errors.
+    """Return the declarations of a Go file, as far as possible if it has syntax errors.
 
-    path  where it stands in its repository, which tells whether its tests are run
+    path  its path in the repository, which decides whether its tests run
     """
     try:
         return _GoSyntaxReader(source, runs=may_declare_tests(path)).parse_file()
@@ -91,6 +91,7 @@ class _GoSyntaxReader:
         )
 
     def parse_file(self) -> GoFile:
+        """Return the declarations of the file."""
         if self.tokens.count > MOST_TOKENS:
             raise _GoSourceTooLarge
         lines = sorted(f'{import_.name} {import_.path}' for import_ in self._imported)
@@ -141,7 +142,10 @@ class _GoSyntaxReader:
     def _make_package_type(
         self, name: str, own: Sequence[GoTokenisedDeclaration], members: Iterable[Member]
     ) -> DeclaredType:
-        """A file's part of its package; its header are variables, constants and build constraints."""
+        """Return a file's part of its package.
+
+        Its header consists of variables, constants and build constraints.
+        """
         values = [each for each in own if each.declared.kind != 'func']
         header = [text for each in values for text in (each.declared.kind, *each.tokens.texts)]
         head = self._parse_constraints()
@@ -169,7 +173,7 @@ class _GoSyntaxReader:
         )
 
     def _parse_constraints(self) -> tuple[str, ...]:
-        """What stands above the package clause, and is no mere comment."""
+        """Return the tokens above the package clause, such as build constraints."""
         start = next((c.start_byte for c in self.root.children if c.type == 'package_clause'), 0)
         return self.tokens.slice_spans([(0, start)]).texts
 
@@ -205,7 +209,7 @@ class _GoSyntaxReader:
     def _make_type_of_other_file(
         self, package: str, simple: str, methods: Sequence[Member]
     ) -> DeclaredType:
-        """A type that another file declares."""
+        """Return a type that another file declares and that has methods in this file."""
         first = methods[0]
         return DeclaredType(
             name=f'{package}${simple}',
@@ -239,7 +243,7 @@ def _is_method(piece: GoTokenisedDeclaration) -> bool:
 
 
 def _number_duplicates(members: list[Member]) -> Iterator[Member]:
-    """A package may have many functions `init`, which are numbered in place of parameters."""
+    """Yield members; functions of the same name, such as `init`, get numbers as parameters."""
     left: Mapping[object, int] = Counter((m.kind, m.name) for m in members)
     seen: Counter[object] = Counter()
     for member in members:
@@ -251,18 +255,17 @@ def _number_duplicates(members: list[Member]) -> Iterator[Member]:
             yield member
 
 
-# What the head of a type tells: what kind it is of, and whose methods it has.
-
 _HOLDERS = frozenset({'field_declaration_list', 'interface_type'})
 
 
 def is_interface(node: Node) -> bool:
+    """Return whether a type declaration declares an interface."""
     type_ = node.child_by_field_name('type')
     return type_ is not None and type_.type == 'interface_type'
 
 
 def describe_type(node: Node, source: bytes) -> str:
-    """`struct`, `interface`, or the type as it is written."""
+    """Return `struct`, `interface`, or the type as written."""
     type_ = node.child_by_field_name('type')
     if type_ is None:
         return ''
@@ -272,7 +275,10 @@ def describe_type(node: Node, source: bytes) -> str:
 
 
 def list_embedded_types(node: Node, source: bytes) -> Iterator[str]:
-    """The simple names of the types whose methods a type has: those in it, and what it is an alias of."""
+    """Yield the simple names of the types whose methods a type has.
+
+    These are its embedded types, or the type of which it is an alias.
+    """
     type_ = node.child_by_field_name('type')
     if type_ is None:
         return
@@ -289,7 +295,7 @@ def list_embedded_types(node: Node, source: bytes) -> Iterator[str]:
 
 
 def _find_simple_name(type_: Node, source: bytes) -> Iterator[str]:
-    """`T` of `T`, `*T`, `p.T`, `T[K]`."""
+    """Yield `T` for `T`, `*T`, `p.T`, `T[K]`."""
     current: Node | None = type_
     while current is not None and current.type != 'type_identifier':
         inner = current.child_by_field_name('name') or current.child_by_field_name('type')

@@ -1,8 +1,9 @@
-"""Which functions of a Go file `go test` runs: tests, fuzz tests with their seeds, examples with an output.
+"""Finds the functions that `go test` runs: tests, fuzz tests with seeds, examples with output.
 
-The rules are those of the go tool (https://go.dev/src/cmd/go/internal/load/test.go, isTest and isTestFunc, and
-https://go.dev/src/go/doc/example.go). Benchmarks are none: they are not run. Subtests are part of their function,
-and the methods of a suite are subtests of the function that runs it.
+The rules are those of the go tool (https://go.dev/src/cmd/go/internal/load/test.go, isTest and
+isTestFunc, and https://go.dev/src/go/doc/example.go). Benchmarks do not count, since they are not
+run. Subtests are part of their function, and the methods of a suite are subtests of the function
+that runs the suite.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ _PARAMETERS = {'Test': 'T', 'Fuzz': 'F'}
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
-    """The test functions that a file declares, in its order; skipped ones too."""
+    """Return the test functions of a file in its order, including skipped ones."""
     return tuple(_list_tests(file))
 
 
 def is_fixture(member: Member) -> bool:
-    """Whether a member runs by itself: `TestMain`, `init`, a variable that is there for its value alone."""
+    """Return whether a member runs by itself: `TestMain`, `init`, or a variable named `_`."""
     if member.kind == 'initializer':
         return True
     if member.kind != 'method' or '$' in member.owner:
@@ -34,7 +35,7 @@ def is_fixture(member: Member) -> bool:
 
 
 def is_test(member: Member) -> bool:
-    """Whether a function is a test by its name, its parameter, and what it says of its output."""
+    """Return whether a function is a test, judged by its name, parameter and expected output."""
     if member.kind != 'method' or '$' in member.owner:
         return False
     for prefix, type_ in _PARAMETERS.items():
@@ -44,7 +45,7 @@ def is_test(member: Member) -> bool:
 
 
 def has_test_name(name: str, prefix: str) -> bool:
-    """Whether what follows a prefix does not begin with a lower-case letter."""
+    """Return whether a name begins with a prefix that no lower-case letter follows."""
     return name.startswith(prefix) and not name[len(prefix) : len(prefix) + 1].islower()
 
 
@@ -58,7 +59,7 @@ def _list_tests(file: SourceFile) -> Iterator[tuple[DeclaredType, Member]]:
 
 
 def _takes_parameter(tokens: tuple[str, ...], type_: str) -> bool:
-    """Whether the one parameter is a pointer to `T`, or to that of a package, and there is no result."""
+    """Return whether the one parameter is a pointer to `T` or `testing.T`, without a result."""
     head = _load_parameters(tokens)
     if '*' not in head[:2]:
         return False
@@ -67,14 +68,14 @@ def _takes_parameter(tokens: tuple[str, ...], type_: str) -> bool:
 
 
 def _has_output(tokens: tuple[str, ...]) -> bool:
-    """Whether an example without parameters tells what it prints."""
+    """Return whether an example without parameters declares its output."""
     return not _load_parameters(tokens) and any(
         text.startswith('//') and OUTPUT.match(text[2:]) for text in tokens
     )
 
 
 def _load_parameters(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """What stands between the brackets of a function that has no type parameters and no result."""
+    """Return the tokens of a function's parameters; ('?',) with type parameters or results."""
     start = tokens.index('func') + 2
     if tokens[start : start + 1] != ('(',) or ')' not in tokens:
         return ('?',)

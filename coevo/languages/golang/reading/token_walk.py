@@ -1,8 +1,11 @@
-"""The tokens of a Go file: what the compiler is told, and what each identifier is where it stands.
+"""Reads the tokens of a Go file: what matters to the compiler, with the role of each identifier.
 
-Comments, line breaks and the order of imports say nothing, but for directives, build constraints and the
-output of an example, which are tokens. So is the end of a statement, however it is written. Left out
-are the comma before a closing bracket and the brackets around a whole condition, as gofmt has it.
+Comments, line breaks and the order of imports do not count. Directives, build constraints and the
+output of an example are tokens, and so is the end of a statement, however it is written. The comma
+before a closing bracket and the brackets around a whole condition are left out, as gofmt does.
+
+`LocalScopes` decides where a local name refers to a declaration of its function
+(https://go.dev/ref/spec#Declarations_and_scope).
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ _LITERALS = frozenset(
     {'interpreted_string_literal', 'raw_string_literal', 'rune_literal', 'int_literal'}
     | {'float_literal', 'imaginary_literal'}
 )
-# What holds statements, fields or specs, one on a line.
+# Nodes that contain statements, fields or specs, one on each line.
 _LISTS = frozenset(
     {'statement_list', 'field_declaration_list', 'interface_type', 'var_spec_list'}
     | {'const_declaration', 'type_declaration', 'import_spec_list', 'source_file', 'block'}
@@ -46,20 +49,20 @@ _CONDITIONS = frozenset(
     {('if_statement', 'condition'), ('for_statement', None), ('for_clause', 'condition')}
     | {('expression_switch_statement', 'value')}
 )
-# Where a comment stands in a body and in nothing else.
+# The kinds of nodes around a comment that is directly in the body of a function.
 _IN_BODY: tuple[list[str], ...] = ([], ['statement_list'])
 _CLOSING = frozenset({')', ']', '}'})
-# A call of a generic function with its types is written as a conversion.
+# tree-sitter reads a call of a generic function with type arguments as a conversion.
 _MAKING = frozenset({'composite_literal', 'type_conversion_expression'})
 
 
-# What is kept of a declaration that neighbouring revisions of a file share: the longest, in bytes.
+# The longest declaration in bytes that is cached for neighbouring revisions of the file.
 _LONGEST = 1 << 15
 
 
 @dataclass(slots=True)
 class _Frame:
-    """A node on the way from the root, and the field of its parent that it is."""
+    """A node on the path from the root, with its field in the parent."""
 
     node: Node
     kind: str
@@ -68,7 +71,7 @@ class _Frame:
 
 @dataclass(slots=True)
 class _GoLeaves:
-    """What a declaration has, by offsets in it: its tokens, where they begin, and comments."""
+    """The tokens of a declaration, their starts and the comments, by offsets within it."""
 
     tokens: list[GoToken] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
@@ -76,10 +79,10 @@ class _GoLeaves:
 
 
 class GoTokenIndex:
-    """All tokens of a file; `slice_spans` gives those that begin in some bytes.
+    """All tokens of a file; `slice_spans` returns those that begin within some spans.
 
-    `comments` are the spans of comments in their order. What stands at the top of the file is read by
-    itself, and only where it was in no other file.
+    `comments` are the spans of the comments in order. Each top-level node is read by itself, and
+    cached for other files that contain it, too.
     """
 
     def __init__(self, root: Node, source: bytes) -> None:
@@ -93,11 +96,12 @@ class GoTokenIndex:
         self.count = sum(len(leaves.tokens) for _, leaves in self._parts)
 
     def __iter__(self) -> Iterator[tuple[int, GoToken]]:
-        """Each with where it begins in the file."""
+        """Yield each token with its start in the file."""
         for at, leaves in self._parts:
             yield from ((at + token.start, token) for token in leaves.tokens)
 
     def slice_spans(self, spans: Iterable[Span]) -> GoTokenSlice:
+        """Return the tokens that begin within some spans."""
         tokens: list[GoToken] = []
         for start, end in spans:
             first = max(bisect_left(self._starts, start) - 1, 0)
@@ -123,12 +127,12 @@ class _LeavesCache:
 
 @lru_cache(maxsize=1 << 14)
 def _get_leaves_cache(text: bytes) -> _LeavesCache:
-    """Where to keep the tokens of a declaration."""
+    """Return the cache for the tokens of a declaration."""
     return _LeavesCache()
 
 
 class _GoTokenWalk:
-    """One pass through a declaration, or a comment, at the top of a file."""
+    """One pass through a declaration, or a comment, at the top level of a file."""
 
     def __init__(self, root: Node, node: Node, source: bytes) -> None:
         self._source = source
@@ -156,7 +160,7 @@ class _GoTokenWalk:
                 self._end_node(stack.pop())
 
     def _load_if_atom(self, frame: _Frame) -> bool:
-        """Whether a node is read as a whole, which is then done."""
+        """Read a node that is handled as a whole; return whether it is one."""
         node, kind = frame.node, frame.kind
         if kind == 'comment':
             self._add_comment(node)
@@ -195,7 +199,7 @@ class _GoTokenWalk:
             self._append_token(node.start_byte, '// ' + _strip_comment(text))
 
     def _is_output(self, node: Node) -> bool:
-        """Whether a comment is of the group that tells the output, the last of a function's body."""
+        """Return whether a comment is in the group at a function's end that declares its output."""
         kinds = [frame.kind for frame in self._stack[1:]]
         if kinds[:2] != ['function_declaration', 'block'] or kinds[2:] not in _IN_BODY:
             return False
@@ -259,7 +263,7 @@ class _GoTokenWalk:
         return self._find_identifier_role(field, parent)
 
     def _find_type_role(self) -> GoTokenRole:
-        """Of a type's name: whether the whole type is that of a literal."""
+        """Return the role of a type's name: whether the whole type is that of a literal."""
         for frame in reversed(self._stack):
             if frame.kind not in ('generic_type', 'qualified_type'):
                 return GoTokenRole.CREATED if frame.kind in _MAKING else GoTokenRole.TYPE
@@ -281,7 +285,7 @@ class _GoTokenWalk:
         return GoTokenRole.BOUND if self._is_bound(parent) else GoTokenRole.LOADED
 
     def _is_bound(self, parent: _Frame) -> bool:
-        """Whether a name stands left of `:=`."""
+        """Return whether a name stands to the left of `:=`."""
         if parent.kind != 'expression_list' or len(self._stack) < 2:
             return False
         above = self._stack[-2]
@@ -298,13 +302,10 @@ class _GoTokenWalk:
 
 
 def _strip_comment(comment: str) -> str:
-    """What a comment says, white space at the ends of its lines aside."""
+    """Return the text of a comment without white space at the ends of its lines."""
     text = comment[2:].removesuffix('*/') if comment.startswith('/*') else comment[2:]
     return '\n'.join(line.strip() for line in text.strip().split('\n'))
 
-
-# Where in a Go file a local name means what a function declared
-# (https://go.dev/ref/spec#Declarations_and_scope).
 
 _FUNCTIONS = frozenset({'function_declaration', 'method_declaration', 'func_literal'})
 _BLOCKS = _FUNCTIONS | {
@@ -312,29 +313,29 @@ _BLOCKS = _FUNCTIONS | {
     *('type_switch_statement', 'select_statement', 'expression_case', 'type_case'),
     *('communication_case', 'default_case'),
 }
-# In these the parameters of a type are known, but not its name.
+# The scope of a type's parameters. The scope of the type's own name is the block around it.
 _PARAMETRIC = frozenset({'type_spec', 'type_alias'})
-# A name that stands in one of these is known behind it: what it is given is not its own.
+# A name in one of these is visible only behind it: its value cannot refer to it.
 _STATEMENTS = frozenset(
     {'short_var_declaration', 'range_clause', 'receive_statement', 'var_spec', 'const_spec'}
 )
 
 
-# Names of parameters in these are for people alone.
+# Names of parameters in these have no effect.
 _TYPES = frozenset({'function_type', 'method_elem'})
 
 
 class LocalScopes:
-    """The local names of one file; all are taken in before anything is asked."""
+    """The local names of one declaration. All names must be bound before `is_local` is called."""
 
     def __init__(self) -> None:
         self._spans: dict[str, list[Span]] = {}
         self._merged: dict[str, tuple[list[int], list[int]]] = {}
 
     def bind_name(self, name: str, end: int, around: Sequence[tuple[str, int]]) -> None:
-        """Take in a name that is declared up to a place.
+        """Record a local name whose declaration ends at `end`.
 
-        around  the kinds of the nodes that it stands in, outermost first, and where they end
+        around  the kinds and ends of the nodes that contain it, the outermost first
         """
         start = end
         own = around[-1][0] if around else ''
@@ -348,7 +349,7 @@ class LocalScopes:
                 return
 
     def is_local(self, name: str, at: int) -> bool:
-        """Whether a name that stands at a place is a local one."""
+        """Return whether a name at an offset is local."""
         if name not in self._spans:
             return False
         if name not in self._merged:
@@ -359,7 +360,7 @@ class LocalScopes:
 
 
 def _merge_spans(spans: list[Span]) -> tuple[list[int], list[int]]:
-    """Where stretches begin and end that cover the same, none of them touching another."""
+    """Return starts and ends of disjoint spans that together cover the same offsets."""
     starts: list[int] = []
     ends: list[int] = []
     for start, end in sorted(spans):

@@ -1,4 +1,4 @@
-"""The tokens of Go, and what each identifier is where it stands."""
+"""The tokens of Go, with the role of each identifier."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from functools import cached_property
 from itertools import pairwise
 
 END = ';'
-_NAME, _TYPE = '\1name', '\1type'  # no token of Go begins so
+_NAME, _TYPE = '\1name', '\1type'  # no token of Go begins with this character
 
 
 class GoTokenRole(Enum):
-    """What an identifier is where it stands."""
+    """The role of an identifier at its position."""
 
     LOADED = 'loaded'
     CALLED = 'called'
     OPERAND = 'operand'  # before a dot: a package or a value
-    ATTRIBUTE = 'attribute'  # behind a dot
-    KEY = 'key'  # of a literal: a field, or a value
-    BOUND = 'bound'  # a local name that is declared
-    LOCAL = 'local'  # one that is used
-    DEFINED = 'defined'  # a name of the package, a field or a method that is
+    ATTRIBUTE = 'attribute'  # after a dot
+    KEY = 'key'  # in a literal: a field or a value
+    BOUND = 'bound'  # the declaration of a local name
+    LOCAL = 'local'  # the use of a local name
+    DEFINED = 'defined'  # the declaration of a name of the package, a field or a method
     TYPE = 'type'
-    CREATED = 'created'  # a type of a literal
+    CREATED = 'created'  # the type of a literal
     PACKAGE = 'package'
 
 
@@ -44,15 +44,20 @@ MAY_BE_LOCAL = _NAMING - {GoTokenRole.ATTRIBUTE, GoTokenRole.DEFINED}
 
 @dataclass(frozen=True, slots=True)
 class GoToken:
+    """A token with its start. `string` is the content of a string literal."""
+
     start: int
     text: str
     role: GoTokenRole | None = None
-    string: str | None = None  # the content of a string
+    string: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoPackageNames:
-    """By which names a file knows the packages that it imports; std: those of the standard library."""
+    """The names under which a file uses its imported packages.
+
+    std  those of packages of the standard library
+    """
 
     names: frozenset[str] = frozenset()
     std: frozenset[str] = frozenset()
@@ -60,21 +65,22 @@ class GoPackageNames:
 
 @dataclass(frozen=True)
 class GoTokenSlice:
-    """The tokens of a declaration, and what they name."""
+    """The tokens of a declaration, and the names in it."""
 
     tokens: tuple[GoToken, ...]
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
+        """The texts of the tokens."""
         return tuple(token.text for token in self.tokens)
 
     @property
     def qualifiers(self) -> frozenset[str]:
-        """What may be the name of a package."""
+        """The names that may be those of packages."""
         return self._list_texts_with_role(GoTokenRole.PACKAGE, GoTokenRole.OPERAND)
 
     def list_names(self, packages: GoPackageNames) -> frozenset[str]:
-        """What may mean something at the top of a package: no local names, no fields and methods."""
+        """Return names that may refer to the top level of a package; no fields or methods."""
         return frozenset(
             token.text
             for token, is_free in self._list_own_tokens(packages)
@@ -82,13 +88,16 @@ class GoTokenSlice:
         )
 
     def list_mentions(self, packages: GoPackageNames) -> frozenset[str]:
-        """With the fields and methods."""
+        """Return the same names together with those of fields and methods."""
         return frozenset(
             token.text for token, _ in self._list_own_tokens(packages) if token.role in _NAMING
         )
 
     def list_calls(self, packages: GoPackageNames) -> frozenset[str]:
-        """What is called, made or handed over to be called; of what a value has only what is called."""
+        """Return the names that are called, created or passed on to be called.
+
+        Of the attributes of values, only those that are called count.
+        """
         return frozenset(
             token.text
             for token, is_free in self._list_own_tokens(packages)
@@ -96,9 +105,9 @@ class GoTokenSlice:
         )
 
     def _list_own_tokens(self, packages: GoPackageNames) -> Iterator[tuple[GoToken, bool]]:
-        """The tokens that name neither a package nor what is the standard library's.
+        """Yield the tokens that name neither a package nor a member of the standard library.
 
-        With each whether it is what it names by itself, or behind a package, and not behind a value.
+        With each comes whether it stands by itself or after a package, rather than after a value.
         """
         qualifier = ''
         for before, token in pairwise((None, *self.tokens)):
@@ -114,16 +123,19 @@ class GoTokenSlice:
 
     @property
     def types(self) -> frozenset[str]:
+        """The names of types."""
         return self._list_texts_with_role(GoTokenRole.TYPE, GoTokenRole.CREATED)
 
     @property
     def strings(self) -> frozenset[str]:
+        """The contents of string literals."""
         return frozenset(token.string for token in self.tokens if token.string is not None)
 
     def mask_own_names(self, name: str, simple: str) -> tuple[str, ...]:
-        """The texts with a declaration's own name and its type's replaced by placeholders.
+        """Return the texts with placeholders for the names of the declaration and its type.
 
-        Behind a dot the name is most often that of what a test tests, not its own.
+        After a dot, the name is kept: it is most often that of the tested code, not the
+        declaration's own.
         """
         return tuple(self._mask_tokens(name, simple))
 

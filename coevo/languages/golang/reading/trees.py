@@ -1,6 +1,6 @@
-"""The Go side of one revision: which files are tests or sources, their packages, their types.
+"""The Go files of one revision: which are tests or code, their packages and their types.
 
-What is compiled as one is the folder of a package: it takes the place of a module.
+A package folder takes the place of a module, since it is what is compiled together.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ Package = tuple[str, str]
 
 
 class GoTree:
-    """One revision's Go files. Nothing is parsed before it is asked for, or imported by what is."""
+    """The Go files of one revision.
+
+    A file is parsed only if it, or a file that imports it, is requested.
+    """
 
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
@@ -57,21 +60,24 @@ class GoTree:
         self._names: dict[str, str] = {}
 
     def parse_file(self, path: str) -> GoFile:
+        """Return a file with the context of the revision."""
         if path not in self._files:
             self._files[path] = self._parse_in_context(path)
         return self._files[path]
 
     def read_content(self, path: str) -> bytes:
+        """Return the content of a file."""
         return self._repository.blob(self.entries[path].oid)
 
     def parse_alone(self, path: str) -> GoFile:
-        """As the file alone tells."""
+        """Return a file without the context of the revision."""
         return parse(self.read_content(path), path)
 
     def _parse_in_context(self, path: str) -> GoFile:
-        """A file as its neighbours make it: what is imported from the revision gives its names.
+        """Return a file with the context of the revision.
 
-        So does the package that a file belongs to; its test files see each other's.
+        A file imports all names of the packages of the revision that it imports, and of its own
+        package. Test files also see the names of the test files of their package.
         """
         parsed = self.parse_alone(path)
         imports = [self._resolve_import(import_) for import_ in parsed.imports]
@@ -91,7 +97,7 @@ class GoTree:
         )
 
     def _find_package_name(self, folder: str) -> str:
-        """What most files of a folder that are no tests have in their package clause."""
+        """Return the most frequent name in the package clauses of a folder, test files aside."""
         if folder not in self._names:
             paths = self._by_folder.get(folder, ())
             sources = [path for path in paths if not path.endswith(TEST_SUFFIX)] or paths
@@ -101,7 +107,7 @@ class GoTree:
         return self._names[folder]
 
     def find_origin(self, path: str) -> FileOrigin:
-        """Whether a file was written here, generated, or taken from another project."""
+        """See `RevisionTree.find_origin`."""
         if path not in self._origins:
             source, types = self.read_content(path), self.parse_alone(path).types
             starts = [member.start_byte for type_ in types[:1] for member in type_.members]
@@ -111,6 +117,7 @@ class GoTree:
         return self._origins[path]
 
     def find_side(self, path: str) -> Side | None:
+        """See `RevisionTree.find_side`."""
         entry = self.entries.get(path)
         if entry is None or entry.mode == LINK or not is_compiled(path):
             return None
@@ -119,15 +126,18 @@ class GoTree:
         return None if path.endswith(TEST_SUFFIX) else Side.SOURCE
 
     def is_source(self, path: str) -> bool:
-        """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
+        """Return whether a file of any kind belongs to the code, which cannot see the tests."""
         return not self.belongs_to_tests(path)
 
     def belongs_to_tests(self, path: str) -> bool:
-        """Whether a file of whatever kind belongs to the tests, as all of a package does that is there for them."""
+        """Return whether a file of any kind belongs to the tests.
+
+        All files of a package that serves tests alone do so.
+        """
         return is_test_path(path) or self.find_module(path) in self._testing_folders
 
     def find_module(self, path: str) -> str:
-        """The folder of the package that a file belongs to, if only as its data; '.' is the root."""
+        """Return the folder of the package of a file, even of data; '.' is the root."""
         return find_folder_above(path, self._by_folder)
 
     @cached_property
@@ -141,6 +151,7 @@ class GoTree:
 
     @cached_property
     def module_paths(self) -> GoModulePaths:
+        """The paths of the modules; without any go.mod, a path guessed from imports."""
         folders = frozenset(self._by_folder)
         roots = {
             path.rpartition('/')[0] or '.': parse_module_path(self.read_content(path))
@@ -165,7 +176,7 @@ class GoTree:
 
     @cached_property
     def _testing_folders(self) -> frozenset[str]:
-        """The packages that are there for tests alone."""
+        """The folders of packages that serve tests alone."""
         candidates = frozenset(filter(may_be_for_tests, self._by_folder))
         return (
             find_packages_for_tests(candidates, self._list_import_edges())
@@ -184,19 +195,20 @@ class GoTree:
                         )
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
-        """Whether a type can be meant by its simple name, or behind its package's, in a file."""
+        """Return whether a file can refer to a type by its simple name or with its package."""
         folder = type_.path.rpartition('/')[0] or '.'
         return (folder, type_.outermost) in self._list_visible_packages(path)
 
     def can_see(self, path: str, other: str) -> bool:
-        """Whether a file may use what another one declares."""
+        """Return whether a file may use declarations of another file."""
         return self.find_package(other) in self._list_visible_packages(path)
 
     def find_package(self, path: str) -> Package:
+        """Return the package of a file."""
         return path.rpartition('/')[0] or '.', _load_package_clause(self.parse_alone(path))
 
     def _list_visible_packages(self, path: str) -> frozenset[Package]:
-        """A file's own package and those of the revision that it imports."""
+        """Return a file's own package and the packages of the revision that it imports."""
         if path not in self._seen:
             parsed = self.parse_alone(path)
             folders = (self.module_paths.find_folder(import_.text) for import_ in parsed.imports)
@@ -208,27 +220,26 @@ class GoTree:
 
 
 def _load_package_clause(file: GoFile) -> str:
-    """The name in a file's package clause."""
+    """Return the name in a file's package clause."""
     return file.types[0].simple if file.types else ''
 
 
 def _import_all_names(package: str, at: int) -> Import:
-    """All names of a package of the revision."""
+    """Return an import of all names of a package of the revision."""
     return Import(text=package, name='*', static=True, start_byte=at, end_byte=at)
 
 
 @lru_cache(maxsize=4)
 def open_tree(repository: Repository, rev: str) -> GoTree:
-    """The tree of a revision, kept since a walk's neighbours share one end."""
+    """Return the tree of a revision; cached, since neighbouring pairs of a walk share one end."""
     return GoTree(repository, rev)
 
 
-# Whether a Go file was written here by hand: told from its path and from its head.
-#
-# Generated files say so in one line (https://pkg.go.dev/cmd/go#hdr-
-# Generate_Go_files_by_processing_source); before that was agreed on, in many. GitHub Linguist's
-# rules were the starting point for the rest (https://github.com/github-
-# linguist/linguist/blob/main/lib/linguist/vendor.yml).
+# Rules that recognize, by path and head, files that were not written by hand. Generated files
+# declare it in one agreed line
+# (https://pkg.go.dev/cmd/go#hdr-Generate_Go_files_by_processing_source), older ones in various
+# words. The other rules are based on GitHub Linguist
+# (https://github.com/github-linguist/linguist/blob/main/lib/linguist/vendor.yml).
 
 _VENDORED = re.compile(
     r'_?vendor(s|ed)?|Godeps|_workspace|_?(third|3rd)[-_]?party|extern(al|als)?', re.IGNORECASE
@@ -246,7 +257,7 @@ _SAYS = re.compile(
 
 
 def find_origin(path: str, source: bytes, first_byte: int) -> FileOrigin:
-    """Where a file comes from; first_byte is where its first declaration begins."""
+    """Return where a file comes from; `first_byte` is the start of its first declaration."""
     *folders, name = path.removesuffix('.go').split('/')
     if any(map(_VENDORED.fullmatch, folders)):
         return FileOrigin.VENDORED
@@ -259,16 +270,12 @@ def find_origin(path: str, source: bytes, first_byte: int) -> FileOrigin:
     return FileOrigin.WRITTEN
 
 
-# A file as the revision around it makes it: one object for all revisions that make the same of
-# it.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoFileContext:
-    """What a revision says of a file, beside what the file itself says.
+    """Facts about a file that follow from the rest of the revision.
 
-    imports     what they mean there
-    interfaces  of its package: the packages of the test tree whose names it sees
+    imports     the imports with the names that they stand for
+    interfaces  of its package: the packages of the test tree whose names the file sees
     """
 
     imports: tuple[Import, ...]
@@ -284,12 +291,9 @@ def _apply_context(parsed: GoFile, around: GoFileContext) -> GoFile:
 _PLACED = PlacedFiles(parse, _apply_context)
 
 
-# Which packages are there for tests alone: no program may import them, and no code of the
-# revision does.
-#
-# Only what lies below a folder `internal` cannot be imported from elsewhere
-# (https://pkg.go.dev/cmd/go#hdr-Internal_Directories); of other packages the name has to say what
-# they are for.
+# Rules for packages that serve tests alone: no program may import them, and no code of the revision
+# does. Only packages below a folder `internal` cannot be imported from elsewhere
+# (https://pkg.go.dev/cmd/go#hdr-Internal_Directories); for others the name decides.
 
 _INTERNAL = 'internal'
 _NAMED = re.compile(
@@ -299,7 +303,10 @@ _NAMED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportEdge:
-    """One package of a revision that another one imports; by_test: in a test file."""
+    """One import of a package of the revision by another.
+
+    by_test  whether the import is in a test file
+    """
 
     importer: str
     imported: str
@@ -307,7 +314,7 @@ class ImportEdge:
 
 
 def may_be_for_tests(folder: str) -> bool:
-    """Whether the path of a package allows it."""
+    """Return whether a package may serve tests alone, judging by its path."""
     parts = folder.split('/')
     return _INTERNAL in parts or _NAMED.fullmatch(parts[-1]) is not None
 
@@ -315,7 +322,11 @@ def may_be_for_tests(folder: str) -> bool:
 def find_packages_for_tests(
     candidates: frozenset[str], graph: Iterable[ImportEdge]
 ) -> frozenset[str]:
-    """Those that test files of other packages import, and of the rest only such packages."""
+    """Return the packages that serve tests alone.
+
+    These are candidates that test files import, directly or through each other, and that no other
+    code imports.
+    """
     edges = list(graph)
     packages = candidates & {edge.imported for edge in edges}
     while True:
@@ -329,7 +340,7 @@ def find_packages_for_tests(
 
 
 def _find_reached_by_tests(found: frozenset[str], edges: Iterable[ImportEdge]) -> frozenset[str]:
-    """Those that a test file imports, or a package that is reached so."""
+    """Return the packages that a test file imports, directly or through such packages."""
     known = list(edges)
     reached: set[str] = set()
     while True:

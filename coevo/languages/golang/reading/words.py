@@ -1,4 +1,4 @@
-"""A declaration of Go cut out of its file, as words."""
+"""Splits a Go declaration that was cut out of its file into words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PARTS: Mapping[GoTokenRole | None, DeclarationPart] = {
 
 @lru_cache(maxsize=1024)
 def list_words(source: str) -> tuple[Word, ...]:
-    """The words of a declaration, in order; the end of a statement is one, too."""
+    """Return the words of a declaration in order; the end of a statement is a word, too."""
     content = source.encode('utf-8', 'replace')
     tokens = GoTokenIndex(Parser(GO).parse(content).root_node, content)
     return tuple(_make_words(tokens, content))

@@ -1,6 +1,6 @@
-"""A workspace (`go.work`): modules of one tree that see each other as they lie, not as they were published.
+"""Reads workspaces (`go.work`): modules that use each other's files instead of released versions.
 
-A cell is built with one go.mod, so what the workspace says is said there, by `replace`
+A cell is built with one go.mod, so `replace` lines in it take the place of the workspace
 (https://go.dev/ref/mod#workspaces, https://go.dev/ref/mod#go-mod-file-replace).
 """
 
@@ -17,7 +17,7 @@ _BLOCK = re.compile(r'^[ \t]*(\w+)[ \t]*\(([^)]*)\)', re.MULTILINE)
 
 
 def list_module_folders(go_work: bytes) -> tuple[str, ...]:
-    """The folders of its modules below its own, in its order; '.' is its own."""
+    """Return the folders of a workspace's modules within its own folder '.', in order."""
     words = (line.strip('"`') for line in _list_arguments(go_work, 'use'))
     folders = (posixpath.normpath(word) for word in words)
     return tuple(
@@ -26,7 +26,10 @@ def list_module_folders(go_work: bytes) -> tuple[str, ...]:
 
 
 def add_replacements(texts: Mapping[str, bytes], go_work: bytes) -> dict[str, bytes]:
-    """Each go.mod by path, which replaces the modules beside it that it does not replace by itself."""
+    """Return each go.mod by path, with replacements for the other modules of the workspace.
+
+    Modules that a go.mod already replaces are left as they are.
+    """
     extended = dict(texts)
     for module in list_module_folders(go_work):
         lines = [
@@ -41,7 +44,7 @@ def add_replacements(texts: Mapping[str, bytes], go_work: bytes) -> dict[str, by
 def list_replacements(
     module: str, texts: Mapping[str, bytes], go_work: bytes
 ) -> tuple[tuple[str, str], ...]:
-    """What a module of a workspace takes from beside it: path and place, as a `replace` has them."""
+    """Return path and location of the modules that a module of a workspace must `replace`."""
     beside = {
         used_folder: texts[locate_go_mod(used_folder)]
         for used_folder in list_module_folders(go_work)
@@ -65,7 +68,7 @@ def _make_relative(folder: str, module: str) -> str:
 
 
 def _list_arguments(file: bytes, verb: str) -> Iterator[str]:
-    """What stands behind a verb, line by line, whether alone or in a block."""
+    """Yield the text after a verb, line by line, whether it stands alone or in a block."""
     text = _COMMENT.sub('', file.decode(errors='replace'))
     for block in _BLOCK.finditer(text):
         if block[1] == verb:

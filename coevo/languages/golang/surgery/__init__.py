@@ -1,4 +1,4 @@
-"""Go files cut and put together again. Fulfils `coevo.languages.surgery.FileSurgery`."""
+"""Cuts and composes Go files. Fulfils `coevo.languages.surgery.FileSurgery`."""
 
 from coevo.languages import surgery
 from coevo.languages.golang.surgery.reach import (

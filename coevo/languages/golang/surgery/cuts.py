@@ -1,4 +1,4 @@
-"""Pieces taken out of a Go file, and put into it, so that what comes of it is one."""
+"""Removes pieces from a Go file and inserts others, so that the result is a valid file."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ OldGoFile = OldFile[GoOutline, GoPiece]
 
 
 def remove_pieces(edits: TextEdits, file: GoOutline, gone: Sequence[GoPiece]) -> None:
+    """Remove all parts of some pieces."""
     remove_parts(edits, file, [part for piece in gone for part in piece.parts])
 
 
 def remove_parts(edits: TextEdits, file: GoOutline, taken: Collection[GoPart]) -> None:
-    """Take stretches out, and the keyword of lines of which none is left."""
+    """Remove parts; the keyword of a group goes if none of its lines remains."""
     left: dict[Span, int] = {}
     for piece in file.pieces:
         for part in piece.parts:
@@ -30,7 +31,7 @@ def remove_parts(edits: TextEdits, file: GoOutline, taken: Collection[GoPart]) -
 
 
 def include_separator(source: bytes, span: Span) -> Span:
-    """With the semicolon behind what shares its line with more."""
+    """Return a span extended over a semicolon that follows on its line."""
     start, end = span
     rest = source[end:]
     behind = rest[: len(rest) - len(rest.lstrip(b' \t;'))]
@@ -38,7 +39,7 @@ def include_separator(source: bytes, span: Span) -> Span:
 
 
 def find_line_of_group(source: bytes, span: Span) -> Span:
-    """A line between brackets, with the empty lines that it parts from one of them."""
+    """Return the span of a line of a group, with adjacent empty lines at the group's ends."""
     start, end = widen_to_whole_lines(source, *include_separator(source, span))
     before, behind = source[:start].rstrip(), source[end:].lstrip()
     if behind.startswith(b')') and b'\n' in source[len(before) : start]:
@@ -51,7 +52,7 @@ def find_line_of_group(source: bytes, span: Span) -> Span:
 def add_piece(
     edits: TextEdits, file: OldGoFile, piece: GoPiece, standing: Sequence[GoPiece]
 ) -> None:
-    """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
+    """Insert a piece after or before its nearest neighbour at old that still stands at new."""
     body = b'\n\n'.join(_list_part_texts(file, piece))
     anchors: dict[Hashable, GoPiece] = {name: each for each in standing for name in each.names}
     anchors |= {was.names[0]: at for at, was in file.targets.items() if at in standing}
@@ -69,14 +70,14 @@ def add_piece(
 
 
 def _list_part_texts(file: OldGoFile, piece: GoPiece) -> Iterator[bytes]:
-    """Its parts; a line from among others gets a keyword of its own."""
+    """Yield the texts of a piece's parts; a line of a group gets a keyword of its own."""
     for part in piece.parts:
         text = file.old.load_part(part)
         yield wrap_in_keyword(piece.kind, part, text, file.old.source) if part.is_line else text
 
 
 def wrap_in_keyword(kind: str, part: GoPart, text: bytes, source: bytes) -> bytes:
-    """A line under a keyword of its own."""
+    """Return a line of a group with a keyword of its own."""
     margin = source[source.rfind(b'\n', 0, part.text[0]) + 1 : part.text[0]]
     before = margin if not margin.strip() else b'\t'
     return kind.encode() + b' (\n' + before + text + b'\n)'

@@ -1,7 +1,7 @@
-"""The imports of a file that was put together of two: those that it uses, no more and no fewer.
+"""Repairs the imports of a file that was composed from two: it gets exactly those that it uses.
 
-An import that nothing uses is an error in Go (https://go.dev/ref/spec#Import_declarations). Which name an
-import has is told by the files that it comes from, which use all of theirs.
+An unused import is an error in Go (https://go.dev/ref/spec#Import_declarations). The names of
+imports are taken from the original files, which use all of their imports.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _EMBED = 'embed'
 
 
 def repair_imports(made: bytes, file: GoOutline, olds: Sequence[GoOutline]) -> bytes:
-    """A text with the imports that it needs.
+    """Return a text with the imports that it needs.
 
-    file  the version of which it is for the greater part, with whose imports it stands
-    olds  those from which it has the rest
+    file  the version that provides most of the text and the present imports
+    olds  the versions that provide the rest
     """
     now = make_outline(made)
     used = now.qualifiers
@@ -57,7 +57,7 @@ def _is_still_needed(one: GoImport, file: GoOutline, used: frozenset[str], now: 
 
 
 def _is_needed_unnamed(one: GoImport, now: GoOutline, kept: Iterable[GoImport]) -> bool:
-    """Whether an import without a name of its own is needed, and not there."""
+    """Return whether an import without a name of its own is needed and missing."""
     if any((each.name, each.path) == (one.name, one.path) for each in kept):
         return False
     if one.name == '.':
@@ -66,13 +66,13 @@ def _is_needed_unnamed(one: GoImport, now: GoOutline, kept: Iterable[GoImport]) 
 
 
 def _list_unexplained_names(now: GoOutline) -> frozenset[str]:
-    """Names that are exported somewhere, and not declared in the file."""
+    """Return names that begin with a capital letter and are not declared in the file."""
     used = frozenset().union(*(piece.uses for piece in now.pieces))
     return frozenset(name for name in used - now.declared_names if name[:1].isupper())
 
 
 def _cut_imports(edits: TextEdits, now: GoOutline, kept: Sequence[GoImport]) -> None:
-    """Lines that go, and declarations of which none is left."""
+    """Remove imports; a declaration goes if none of its imports remains."""
     for declaration in dict.fromkeys(import_.declaration for import_ in now.imports):
         own = [import_ for import_ in now.imports if import_.declaration == declaration]
         removed = [import_ for import_ in own if import_ not in kept]
@@ -84,7 +84,7 @@ def _cut_imports(edits: TextEdits, now: GoOutline, kept: Sequence[GoImport]) -> 
 
 
 def _add_import(edits: TextEdits, now: GoOutline, one: GoImport, kept: Sequence[GoImport]) -> None:
-    """Among lines of its kind, in their order, or on a line of its own."""
+    """Insert an import among lines of its kind, in their order, or on a line of its own."""
     text = (f'{one.name} ' if one.name else '') + f'"{one.path}"'
     grouped = [each for each in kept if _is_grouped(now, each)]
     alike = [
@@ -104,13 +104,13 @@ def _add_import(edits: TextEdits, now: GoOutline, one: GoImport, kept: Sequence[
 
 
 def _is_grouped(now: GoOutline, one: GoImport) -> bool:
-    """Whether it stands on a line of its own under a keyword."""
+    """Return whether an import stands on a line of its own in a group."""
     start = _find_line_start(now.source, one.spec[0])
     return one.declaration[0] < start and not now.source[start : one.spec[0]].strip()
 
 
 def _find_head_end(now: GoOutline) -> int:
-    """Where the package clause ends, with the comment behind it."""
+    """Return the end of the line with the package clause."""
     for node in now.root.children:
         if node.type == 'package_clause':
             return find_line_end(now.source, node.end_byte)

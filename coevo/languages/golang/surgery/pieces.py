@@ -1,8 +1,8 @@
-"""A Go file as pieces that can be taken out of it or put into another version of it.
+"""Describes a Go file as pieces that can be removed from it or put into another version of it.
 
-A piece is what is declared in one go, with the comments above it and behind it: a function, a line of
-variables, constants that are counted together, a type with all its methods. Imports are no pieces:
-they follow from what is left, see `coevo.languages.golang.surgery.import_repair`.
+A piece is a declaration with the comments above it and at its end: a function, a line of variables,
+constants that are counted together, a type with all its methods. Imports are not pieces: they
+follow from the rest, see `coevo.languages.golang.surgery.import_repair`.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _FREE = (
 class GoPart:
     """A stretch of a piece, in bytes.
 
-    text   with its comments
-    whole  the declaration that it stands in, with comments; others may stand in it, too
+    text   the part with its comments
+    whole  the declaration that contains it, with comments; it may contain other parts, too
     """
 
     text: Span
@@ -46,20 +46,21 @@ class GoPart:
 
     @property
     def is_line(self) -> bool:
-        """Whether it is one of several lines under one keyword."""
+        """True if it is one of several lines under one keyword."""
         return self.text != self.whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GoPiece:
-    """A declaration, equal to itself alone.
+    """A declaration; each piece equals only itself.
 
-    kind        func, type, var, const, or method where its type is declared elsewhere
-    names       what it declares: `F`, `T`, or `T.M` for such a method; none for a variable without a name
-    parts       of a type its own text first, then its methods
-    uses        names that may mean other pieces; `.x` is one that stood behind a dot
-    qualifiers  what may be names of packages
-    stays       it runs by itself, or is a test
+    kind        func, type, var or const; or method if another file declares its type
+    names       the declared names: `F`, `T`, or `T.M` for such a method; none for a variable named
+                `_`
+    parts       for a type, its own text first and then its methods
+    uses        names that may refer to other pieces; `.x` for a name that stood after a dot
+    qualifiers  names that may be those of packages
+    stays       whether it runs by itself or is a test
     """
 
     kind: str
@@ -70,33 +71,41 @@ class GoPiece:
     stays: bool
 
     def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
-        """Whether some names may mean it."""
+        """See `Piece.may_be_meant_by`."""
         return not names.isdisjoint(self.names)
 
     @property
     def first_part(self) -> GoPart:
+        """The first part; for a type, its own text."""
         return self.parts[0]
 
     @property
     def owner(self) -> str:
-        """None: what stands in a file is its package's."""
+        """'': everything in a file belongs to its package."""
         return ''
 
     @property
     def mentions(self) -> frozenset[str]:
+        """See `Piece.mentions`."""
         return self.uses
 
     @property
     def span(self) -> Span:
+        """See `Piece.span`."""
         return self.first_part.text
 
     @property
     def start_byte(self) -> int:
+        """See `Piece.start_byte`."""
         return self.span[0]
 
 
 class GoOutline:
-    """A parsed file with what it takes to cut it into pieces; StartStateInvalid."""
+    """A parsed file that can be cut into pieces.
+
+    Raises:
+        StartStateInvalid: the file cannot be read.
+    """
 
     def __init__(self, source: bytes) -> None:
         self.source = source
@@ -114,7 +123,7 @@ class GoOutline:
 
     @cached_property
     def pieces(self) -> tuple[GoPiece, ...]:
-        """All of them in order."""
+        """All pieces in order."""
         declarations = list(list_declarations(self.root, self.source))
         own = {declaration.names[0] for declaration in declarations if declaration.kind == 'type'}
         methods: dict[str, list[GoDeclaration]] = {}
@@ -144,7 +153,7 @@ class GoOutline:
 
     @cached_property
     def members(self) -> Mapping[int, Member]:
-        """The functions by where they begin."""
+        """The functions by their first bytes."""
         return {
             member.start_byte: member
             for type_ in self.file.types
@@ -154,48 +163,57 @@ class GoOutline:
 
     @property
     def qualifiers(self) -> frozenset[str]:
-        """What is named as packages are."""
+        """The names in the file that may be those of packages."""
         return frozenset().union(*(piece.qualifiers for piece in self.pieces))
 
     @property
     def tests(self) -> tuple[Member, ...]:
+        """See `Outline.tests`."""
         return tuple(member for member in self.members.values() if is_test(member))
 
     @cached_property
     def declared_names(self) -> frozenset[str]:
+        """The names of all pieces."""
         return frozenset(name for piece in self.pieces for name in piece.names)
 
     def load_part(self, part: GoPart) -> bytes:
+        """Return the text of a part."""
         return self.source[part.text[0] : part.text[1]]
 
     @property
     def types(self) -> Mapping[str, DeclaredType]:
-        """None that can be opened: a type is one piece with its methods."""
+        """No types: none can be opened, since a type is one piece with its methods."""
         return {}
 
     def list_pieces(self, opened: AbstractSet[str]) -> Sequence[GoPiece]:
+        """See `Outline.list_pieces`."""
         return self.pieces
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, GoPiece]]:
-        """None: no type holds tests."""
+        """Yield nothing: types do not contain tests."""
         return iter(())
 
     def find_names_outside(self, spans: Collection[Span]) -> frozenset[str]:
-        """What other pieces use; `var _ I = T{}` says something of a type, and is no use of it."""
+        """See `Outline.find_names_outside`; `var _ I = T{}` does not count as a use of T."""
         covered = set(spans)
         others = (piece for piece in self.pieces if piece.names and piece.span not in covered)
         return frozenset(list_used_names(others))
 
     def find_namesake(self, method: TestMethod) -> TestMethod | None:
-        """A function of the same name that was no test, or was not seen to be one."""
+        """See `Outline.find_namesake`."""
         functions = [piece.names for piece in self.pieces if piece.kind == 'func']
         return method if (method.test_method,) in functions else None
 
     def is_well_formed(self) -> bool:
+        """See `Outline.is_well_formed`."""
         return not self.file.has_error
 
     def find_declaration(self, method: TestMethod, when: str) -> GoPiece:
-        """The declaration of a test, or of a helper of whatever kind; StartStateInvalid."""
+        """Return the declaration of a test or of any helper.
+
+        Raises:
+            StartStateInvalid: the file does not declare it.
+        """
         wanted = method.test_method or method.test_class.rpartition('$')[2]
         for piece in self.pieces:
             if piece.kind != 'method' and wanted in piece.names:
@@ -205,8 +223,9 @@ class GoOutline:
         )
 
     def widen_to_comments(self, span: Span) -> Span:
+        """Return a span with the comments above it and at its end."""
         start = self._comments.find_start_above(span[0])
-        # what stands at the top is about the file
+        # Comments at the top of the file are about the file.
         first = start if start > self._top else span[0]
         return first, self._comments.find_end_behind(span[1])
 
@@ -225,7 +244,7 @@ class GoOutline:
         )
 
     def _list_read_spans(self, one: GoDeclaration) -> Iterator[Span]:
-        """What is read of a declaration, directives above it included."""
+        """Yield the spans of a declaration that are read, including directives above it."""
         yield self._comments.find_start_above(one.node.start_byte), one.node.start_byte
         yield from ((node.start_byte, node.end_byte) for node in one.inner)
 
@@ -241,6 +260,7 @@ class GoOutline:
 
 @lru_cache(maxsize=32)
 def make_outline(source: bytes) -> GoOutline:
+    """Return the outline of a file; cached."""
     return GoOutline(source)
 
 

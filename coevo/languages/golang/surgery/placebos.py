@@ -1,7 +1,9 @@
-"""Statements and comments of no effect, in Go. Fulfils `coevo.languages.placebos.PlaceboInsertion`.
+"""Inserts statements and comments without effect into Go.
 
-A statement looks a word up in a map of its own and drops what it finds: that needs no import and declares nothing, and the
-compiler does not leave it out.
+Fulfils `coevo.languages.placebos.PlaceboInsertion`.
+
+A statement looks up a word in a map of its own and discards the result. That needs no import and
+declares nothing, and the compiler does not remove it.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.placebos import PlaceboKind, choose_line_breaks, invent_word
 from coevo.languages.undoing import LocatedDeclaration
 
-# What statements stand in: a block or a case.
+# Nodes that contain statements: a block or a case.
 _LISTS = ('statement_list', 'block')
 _OTHER = ('statement_list', 'comment', 'empty_statement')
 _MOST_NUMBER = 1_000_000_000
@@ -24,6 +26,7 @@ _MOST_NUMBER = 1_000_000_000
 def choose_insertion(
     declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
 ) -> tuple[int, bytes]:
+    """See `PlaceboInsertion.choose_insertion`."""
     root = Parser(GO).parse(declared.source).root_node
     what = declared.member if declared.member is not None else declared.type
     node = root.descendant_for_byte_range(what.start_byte, what.end_byte)
@@ -39,7 +42,7 @@ def choose_insertion(
 
 
 def _list_statement_offsets(declaration: Node) -> Iterator[int]:
-    """Before a statement, or in a body that has none."""
+    """Yield the offsets before statements, and in empty bodies."""
     waiting = [declaration]
     while waiting:
         node = waiting.pop()
@@ -54,7 +57,7 @@ def _list_statement_offsets(declaration: Node) -> Iterator[int]:
 
 
 def _find_top_declaration(node: Node) -> Node:
-    """The declaration at the top of the file: what stands before it belongs to nothing."""
+    """Return the top-level declaration that contains a node; a comment can be put before it."""
     while node.parent is not None and node.parent.parent is not None:
         node = node.parent
     return node

@@ -1,4 +1,4 @@
-"""Which other files of a tree know a Go test file, by which names, and which of them it must not declare again."""
+"""Finds the files that use declarations of a Go test file, and the names it must not repeat."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from coevo.languages.layout import Side
 
 
 def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
-    """All names in test files that see what a file declares, as those of its package do.
+    """Return all names in test files that can see a file's declarations.
 
-    `=name` is one that another file of its package declares: no file can bring it a second time.
+    Those of its package can.
+
+    `=name` is a name that another file of the package declares, so no file can declare it a second
+    time.
     """
     files = open_tree(repository, rev)
     names: set[str] = set()
@@ -29,7 +32,7 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
 
 
 def list_neighbours(files: GoTree, path: str) -> Iterator[str]:
-    """The other files of a file's package, of either side."""
+    """Yield the other files of a file's package, of code and tests."""
     own = files.find_package(path)
     for side in Side:
         for other in files.list_paths(side):
@@ -38,7 +41,7 @@ def list_neighbours(files: GoTree, path: str) -> Iterator[str]:
 
 
 def list_declared_names(file: SourceFile) -> frozenset[str]:
-    """What a file declares at its top; `T.M` is a method of a type."""
+    """Return the names that a file declares at top level; `T.M` is a method of a type."""
     names = {type_.simple for type_ in file.types[1:] if type_.start_byte < type_.end_byte}
     for type_ in file.types:
         before = f'{type_.simple}.' if type_.around else ''
@@ -56,12 +59,16 @@ class GoMentionFinder:
         self._declared = cache(self._find_declared)
 
     def read_text(self, path: str) -> bytes:
+        """Return the content of a file of the revision."""
         text = load_content(self._repository, self._rev, path)
         assert text is not None, 'a file of the revision'
         return text
 
     def mentions(self, other: str, text: bytes | None, path: str) -> bool:
-        """Whether a text of a file names what another one declares, tests aside, which nobody calls."""
+        """Return whether the text of a file names declarations of another file.
+
+        Tests do not count, since no code calls them.
+        """
         if text is None or not self._tree.can_see(other, path):
             return False
         return not self._declared(path).isdisjoint(parse(text, other).names)
@@ -80,4 +87,5 @@ class GoMentionFinder:
 
 
 def make_mention_finder(repository: Repository, rev: str) -> GoMentionFinder:
+    """Return a finder of the files of a revision that mention each other."""
     return GoMentionFinder(repository, rev)

@@ -1,4 +1,4 @@
-"""Which pieces of a Go file go with tests, and which of another version of it come."""
+"""The rules by which pieces of a Go file go with tests, or come from another version."""
 
 from __future__ import annotations
 
@@ -17,21 +17,25 @@ from coevo.languages.text_edits import TextEdits
 
 
 class GoNeeds:
-    """Fulfils `coevo.languages.core.cut_plans.Needs`. Imports are no pieces, so there are no wildcards."""
+    """Fulfils `coevo.languages.core.cut_plans.Needs`.
+
+    Imports are not pieces, so there are no wildcards.
+    """
 
     def __init__(self, file: OldGoFile) -> None:
         self._file = file
-        # What another file of the package declares, no file can bring a second time.
+        # A name that another file of the package declares cannot be declared a second time.
         elsewhere = {name[1:] for name in file.plan.used_elsewhere if name.startswith('=')}
         self._known = elsewhere.union(*(piece.names for piece in file.plan.left))
 
     def may_be_added(self, piece: GoPiece) -> bool:
+        """See `Needs.may_be_added`."""
         return bool(piece.names) and not piece.stays and self._known.isdisjoint(piece.names)
 
     def list_needed(
         self, free: Sequence[GoPiece], brought: AbstractSet[GoPiece]
     ) -> Iterator[GoPiece]:
-        """What is named; a method of a type that stands elsewhere, behind a dot."""
+        """Yield the pieces that are named; methods of types of other files, after a dot."""
         for piece in free:
             names = piece.names
             if piece.kind == 'method':
@@ -40,11 +44,12 @@ class GoNeeds:
                 yield piece
 
     def list_wildcards(self, brought: AbstractSet[GoPiece]) -> tuple[GoPiece, ...]:
+        """Return no imports."""
         return ()
 
 
 def _can_replace(new: GoPiece, old: GoPiece) -> bool:
-    """Whether both are of one name and form."""
+    """Return whether both pieces have the same name and form."""
     is_plain = len(new.parts) == len(old.parts) == 1
     is_line = new.first_part.is_line or old.first_part.is_line
     return is_plain and not is_line and (new.kind, new.names) == (old.kind, old.names)
@@ -60,7 +65,7 @@ def _may_go(plan: GoCutPlan, piece: GoPiece) -> bool:
 
 
 def _list_followers(file: GoOutline, owned: AbstractSet[GoPiece]) -> Iterator[GoPiece]:
-    """Variables without a name that name what goes."""
+    """Yield variables named `_` that use a removed piece."""
     removed_names = {name for piece in owned for name in piece.names}
     for piece in file.pieces:
         if not piece.names and not removed_names.isdisjoint(piece.uses):

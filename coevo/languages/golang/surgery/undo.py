@@ -1,7 +1,7 @@
-"""One changed declaration undone in the new version of its file, everything else left as it is.
+"""Undoes one changed declaration in the new version of its file, and leaves the rest as it is.
 
-But for its imports: one that nothing uses any more goes, as the compiler asks, and one that the old text names
-comes. Fulfils `coevo.languages.undoing.ChangeUndoing`.
+The exception is imports: one that is no longer used is removed, as the compiler demands, and one
+that the old text needs is added. Fulfils `coevo.languages.undoing.ChangeUndoing`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ _Found = tuple[GoPiece, GoPart]
 
 
 def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
-    """What was removed stands at the end: the order of declarations means nothing in Go."""
+    """See `ChangeUndoing.undo_member`.
+
+    A removed member is put back at the end, since the order of declarations has no meaning in Go.
+    """
     file, edits = make_outline(new.source), TextEdits(new.source)
     if revised is Revised.INSERTED:
         remove_parts(edits, file, [_find_member(file, new)[1]])
@@ -36,19 +39,23 @@ def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDe
 
 
 def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
-    """The file at new with a type's own text as it was; None if it is the same, and of a package."""
+    """Return the file at new with the old text of a type.
+
+    None if the text is the same, if the type is a package, or if either file declares only its
+    methods.
+    """
     if MODULE in (old.type.kind, new.type.kind) or old.type.shape_hash == new.type.shape_hash:
         return None
     before, file, edits = make_outline(old.source), make_outline(new.source), TextEdits(new.source)
     was, now = _find_type(before, old.type), _find_type(file, new.type)
     if was is None or now is None:
-        return None  # methods alone, of a type that another file declares
+        return None  # the file declares only methods of the type
     _replace_part(edits, file, (now, now.first_part), before, (was, was.first_part))
     return repair_imports(edits.apply_edits(), file, [before])
 
 
 def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
-    """The file at new without a type and its methods; None of a package's part, which is the file."""
+    """Return the file at new without a type and its methods; None if it is a package."""
     file, edits = make_outline(new.source), TextEdits(new.source)
     piece = _find_type(file, new.type)
     if piece is None:
@@ -58,7 +65,7 @@ def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
 
 
 def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
-    """With its methods, at the end."""
+    """Return the file with a type and its methods put back at the end; None if old lacks it."""
     before, edits = make_outline(old.source), TextEdits(source)
     piece = _find_type(before, old.type)
     if piece is None:
@@ -68,7 +75,7 @@ def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
 
 
 def _find_member(file: GoOutline, declared: LocatedDeclaration) -> _Found:
-    """The stretch that declares it; constants that are counted together are one."""
+    """Return the part that declares a member; constants that are counted together are one part."""
     assert declared.member is not None
     at = declared.member.start_byte
     parts = [
@@ -88,7 +95,7 @@ def _find_type(file: GoOutline, type_: DeclaredType) -> GoPiece | None:
 def _replace_part(
     edits: TextEdits, file: GoOutline, now: _Found, before: GoOutline, was: _Found
 ) -> None:
-    """In its place, unless only one of the two is a line under a keyword for several."""
+    """Put the old part in place of the new one, or at the end if only one is in a group."""
     if now[1].is_line == was[1].is_line:
         edits.replace(*now[1].text, before.load_part(was[1]))
     else:
