@@ -1,1 +1,1 @@
-"""Java: everything that depends on its syntax, its test frameworks, its JDKs and its build tools."""
+"""Java: everything that depends on its syntax, test frameworks, JDKs and build tools."""

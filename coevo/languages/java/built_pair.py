@@ -41,8 +41,8 @@ class JavaBuiltPair:
     """Both ends of a pair; implements `coevo.languages.engine.BuiltPair`.
 
     others   returns both ends built with the next JDK, None if there is none
-    passing  CPU seconds of the slowest passing run of unedited methods in this pair; limits derived from
-             other pairs would make a row depend on earlier work
+    passing  CPU seconds of the slowest passing run of unedited methods in this pair; limits derived
+             from other pairs would make a row depend on earlier work
     """
 
     pair: Pair
@@ -110,8 +110,9 @@ class JavaBuiltPair:
         )
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
-        """Return a digest of the whole trees, since a test may read any file; None without a
-        module.
+        """Return a digest of the whole trees, or None without a module.
+
+        A test may read any file of the trees.
         """
         module = self._cells.find_module(compiled.code_rev, compiled.module, compiled.borrowed)
         if module is None:

@@ -39,7 +39,7 @@ def add_commands(
     methods: Sequence[TestMethod],
     tree: RevisionTree,
 ) -> Environment:
-    """Return the environment with its two commands; without methods, all tests of the file are run."""
+    """Return the environment with its two commands; without methods, run all tests of the file."""
     runnable_methods = [
         runnable_method
         for method in methods
@@ -95,7 +95,10 @@ def _require_reports(words: Sequence[str], lenient: str, module: str, plugin: st
 
 
 def _list_module_options(module: str) -> tuple[str, ...]:
-    """Return options that build a module with the modules it needs, which no repository may offer."""
+    """Return options that build a module with the modules it needs.
+
+    No package repository may offer these modules.
+    """
     return () if module == '.' else ('-pl', module, '-am')
 
 

@@ -41,8 +41,9 @@ make_kits = MavenKits
 
 
 def can_build_revision(repository: Repository, rev: str) -> bool:
-    """Return whether a revision has a POM at its root, or a Gradle script and a Gradle is
-    installed.
+    """Return whether a revision has a POM, or a Gradle script and a Gradle is installed.
+
+    Only build files at the root count.
     """
     if POM in repository.tree(rev):
         return True

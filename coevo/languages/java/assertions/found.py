@@ -31,17 +31,17 @@ class Assertion:
 
     @property
     def is_fluent(self) -> bool:
-        """Whether the checks follow in a chain, as in AssertJ and Truth."""
+        """True if the checks follow in a chain, as in AssertJ and Truth."""
         return self.name not in ARITY or (self.name == 'assertThat' and bool(self.links))
 
     @property
     def is_in_truth_style(self) -> bool:
-        """Whether it starts in Truth's longer form, where the subject is in the chain, in `that(x)`."""
+        """True for Truth's longer form, where the subject is in the chain, in `that(x)`."""
         return self.name in _TRUTH
 
     @cached_property
     def has_message(self) -> bool:
-        """Whether a link of the chain, or its start in Truth, sets a message."""
+        """True if a link of the chain, or its start in Truth, sets a message."""
         named = self.name == 'assertWithMessage' or bool({'withMessage'} & self._link_names)
         return named or not DESCRIBING.isdisjoint(self._link_names)
 
@@ -85,7 +85,7 @@ def is_oracle(call: JavaCall) -> bool:
 
 
 def is_oracle_reference(node: Node) -> bool:
-    """Return whether a node is a reference to a method that asserts, such as `this::assertValid`."""
+    """Return whether a node refers to a method that asserts, such as `this::assertValid`."""
     if node.type != 'method_reference':
         return False
     return get_text(node.children[-1]).startswith(('assert', 'verify'))

@@ -94,7 +94,7 @@ def find_assertion_texts(root: Node) -> Iterator[str]:
 
 
 def _render_oracle_call(call: JavaCall) -> Iterator[str]:
-    """Yield the text of a verified mock, including the verified call, or of a helper that asserts."""
+    """Yield the text of an asserting helper, or of a verified mock with the verified call."""
     if is_oracle(call) and call.name != GROUP:
         whole = find_chained_calls(call)[-1:] if call.name == 'verify' else ()
         yield normalise_node(whole[0].node if whole else call.node)
@@ -117,7 +117,7 @@ def _render_checks(assertion: Assertion, variables: Mapping[str, JavaVariable]) 
 
 
 def _render_start(assertion: Assertion, variables: Mapping[str, JavaVariable]) -> str | None:
-    """Return an assertion without chain and message; None for Truth, whose chain has the subject."""
+    """Return an assertion without chain and message; None if Truth's chain has the subject."""
     call = assertion.call
     if assertion.is_in_truth_style and assertion.links:
         return None

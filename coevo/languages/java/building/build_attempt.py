@@ -9,7 +9,7 @@ from coevo.languages.java.building.session import JvmAnswer, JvmDeath
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildAttempt:
-    """The decisive answer, the name of the builder that gave it, and the CPU seconds of all tries."""
+    """The decisive answer, the builder that gave it, and the CPU seconds of all tries."""
 
     answer: JvmAnswer | JvmDeath
     builder: str

@@ -65,8 +65,7 @@ class BuildOutput:
                 yield self.code / entry.sibling / str(entry.folder)
 
     def find_test_resources(self, module: str) -> Path | None:
-        """Return a module's test resources: processed if it was built, else as they are in the
-        tree.
+        """Return a module's test resources: processed if it was built, else as in the tree.
 
         Returns None if there are none.
         """

@@ -23,17 +23,13 @@ _PARSER = re.compile(
 
 
 def is_syntax_error(signature: str) -> bool:
-    """Return whether an error's signature (its code, then a symbol) means that the file does not
-    parse.
-    """
+    """Return whether the error of a signature (code, then symbol) is a syntax error."""
     return _PARSER.fullmatch(signature) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaClass:
-    """A compiled test class with binary names; `outer` is its enclosing class, None if there is
-    none.
-    """
+    """A compiled test class with binary names; `outer` is its enclosing class or None."""
 
     parents: tuple[str, ...]
     abstract: bool
@@ -62,8 +58,7 @@ class CompileReport:
         return tuple(sorted((*self.broken_classes, *methods)))
 
     def find_first_error(self, method: TestMethod) -> str | None:
-        """Return the signature of the first error that affects a test method; None if there is
-        none.
+        """Return the signature of the first error that affects a test method, or None.
 
         A method is affected by an error in its own body, in its class, and in any superclass or
         enclosing class of a class that runs it.
@@ -82,7 +77,7 @@ class CompileReport:
         return None
 
     def find_concrete_classes(self, name: str) -> tuple[str, ...]:
-        """Return the concrete classes that run a class's test methods: itself and its subclasses."""
+        """Return the concrete classes that run a class's test methods, including subclasses."""
         return tuple(
             other
             for other in sorted(self.classes)
@@ -131,7 +126,7 @@ def name_compiler_death(died: JvmDeath) -> str:
 
 
 def add_unread_classes(report: CompileReport, classes: Collection[str]) -> CompileReport:
-    """Add classes of files that were too complex to be read, and so were not compiled, as broken."""
+    """Add the classes of files that were too complex to be compiled to the broken classes."""
     if not classes or report.everything is not None:
         return report
     broken = {**dict.fromkeys(classes, DiffReason.UNREADABLE_SOURCE), **report.broken_classes}

@@ -11,9 +11,7 @@ from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES, Toolchain
 
 
 def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
-    """Yield the language level and platform, then all other options that the compiler plugin
-    passes.
-    """
+    """Yield language level and platform, then the compiler plugin's other options."""
     yield from _list_level_options(compiler, tools)
     yield from ('-encoding', str(compiler.get('encoding') or 'UTF-8'))
     if compiler.get('parameters'):
@@ -34,7 +32,7 @@ def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iter
 
 
 def _list_level_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
-    """Yield options as the compiler plugin 3.13 does, which omits `--release` where javac lacks it."""
+    """Yield the options of compiler plugin 3.13, which omits `--release` where javac lacks it."""
     if compiler.get('release') and tools.feature >= FIRST_WITH_MODULES:
         yield from ('--release', str(compiler['release']))
         return

@@ -122,7 +122,7 @@ def parse_modules(report: Mapping[str, Any]) -> dict[str, JavaModule]:
 
 
 def _is_inside_tree(path: str) -> bool:
-    """Check that a module lies in the tree, since coevo creates and removes folders named after it."""
+    """Check that a module lies in the tree; coevo creates and removes folders named after it."""
     return not path.startswith('/') and '..' not in PurePosixPath(path).parts
 
 
@@ -269,7 +269,7 @@ def _translate_path(path: str, here: _ModuleFolder) -> str | None:
 
 
 def _locate_in_tree(path: str, here: _ModuleFolder) -> str | None:
-    """Return a path, possibly relative to the module, relative to the tree; None if it is outside."""
+    """Return a path, possibly relative to the module, relative to the tree; None if outside."""
     resolved_path = PurePosixPath(posixpath.normpath(PurePosixPath(BUILD_TREE, here.module, path)))
     return (
         str(resolved_path.relative_to(BUILD_TREE))

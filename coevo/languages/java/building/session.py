@@ -72,7 +72,7 @@ class JvmSession:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the next request is the first one of its JVM."""
+        """True if the next request is the first one of its JVM."""
         return self._process is None or self._served in (0, REQUESTS_PER_JVM)
 
     def ask(self, request: Sequence[str], folder: Path) -> JvmAnswer | JvmDeath:
@@ -159,6 +159,7 @@ def _enforce_deadline(process: Process, seconds: float, cpu_seconds: float) -> I
     over = threading.Event()
 
     def kill_when_expired() -> None:
+        """Count down the wall time and check the CPU time until the request is over."""
         step, left = min(_MOST_STEP_SECONDS, seconds / _STEPS), seconds
         while not over.wait(step):
             left -= step / compute_crowding(os.getloadavg()[0], len(os.sched_getaffinity(0)))
@@ -176,7 +177,8 @@ def _enforce_deadline(process: Process, seconds: float, cpu_seconds: float) -> I
 
 
 def compute_crowding(load: float, processors: int) -> float:
-    """Return how many processes share a processor, limited so that a hanging process ends
-    eventually.
+    """Return how many processes share a processor, with a limit.
+
+    The limit makes sure that a hanging process is ended eventually.
     """
     return min(_MOST_CROWDED, max(1.0, load / processors))

@@ -1,4 +1,4 @@
-"""How the builder is started: its folders in the sandbox, its command and its requests."""
+"""The start of the builder: its folders in the sandbox, its command and its requests."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _list_repository_arguments() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavacSettings:
-    """How sources are compiled: class path in the sandbox and options of javac.
+    """The settings for compiling sources: class path in the sandbox and options of javac.
 
     `without` lists files below a root that are not compiled.
     """

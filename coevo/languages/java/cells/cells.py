@@ -69,7 +69,7 @@ class JavaCells:
     def find_module(
         self, code_rev: str, module: str, borrowed: BorrowedSettings | None
     ) -> JavaModule | None:
-        """Return a module with its borrowed settings applied; None if the code has no such module."""
+        """Return a module with its borrowed settings applied; None if the code lacks the module."""
         known = self._builds.get_output(code_rev).modules.get(module)
         donor = self._builds.get_output(borrowed.rev).modules.get(module) if borrowed else None
         return (
@@ -152,7 +152,7 @@ class JavaCells:
         return CompiledCell(compiled=compiled, report=report, folder=folder, below=below)
 
     def _list_unread_classes(self, key: CellKey) -> list[str]:
-        """Return the classes of test files that were left out of the tree, except for edited files."""
+        """Return the classes of test files that were left out of the tree and are not edited."""
         edited = {path for path, _ in key.edits.tests} if key.edits else set()
         paths = self._builds.list_unread_files(key.tests_rev) - edited
         return [name_test_class(path) for path in sorted(paths) if is_below(path, key.module)]
@@ -167,7 +167,7 @@ class JavaCells:
         return answer
 
     def _lay_out_resources(self, key: CellKey, tests: BuildOutput, output: Path) -> None:
-        """Link a module's test resources; edited ones are written unprocessed, in place of Maven's."""
+        """Link a module's test resources; write edited ones unprocessed in place of Maven's."""
         donor = tests.modules.get(key.module)
         edited = dict(find_edited_resources(key, donor))
         write_files(output, edited.items())
@@ -182,7 +182,7 @@ class JavaCells:
     # -- edits -------------------------------------------------------------------------------------
 
     def _compile_edited_cell(self, key: CellKey) -> CompiledCell:
-        """Return a cell with edits; reuse existing classes if the compiler would see no difference."""
+        """Return a cell with edits; reuse classes if the compiler would see no difference."""
         assert key.edits is not None, 'the cell has edits'
         code = self._get_edited_code(key.code_rev, key.edits.code)
         if code.failure is not None:

@@ -83,7 +83,7 @@ class CodeEditor:
         self._code, self._folder, self._others = code, folder, others
 
     def compile_edits(self, files: Files) -> EditedCode:
-        """Lay edited files out and compile them, one module after another in the reactor's order."""
+        """Lay edited files out and compile them, module by module in the reactor's order."""
         layer, classes, sources = (
             self._folder / entry for entry in ('files', 'classes', 'sources')
         )
@@ -224,11 +224,11 @@ class CodeEditor:
         paths: Sequence[str],
         classes: Mapping[str, tuple[Path, ...]],
     ) -> tuple[Path | None, str | None, float]:
-        """Compile all of a module's sources with the edited ones; return class files, failure, CPU
-        seconds.
+        """Compile all sources of a module with the edited ones.
 
-        Other sources may no longer compile, which is a failure. If they do not compile without the
-        edits either (because another compiler has to run first), there is no result.
+        Returns class files, failure and CPU seconds. Other sources may no longer compile, which is
+        a failure. If they do not compile without the edits either (because another compiler has to
+        run first), there is no result.
         """
         roots = [self._code.sources / module.path / root for root in module.source_roots]
         roots = [root for root in roots if root.is_dir()]
@@ -279,7 +279,7 @@ class CodeEditor:
     def _make_javac_settings(
         self, module: JavaModule, classes: Mapping[str, tuple[Path, ...]], *more: str
     ) -> JavacSettings:
-        """Return the settings that Maven uses; debug information is kept, since tests may read it."""
+        """Return the settings that Maven uses; tests may read debug information, so it is kept."""
         launcher = self._launcher
         settings = module.main_compiler or module.compiler
         debug = settings.get('debug')

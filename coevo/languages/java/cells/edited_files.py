@@ -250,9 +250,7 @@ class _ClassFile:
         }
 
     def parse_nesting(self) -> tuple[str, dict[str, str]]:
-        """Return its own name, and a map from each nested class that it mentions to the enclosing
-        one.
-        """
+        """Return its own name, and a map from nested classes it mentions to enclosing ones."""
         _, own, _, interfaces = self._unpack_next('>4H')
         self._at += 2 * interfaces
         for _ in range(2):  # fields, then methods

@@ -43,7 +43,7 @@ class EditedSources:
 
     @property
     def loses_types(self) -> bool:
-        """Whether a type of the old texts is missing in the new ones."""
+        """True if a type of the old texts is missing in the new ones."""
         after = list_type_names(text for _, text in self.after if text)
         return bool(list_type_names(text for _, text in self.before) - after)
 

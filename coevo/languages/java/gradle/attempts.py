@@ -30,7 +30,7 @@ def make_gradle_mount(gradle: Gradle) -> Mount:
 def build_by_gradle(
     output: BuildOutput, session: JvmSession, gradle: Gradle, java_home: str
 ) -> BuildAttempt:
-    """Build a revision with a Gradle; repeat once if the JVM died, unless it took too much time."""
+    """Build a revision with a Gradle; repeat once if the JVM died before its time was up."""
     request = [
         'build',
         f'gradle={_locate_in_sandbox(gradle)}',

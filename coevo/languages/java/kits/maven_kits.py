@@ -172,9 +172,7 @@ class MavenKits:
         self._console = fetch_libraries(_CONSOLE, jdk, say, "JUnit's console")
 
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
-        """Return the tools and libraries for one task; raises Transient if they cannot be
-        downloaded.
-        """
+        """Return the tools and libraries for one task; raises Transient if a download fails."""
         tools = prepare_toolchain(self._say, _find_jdk(task, self._say))
         libraries = fetch_kit_libraries(self._sandbox, task, place, tools, self._say)
         (console,) = (pin.file for pin in load_pins(_CONSOLE))
@@ -196,9 +194,7 @@ class MavenKits:
 
 
 def _find_jdk(task: TaskRow, say: Say) -> Jdk | None:
-    """Return the task's JDK or one of its feature release, installed if need be; None if there is
-    none.
-    """
+    """Return the task's JDK or one of its feature release, installed if need be; or None."""
     if task.environment is None:
         return None
     JdkSupply(brings=True, say=say).can_provide(task.environment.runtime)

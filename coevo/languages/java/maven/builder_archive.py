@@ -38,8 +38,9 @@ _FILES = {
 def prepare_rehearsal(
     toolchain: Toolchain, mounts: Sequence[Mount], root: Path, list_file: Path
 ) -> ArchiveRehearsal:
-    """Return the jobs that make the builder's archive; write the project below `root`, the
-    workspace.
+    """Return the jobs that make the builder's archive.
+
+    Also writes the small project below `root`, the workspace.
     """
     for name, text in _FILES.items():
         file = root / _FOLDER / name  # own name: a file of coevo's own

@@ -54,7 +54,10 @@ def _find_modules(repository: Repository, rev: str) -> set[str]:
 
 
 def _find_module_of_main(path: str) -> str | None:
-    """Return the module in whose `src/main` a path lies, which Maven reads by default; else None."""
+    """Return the module in whose `src/main` a path lies; else None.
+
+    Maven reads this folder by default.
+    """
     module, main, _ = f'/{path}'.rpartition('/src/main/')
     return module.removeprefix('/') if main else None
 

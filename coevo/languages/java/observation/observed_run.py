@@ -39,8 +39,9 @@ class ObservedRun:
             return  # the process has ended, so the observer will see nothing
 
     def find_disagreements(self, expects: Sequence[Sequence[str]]) -> list[str | None]:
-        """Return, for each target, why its pass is not credible, or None; waits for the end of the
-        JVM.
+        """Return, for each target, why its pass is not credible, or None.
+
+        Waits for the end of the JVM.
 
         `expects` holds the expected throwables of each target, see `observer.find_disagreement`.
         """
@@ -56,10 +57,10 @@ class ObservedRun:
         ]
 
     def find_reached_lines(self) -> dict[str, frozenset[int]]:
-        """Return the watched lines that were executed, by top-level type; waits for the end of the
-        JVM.
+        """Return the watched lines that were executed, by top-level type.
 
-        The result is empty if the JVM could not be observed to its end.
+        Waits for the end of the JVM. The result is empty if the JVM could not be observed to its
+        end.
         """
         self._thread.join()
         seen = self._observer.seen

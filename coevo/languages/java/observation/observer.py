@@ -387,6 +387,7 @@ def _measure_instruction(code: bytes, at: int) -> int:
     operands = at + 4 - at % 4
 
     def get_operand(place: int) -> int:
+        """Return the 32-bit operand at an index."""
         start = operands + 4 * place
         return int.from_bytes(code[start : start + 4], 'big', signed=True)
 

@@ -49,7 +49,7 @@ class ArchiveRehearsal:
     """Makes an archive: one process lists the classes it loads, a second one only reads jars.
 
     listing  handles the request and writes class names to its standard output
-    dumping  reads that list from `ClassArchives.locate_list_file` and writes the archive to standard output
+    dumping  reads the list at `ClassArchives.locate_list_file` and writes the archive to stdout
     """
 
     request: bytes
@@ -113,8 +113,9 @@ class ClassArchives:
             old.unlink(missing_ok=True)
 
     def _run_for_output(self, job: Job, request: bytes, limit: int) -> tuple[bytes, float]:
-        """Return the output of a job and its CPU seconds; no output if it fails or exceeds `limit`
-        bytes.
+        """Return the output of a job and its CPU seconds.
+
+        The output is empty if the job fails or writes more than `limit` bytes.
         """
         with self._sandbox.start(job) as process:
             with contextlib.suppress(BrokenPipeError):
@@ -149,7 +150,7 @@ def make_dump_job(job: Job, java: Path, class_list: str, class_path: Sequence[st
 def make_archive_key(
     java: str, jdk: str, sandbox: str, libraries: Sequence[tuple[str, Path]]
 ) -> str:
-    """Return a key of what the JVM checks: itself, and path, size and time of each jar, in order."""
+    """Return a key of what the JVM checks: itself, and path, size and time of each jar."""
     states = ((sandbox_path, file.stat()) for sandbox_path, file in libraries)
     jars = (f'{sandbox_path} {state.st_size} {state.st_mtime_ns}' for sandbox_path, state in states)
     return compute_short_hash(java, jdk, sandbox, *jars)

@@ -29,9 +29,9 @@ def move_libraries_first(
     It is unchanged if a moved library shares a name with a folder, if a jar lies in the tree, or if
     a jar is unreadable.
 
-      class_path  paths in the sandbox
-      layers      folders of the host that make up the sandbox's tree
-      libraries   the host's file for each library of the class path outside the tree
+    class_path  paths in the sandbox
+    layers      folders of the host that make up the sandbox's tree
+    libraries   the host's file for each library of the class path outside the tree
     """
     ahead = [entry for entry in class_path if entry in libraries]
     behind = [entry for entry in class_path if entry not in libraries]

@@ -37,7 +37,7 @@ _VARIABLES = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS')
 
 
 def select_usable_options(line: str) -> Iterator[str]:
-    """Yield the words of a command line, such as surefire's argLine, that a test JVM may receive."""
+    """Yield the words of a command line, such as surefire's argLine, that a test JVM may get."""
     options = [*_parse_options(line)]
     unfilled = [option for option in options if _is_filled_by_maven(*_split_option(*option))]
     for option in options:
@@ -79,7 +79,7 @@ def _make_add_modules_option(names: str) -> Iterator[str]:
 
 
 def select_usable_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables, with the options in those that a JVM reads reduced to the usable ones."""
+    """Return the variables; those with JVM options are reduced to the usable options."""
     return {
         name: shlex.join(select_usable_options(value)) if name in _VARIABLES else value
         for name, value in variables.items()

@@ -94,9 +94,7 @@ class Launcher:
         )  # own name: read alone; held to the tree by report.py
 
     def prepare_rehearsal(self, plan: LaunchPlan, list_file: Path) -> ArchiveRehearsal:
-        """Return the jobs that make an archive of a plan's libraries from a class list in
-        `list_file`.
-        """
+        """Return the jobs that make an archive of a plan's libraries; see `ArchiveRehearsal`."""
         job = self.make_job(plan)
         shell, option, _, *rest = job.argv
         java = rest.index(str(self.toolchain.java))
@@ -115,13 +113,12 @@ class Launcher:
     def make_reporting_job(
         self, plan: LaunchPlan, command: Sequence[str], report: str, files: Mapping[str, Path]
     ) -> Job:
-        """Return a job that runs another command in a plan's environment and prints the file it
-        writes.
+        """Return a job that runs another command in a plan's environment and prints its report.
 
         The file goes to the channel; if the command fails, the channel stays empty.
 
-          report  path of the file in the sandbox
-          files   files that the command needs beside the plan's own, by path in the sandbox
+        report  path of the file in the sandbox
+        files   files that the command needs beside the plan's own, by path in the sandbox
         """
         job = self.make_job(plan, files)
         script = make_report_script(report)
@@ -137,7 +134,7 @@ class Launcher:
         command names. Nothing that a test can read (arguments, mounts, kernel limits) reveals
         whether the code was edited.
 
-          files  further files that it can see, by path in the sandbox
+        files  further files that it can see, by path in the sandbox
         """
         module = plan.module
         folder = module.surefire.working_folder or module.path
@@ -171,7 +168,7 @@ class Launcher:
         yield from mount_shelves(self.workspace / 'shelves', {**known, **files})
 
     def _list_named_files(self, plan: LaunchPlan) -> Iterator[str]:
-        """Yield sandbox paths of libraries and tools that a plan's command or environment mentions."""
+        """Yield sandbox paths of libraries and tools that a plan's command or environment names."""
         surefire = plan.module.surefire
         shared = tuple(f'{m.target}/' for m in self.mounts if m.target != WORKSPACE)
         texts = (
@@ -264,8 +261,7 @@ class Launcher:
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
 
     def _list_class_path(self, plan: LaunchPlan) -> Iterator[str]:
-        """Yield the class path: the worker, workarounds, the project's own entries, missing
-        engines.
+        """Yield the class path: worker, workarounds, the project's own entries, missing engines.
 
         The worker comes first so that no class of a project can replace one of its classes.
         """

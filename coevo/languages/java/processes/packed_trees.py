@@ -36,7 +36,7 @@ class PackedTrees:
         self._packed: dict[tuple[tuple[Path, ...], tuple[str, ...]], Path] = {}
 
     def get_archive(self, layers: Sequence[Path], removed: Sequence[str]) -> Path:
-        """Return the archive of overlaid layers without the removed files; sandboxes can read it."""
+        """Return the archive of overlaid layers without removed files; sandboxes can read it."""
         key = (tuple(layers), tuple(removed))
         if key in self._packed:
             self._packed[key] = self._packed.pop(key)  # mark as used most recently
@@ -65,7 +65,7 @@ def pack_tree(folder: Path, layers: Sequence[Path], removed: Collection[str]) ->
 
 
 def _merge_layers(layers: Sequence[Path], removed: Collection[str]) -> dict[str, _Found]:
-    """Return the visible entries by path below the tree; an upper layer's file hides a lower one's."""
+    """Return the visible entries by path below the tree; upper layers hide lower ones."""
     entries: dict[str, _Found] = {}
     for layer in layers:
         for name, entry in _list_entries(layer, ''):

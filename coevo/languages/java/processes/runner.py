@@ -58,7 +58,7 @@ class TargetRecording:
 
     covered  execution data of JaCoCo, as Base64 for URLs
     entered  lines of CLASS.METHODDESCRIPTOR with internal names
-    reached  watched lines that an observer saw executed, by top-level type; None without an observer
+    reached  watched lines that the observer saw executed, by top-level type; None if there is none
     """
 
     covered: str
@@ -119,6 +119,7 @@ def run_watched(
     runs: list[ObservedRun] = []
 
     def start_observer(process: Process) -> None:
+        """Observe the process; a repeated run gets a new observer."""
         runs.append(ObservedRun(process, watched, lines))
 
     heard, batch = _follow_run(sandbox, job, [target], start_observer)
@@ -211,8 +212,7 @@ def did_not_start(batch: VerdictBatch) -> bool:
 
 
 def _wait_for_end(process: Process) -> tuple[str, bool]:
-    """Return the exit status, or the limit that was exceeded, and whether another process killed
-    it.
+    """Return the exit status or exceeded limit, and whether another process killed it.
 
     A process that closes its channel but does not end is killed.
     """

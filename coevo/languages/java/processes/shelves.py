@@ -44,7 +44,7 @@ def _is_regular_file(file: Path) -> bool:
 
 
 def _fill_shelf(shelf: Path, files: Mapping[str, Path]) -> None:
-    """Create the folder atomically, since another thread may be about to use or create it as well."""
+    """Create the folder atomically, since another thread may use or create it as well."""
     shelf.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=shelf.parent, prefix='new-') as scratch:
         new = Path(scratch, 'shelf')
@@ -58,7 +58,7 @@ def _fill_shelf(shelf: Path, files: Mapping[str, Path]) -> None:
 
 
 def _link_file(file: Path, target: SafePath) -> None:
-    """Hard-link or copy a file with its size and time, on which a class archive's validity depends."""
+    """Hard-link or copy a file with its size and time, which class archives depend on."""
     try:
         target.add_hard_link(file)
     except OSError:  # the file is on another file system or belongs to another user

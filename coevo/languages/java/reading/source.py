@@ -63,7 +63,7 @@ class JavaSource:
         return [t for t in self.file.types if t.name in names]
 
     def imports_any_of(self, *packages: str) -> bool:
-        """Return whether the file imports anything from one of the packages or their subpackages."""
+        """Return whether the file imports anything from one of the packages or a subpackage."""
         starts = tuple(f'{package}.' for package in packages)
         return any(f'{item.text}.'.startswith(starts) for item in self.file.imports)
 
@@ -95,9 +95,7 @@ class JavaTest:
 
     @cached_property
     def variables(self) -> Mapping[str, JavaVariable]:
-        """Every variable in scope by name: fields of the type and of its enclosing types, then
-        locals.
-        """
+        """Every variable in scope by name: fields of enclosing types and the type, then locals."""
         variables_by_name: dict[str, JavaVariable] = {}
         for type_ in self.file.list_enclosing_types(self.type):
             for member in type_.members:

@@ -17,7 +17,7 @@ _ROOT = re.compile(r'(?:^|/)src/(main|it|[\w-]*[tT]est[\w-]*)/(resources/)?')
 
 
 def classify_path(path: str) -> PathClassification | None:
-    """Return the side of a file and its path below the folder; None outside the standard folders."""
+    """Return the side of a file and its path below its folder; None outside standard folders."""
     match = _ROOT.search(path)
     if match is None:
         return None

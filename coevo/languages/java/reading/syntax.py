@@ -305,7 +305,10 @@ class _JavaSyntaxReader:
         )
 
     def _find_comment_before(self, at: int) -> int | None:
-        """Return the start of the comment before `at` if only white space lies between; else None."""
+        """Return the start of the comment before `at` if only white space lies between.
+
+        Returns None otherwise.
+        """
         end = find_code_end(self.source, at)  # a line comment's node includes a carriage return
         return self._comments.get(end, self._comments.get(end + 1))
 
@@ -355,9 +358,7 @@ class _JavaSyntaxReader:
         return self._format_declaration(parameter, parameter.end_byte).removeprefix('final ')
 
     def _format_declaration(self, node: Node, end: int) -> str:
-        """Return the text from a node's start to `end` on one line, without annotations and
-        comments.
-        """
+        """Return a node's text up to `end` on one line, without annotations and comments."""
         start, pieces = node.start_byte, []
         for child in _list_modifier_nodes(node):
             if child.type.endswith('annotation'):
@@ -383,7 +384,7 @@ class _JavaSyntaxReader:
         return superclass, tuple(interfaces)
 
     def _find_type_variables(self, node: Node) -> dict[str, str]:
-        """Return the type variables that a node declares, each with the simple name of its bound."""
+        """Return the type variables that a node declares, with the simple names of their bounds."""
         parameters = node.child_by_field_name('type_parameters')
         bounds_by_name: dict[str, str] = {}
         for parameter in parameters.named_children if parameters is not None else ():

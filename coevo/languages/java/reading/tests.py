@@ -1,6 +1,6 @@
 """Find the test methods of a Java file.
 
-Supports JUnit 3 to 6, TestNG, engines of the JUnit Platform and annotations composed of theirs.
+Supports JUnit 3 to 6, TestNG, engines of the JUnit Platform and composed annotations.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _FIXTURE_NAMES = frozenset({'setUp', 'tearDown'})
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
-    """Return the test methods that a file declares in order, including ignored and disabled ones."""
+    """Return the test methods that a file declares, in order, even ignored and disabled ones."""
     here = TEST_ANNOTATIONS | _list_imported_annotations(file)
     above = _TestAncestry(resolve)
     tests = []
@@ -154,7 +154,7 @@ class _TestAncestry:
         return self._test_cases.holds_for(type_.superclass)
 
     def _has_unknown_superclass(self, type_: DeclaredType) -> bool:
-        """Return whether no known type can be the superclass; a class is never its own superclass."""
+        """Return whether no known type can be the superclass; no class is its own superclass."""
         return all(other.name == type_.name for other in self._resolve(type_.superclass or ''))
 
     def _look_up_test_annotation(self, name: str) -> tuple[bool, set[str]]:

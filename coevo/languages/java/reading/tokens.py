@@ -108,9 +108,7 @@ class JavaTokens:
 
 
 def _collect_leaves(root: Node, source: bytes, base: int, *, shares: bool) -> _JavaLeaves:
-    """Collect the leaves below a node by offsets from `base`; cached declarations are not read
-    again.
-    """
+    """Collect the leaves below a node by offsets from `base`, with cached results if `shares`."""
     leaves = _JavaLeaves()
     cursor = root.walk()
     while True:
@@ -207,8 +205,7 @@ class JavaSlice:
         )
 
     def replace_own_names(self, name: str, simple: str) -> tuple[str, ...]:
-        """Return the texts with the names of the declaration and its class replaced by
-        placeholders.
+        """Return the texts with the names of the declaration and its class as placeholders.
 
         After a dot the name is kept: there it mostly names the tested method, not the declaration
         itself.

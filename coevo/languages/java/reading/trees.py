@@ -66,8 +66,7 @@ class JavaTree:
         return self._origins[path]
 
     def find_side(self, path: str) -> Side | None:
-        """Return test or source by the standard folders, else by the folders that the nearest POM
-        declares.
+        """Return test or source by the standard folders, else by those of the nearest POM.
 
         Returns None for other files, symbolic links and resources.
         """
@@ -101,15 +100,12 @@ class JavaTree:
         return next((side for folder, side in declared if path.startswith(folder)), None)
 
     def find_module(self, path: str) -> str:
-        """Return the nearest folder above a file that is a module; '.' for the root or if there is
-        none.
-        """
+        """Return the nearest folder above a file that is a module, or '.' if there is none."""
         return find_folder_above(path, self.modules)
 
     @cached_property
     def modules(self) -> frozenset[str]:
-        """Folders with a POM; without a POM at the root, also folders with sources in a standard
-        folder.
+        """Folders with a POM; without one at the root, also folders with standard source folders.
 
         A Gradle script at the root may define subprojects that have no build file of their own.
         """
@@ -146,7 +142,7 @@ class JavaTree:
 
 @lru_cache(maxsize=4)
 def open_tree(repository: Repository, rev: str) -> JavaTree:
-    """Return the tree of a revision; cached, since neighbouring pairs of a walk share a revision."""
+    """Return the tree of a revision; cached, since neighbouring pairs share a revision."""
     return JavaTree(repository, rev)
 
 
@@ -220,9 +216,7 @@ _EVOSUITE = 'EvoRunnerParameters'
 
 
 def determine_origin(path: str, source: bytes, file: SourceFile) -> FileOrigin:
-    """Return the origin of a Java file; `path` is its path in the repository, `file` its parsed
-    source.
-    """
+    """Return the origin of a Java file, by its path in the repository and its contents."""
     folders = _list_folders_above_package(path, file)
     if any(_VENDORED.fullmatch(folder) for folder in folders):
         return FileOrigin.VENDORED
@@ -236,8 +230,7 @@ def determine_origin(path: str, source: bytes, file: SourceFile) -> FileOrigin:
 
 
 def _list_folders_above_package(path: str, file: SourceFile) -> tuple[str, ...]:
-    """Return the folders above the root of the packages, without names that the package contains
-    too.
+    """Return the folders above the root of the packages, without names in the package.
 
     A module may be named after its subject, such as `vendor`; its packages then have that name as
     well.

@@ -40,8 +40,9 @@ class RefactoringMiner:
         self.process.close()
 
     def find(self, repository: Repository, old: str, new: str) -> Refactorings:
-        """Return the refactorings between two revisions; raises CorruptObject for an unreadable
-        file.
+        """Return the refactorings between two revisions.
+
+        Raises: CorruptObject if a file cannot be read.
         """
         changes = [c for c in repository.list_changes(old, new) if c.path.endswith(SUFFIX)]
         trees = (repository.tree(old), repository.tree(new))

@@ -41,8 +41,8 @@ class MinerLimits:
 
     In a sample of 136 pairs, one took 70 CPU seconds and all others less than 25.
 
-      heap_bytes    heap of the JVM, which serves many pairs; it needs about 300 MiB in addition
-      files, bytes  number and size of the files that differ, over both ends
+    heap_bytes    heap of the JVM, which serves many pairs; it needs about 300 MiB in addition
+    files, bytes  number and size of the files that differ, over both ends
     """
 
     cpu_seconds: float = 120
@@ -57,7 +57,7 @@ class MinerPairEnd:
     """The data about one end of a pair.
 
     files    texts of the files that differ, by path
-    folders  folders of all Java files; without them, a package with no changed file would seem deleted
+    folders  folders of all Java files; without them, a package without changes would seem deleted
     """
 
     files: Mapping[str, str]

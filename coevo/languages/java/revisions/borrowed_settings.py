@@ -1,4 +1,4 @@
-"""Modules with settings borrowed from another revision's POM: test libraries or all test settings."""
+"""Modules with settings borrowed from another revision's POM: test libraries or everything."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ TEST_SCOPE = 'test'
 def apply_borrowed_settings(
     module: JavaModule, donor: JavaModule, scope: SettingsScope
 ) -> JavaModule:
-    """Return the module with the donor's settings of a scope; the same object if libraries are
-    equal.
-    """
+    """Return the module with the donor's settings; the same object if libraries are equal."""
     if scope is SettingsScope.TEST_LIBRARIES:
         libraries = tuple(_merge_test_libraries(module, donor))
         same = set(libraries) == set(module.class_path)

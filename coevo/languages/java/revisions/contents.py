@@ -53,9 +53,7 @@ class BuildContents:
         return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
 
     def describe_environment(self, rev: str, module: str) -> Environment | None:
-        """Return what is needed to build and run a module of a built revision; None if it is
-        unknown.
-        """
+        """Return what is needed to build and run a module of a built revision, or None."""
         output = self._output(rev)
         known = output.modules.get(module)
         if known is None:

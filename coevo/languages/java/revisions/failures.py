@@ -1,4 +1,4 @@
-"""Reasons why a revision is not built by any build tool, and which of them no other JDK can cure."""
+"""Reasons why no build tool can build a revision, and which of them do not depend on the JDK."""
 
 from __future__ import annotations
 

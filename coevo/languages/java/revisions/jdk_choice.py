@@ -74,7 +74,7 @@ def find_usual_release(made: datetime | None) -> int:
 def rank_jdks_for_pair(
     repository: Repository, pair: Pair, jdks: Sequence[Jdk], gradles: Sequence[Gradle] = ()
 ) -> tuple[Jdk, ...]:
-    """Return the JDKs to try for both ends of a pair, so that no label comes from a change of JDK."""
+    """Return the JDKs for both ends of a pair, so that no label comes from a change of JDK."""
     if len(jdks) == 1:
         return tuple(jdks)
     demands = [

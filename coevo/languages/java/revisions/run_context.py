@@ -1,4 +1,4 @@
-"""What a run has once for all of its JDKs: a sandbox, a workspace and the proxy for libraries."""
+"""Resources that all JDKs of a run share: a sandbox, a workspace and the proxy for libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the builders of a run share: folders, sandbox, libraries, and revisions built once."""
+"""Resources shared by the builders of a run: folders, sandbox, libraries and built revisions."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ class SharedBuilds:
         return output
 
     def _share_existing_build(self, empty: BuildOutput) -> tuple[Build, BuildOutput] | None:
-        """Reuse the build of a revision that differs in test sources alone; None if there is none."""
+        """Reuse the build of a revision that differs in test sources alone; None without one."""
         tree = self._repository.tree(empty.rev)
         with self._sharing:
             for build, donor in tuple(self._outputs.values()):

@@ -66,7 +66,7 @@ def is_duplicate_assert(test: JavaTest) -> bool:
 
 
 def is_redundant_assertion(test: JavaTest) -> bool:
-    """Return whether an assertion is about a literal (`assertTrue(true)`) or compares equal sides."""
+    """Return whether an assertion is about a literal, `assertTrue(true)`, or on equal sides."""
     return any(_is_redundant(test, assertion) for assertion in _find_assertions(test))
 
 

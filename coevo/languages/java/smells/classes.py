@@ -101,7 +101,10 @@ def _is_assignment(expression: Node) -> bool:
 
 
 def _find_used_names(test: JavaTest) -> set[str]:
-    """Return the identifiers in a test and in the methods of its class that it calls, transitively."""
+    """Return the identifiers in a test and in the methods of its class that it calls.
+
+    Calls of these methods are followed as well.
+    """
     set_up = {member.start_byte for member in _find_set_up_methods(test.type)}
     methods = [m for m in test.type.members if m.kind == 'method' and m.start_byte not in set_up]
     names: set[str] = set()

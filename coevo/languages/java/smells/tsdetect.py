@@ -71,8 +71,8 @@ def find_smells(
 ) -> tuple[JavaSmell, ...]:
     """Return the smells of a test method, sorted.
 
-      source      the test file
-      production  the class under test; if None, Eager and Lazy Test are not looked for
+    source      the test file
+    production  the class under test; if None, Eager and Lazy Test are not looked for
 
     Raises: LookupError if the file does not declare the method.
     """

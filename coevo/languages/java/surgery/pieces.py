@@ -150,9 +150,7 @@ class JavaOutline:
         )
 
     def list_pieces(self, opened: AbstractSet[str]) -> list[JavaPiece]:
-        """Return all pieces in order: the members of the types in `opened`, and all other types
-        whole.
-        """
+        """Return all pieces in order: types in `opened` by their members, other types whole."""
         pieces = self.list_imports()
         for type_ in self.file.types:
             if type_.name in opened:

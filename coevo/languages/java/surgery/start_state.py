@@ -1,6 +1,4 @@
-"""Choose the pieces of a Java file to remove with tests and those of the old version to add, and
-where.
-"""
+"""Choose the pieces of a Java file to remove with tests, and the old pieces to add."""
 
 from __future__ import annotations
 
@@ -92,9 +90,7 @@ class JavaNeeds:
                 yield piece
 
     def list_wildcards(self, brought: AbstractSet[JavaPiece]) -> list[JavaPiece]:
-        """Return the wildcard imports of the old file that may provide a name which nothing else
-        explains.
-        """
+        """Return wildcard imports of the old file that may provide an otherwise unknown name."""
         file = self._file
         explained = _EVERYWHERE | file.new.find_names_outside(file.plan.removed_spans)
         explained |= {name for piece in (*self._left, *brought) for name in piece.names}
@@ -304,7 +300,7 @@ def _has_empty_line_above(file: OldJavaFile, piece: JavaPiece) -> bool:
 
 
 def _insert_alone(edits: TextEdits, file: OldJavaFile, piece: JavaPiece, body: bytes) -> None:
-    """Insert a piece without a neighbour after the imports, at the end of its type or of the file."""
+    """Insert a piece without a neighbour after the imports or at the end of its type or file."""
     source = file.new.source
     if piece.kind == 'import':
         at = max((i.end_byte for i in file.new.file.imports), default=file.new.package_end)

@@ -43,9 +43,9 @@ class ArtifactProxy:
 
     Several proxies may share a folder.
 
-      socket   where it listens; open to all users that know the path
-      trouble  number of requests so far that failed because of the network or a repository;
-               the outcome of a build with such requests is not a verdict
+    socket   where it listens; open to all users that know the path
+    trouble  number of requests so far that failed because of the network or a repository;
+             the outcome of a build with such requests is not a verdict
     """
 
     def __init__(
@@ -187,8 +187,8 @@ class ArtifactStore:
 
     Each object remembers what it did not find.
 
-      refused   paths of snapshots that were requested
-      served    paths of releases that were requested and found
+    refused   paths of snapshots that were requested
+    served    paths of releases that were requested and found
     """
 
     def __init__(self, upstreams: Sequence[Upstream], folder: Path, *, pause: float = 1) -> None:

@@ -76,8 +76,7 @@ class _ArtifactSource:
         self._headers = make_login_headers(login)
 
     def fetch(self, path: str, file: IO[bytes]) -> bool:
-        """Download a file once, after emptying `file`; return False if the repository does not have
-        it.
+        """Download a file once, after emptying `file`; return False if it does not exist.
 
         Raises: Transient if the repository fails or the checksum differs from the announced one.
         """
@@ -101,9 +100,7 @@ class _ArtifactSource:
         self._client.close()
 
     def _fetch_announced_sha1(self, path: str) -> str | None:
-        """Return the announced SHA-1; None if the repository has no checksum file or an unusable
-        one.
-        """
+        """Return the announced SHA-1; None without a usable checksum file."""
         with self._open_answer(f'{path}.sha1', _CHECKSUM_SECONDS) as answer:
             if answer is None:
                 return None
@@ -133,6 +130,6 @@ class _ArtifactSource:
 
 
 def _find_sha1(text: str) -> str | None:
-    """Return the first SHA-1 in a header or in a checksum file, which may also contain a file name."""
+    """Return the first SHA-1 in a header or a checksum file, which may also name its file."""
     match = _SHA1.search(text)
     return match[0].lower() if match else None

@@ -72,9 +72,7 @@ def _check_tool_cache() -> DoctorFinding:
 
 
 def _check_refactoring_miner() -> DoctorFinding:
-    """Check the jars, the Python package and the JDK for RefactoringMiner, which runs through
-    JPype.
-    """
+    """Check the jars, JPype (which runs RefactoringMiner) and the JDK."""
     name = f'RefactoringMiner {refactoring_miner.get_version()}'
     lacking = list(_list_lacking_parts())
     return DoctorFinding(

@@ -52,6 +52,7 @@ def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
     """
 
     def copy_certificates(home: Path, root: Path) -> None:
+        """Finish the installation; `root` is not needed."""
         _copy_certificates(home, others)
 
     recipe = BundleRecipe(
@@ -74,9 +75,7 @@ def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
 
 
 def list_source_packages(home: Path) -> tuple[str, ...]:
-    """Return `NAME VERSION sha256:DIGEST` for each package of a JDK that coevo installed; else
-    nothing.
-    """
+    """Return `NAME VERSION sha256:DIGEST` for each package of a JDK; only coevo's JDKs have any."""
     _, packages = load_record(home) or ('', ())
     return tuple(
         f'{package.name} {package.version} sha256:{package.sha256}' for package in packages

@@ -17,8 +17,8 @@ class JdkSupply:
 
     A failed installation is not tried again.
 
-      known   the machine's JDKs; the result of `find_jdks` if None
-      brings  whether missing JDKs may be installed; ignored if $COEVO_JDKS limits the choice
+    known   the machine's JDKs; the result of `find_jdks` if None
+    brings  whether missing JDKs may be installed; ignored if $COEVO_JDKS limits the choice
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class JdkSupply:
 
     @property
     def offered(self) -> tuple[Jdk, ...]:
-        """The JDKs that `get_jdk` accepts: the machine's, then stand-ins for the installable ones."""
+        """The JDKs that `get_jdk` accepts: the machine's, then stand-ins for installable ones."""
         there = {jdk.feature for jdk in self._known}
         absent = (feature for feature in OFFERED if self._brings and feature not in there)
         return (

@@ -45,9 +45,7 @@ class Jdk:
 
     @property
     def runs_tools(self) -> bool:
-        """Whether tools with no runtime but this JDK can run on it; builds and tests also run on
-        JDK 8.
-        """
+        """True if tools that only support recent JDKs run on it; builds and tests also run on 8."""
         return self.feature >= PREFERRED
 
 
@@ -115,8 +113,7 @@ def _list_homes(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _check_named_release(name: str, home: Path) -> None:
-    """Check that a variable named after a release, such as JAVA_HOME_11, names a JDK of that
-    release.
+    """Check that a variable such as JAVA_HOME_11 names a JDK of that release.
 
     Raises: Fatal if it does not.
     """

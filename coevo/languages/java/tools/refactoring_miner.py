@@ -23,8 +23,6 @@ def is_fetched() -> bool:
 
 
 def fetch_class_path(jdk: Jdk, say: Say = lambda line: None) -> tuple[Path, ...]:
-    """Return the jars of RefactoringMiner in the order of the pins; fetch them with `jdk` if
-    missing.
-    """
+    """Return the jars of RefactoringMiner in the order of the pins; fetch missing ones."""
     folder = fetch_libraries(_PINS, jdk, say, 'RefactoringMiner')
     return tuple(folder / pin.file for pin in load_pins(_PINS))

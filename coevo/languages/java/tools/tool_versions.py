@@ -1,4 +1,4 @@
-"""List the versions of the tools that measure a pair, which are stored in its row for the manifest."""
+"""List the versions of the tools that measure a pair; its row keeps them for the manifest."""
 
 from __future__ import annotations
 

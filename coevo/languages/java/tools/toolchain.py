@@ -68,7 +68,7 @@ class Toolchain:
 
     @property
     def builder_class_path(self) -> tuple[Path, ...]:
-        """The builder's class path: the builder, all of Maven and, up to JDK 8, the compiler's jar."""
+        """The builder's class path: itself, all of Maven and, up to JDK 8, the compiler's jar."""
         compiler = (self.java_home / 'lib' / 'tools.jar',)
         return (
             self.tools / 'builder.jar',

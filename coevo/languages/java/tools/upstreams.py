@@ -114,7 +114,7 @@ def _ask_maven(maven: str) -> tuple[Upstream, ...]:
 
 
 def parse_upstreams(model: str, settings: str) -> tuple[Upstream, ...]:
-    """Return the repositories of an effective POM under effective settings (both XML), each once."""
+    """Return the repositories of an effective POM under effective settings (XML), each once."""
     chosen = ElementTree.fromstring(settings)
     urls = _list_urls(ElementTree.fromstring(model), chosen)
     return tuple(Upstream(url, _find_proxy(url, chosen)) for url in dict.fromkeys(urls))

@@ -60,8 +60,8 @@ def receive_response(
 ) -> tuple[object, tuple[str, ...]]:
     """Read one response; return its JSON value and the paths of its files, written below `folder`.
 
-      limit   bytes of JSON and files together; each file counts 512 bytes extra
-      folder  exists and is used by coevo alone; no file in it is replaced and no link is followed
+    limit   bytes of JSON and files together; each file counts 512 bytes extra
+    folder  exists and is used by coevo alone; no file in it is replaced and no link is followed
 
     Raises: WireError for a malformed response or one above the limit.
     """

@@ -44,9 +44,7 @@ class CodeFiles:
         return None
 
     def list_source_entries(self, files: Collection[str]) -> Iterator[str]:
-        """Yield INDEX:PATH for source files: the number of the class folder, and the path below its
-        root.
-        """
+        """Yield INDEX:PATH for source files: number of the class folder, path below its root."""
         for path in sorted(files):
             for index, roots in enumerate(self.roots):
                 for root in roots:

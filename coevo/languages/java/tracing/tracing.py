@@ -61,12 +61,11 @@ class Tracer:
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
     ) -> TraceBatch:
-        """Return a trace for each target of a plan with its class path, with line counts for
-        `files`.
+        """Return a trace for each target of a plan, with line counts for `files`.
 
-          shared    whether targets may share a JVM
-          watched   lines for an observer; the plan must then be observed
-          together  whether a joint trace of all targets is wanted as well
+        shared    whether targets may share a JVM
+        watched   lines for an observer; the plan must then be observed
+        together  whether a joint trace of all targets is wanted as well
         """
         plan = replace(plan, agents=self._list_agents(code))
         recorded: dict[int, TargetRecording | None] = {}
@@ -99,8 +98,7 @@ class Tracer:
         self._session.close()
 
     def _record_shared(self, plan: LaunchPlan) -> tuple[dict[int, TargetRecording | None], float]:
-        """Return the recordings of targets that pass in a shared JVM, by index, and the CPU
-        seconds.
+        """Return the recordings of targets that pass in a shared JVM, by index, and CPU seconds.
 
         If a target ends the JVM early, the remaining ones continue in another JVM.
         """
@@ -187,7 +185,7 @@ def _join_recordings(recorded: Sequence[TargetRecording]) -> TargetRecording:
 
 
 def _can_reload_classes(plan: LaunchPlan) -> bool:
-    """Return whether only folders follow the libraries, so that reloading finds the same classes."""
+    """Return whether only folders follow the libraries, so reloading finds the same classes."""
     return not any(folder.endswith(('.jar', '*')) for folder in plan.folders)
 
 
