@@ -1,7 +1,7 @@
 """Find the JDKs that a revision's files for continuous integration and version managers name.
 
-The files are read line by line, not as YAML: a number beside the keyword is enough even in
-matrices, anchors and expressions, and files with invalid YAML can be read too.
+The files are read line by line, not as YAML: a number beside the keyword is enough. Matrices,
+anchors and expressions are not evaluated, and files with invalid YAML can be read too.
 """
 
 from __future__ import annotations
