@@ -1,1 +1,1 @@
-"""Java: everything that knows its syntax, its tests, its JDKs and Maven."""
+"""Java: everything that depends on its syntax, test frameworks, JDKs and build tools."""

@@ -1,4 +1,4 @@
-"""Both ends of a pair, built with one JDK: compiled, run, traced, mutated."""
+"""Both ends of a pair, built with one JDK: compile, run, trace and mutate their tests."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from coevo.sandboxes.sandbox import Job, Sandbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaBuiltPair:
-    """Fulfils `coevo.languages.engine.BuiltPair`.
+    """Both ends of a pair; implements `coevo.languages.engine.BuiltPair`.
 
-    others   gives both ends as the next JDK builds them
-    passing  CPU seconds of the slowest run of methods that passed as they stand, in this pair: a limit
-             that came from others would make a row depend on what was run before
+    others   returns both ends built with the next JDK, None if there is none
+    passing  CPU seconds of the slowest passing run of unedited methods in this pair; limits derived
+             from other pairs would make a row depend on earlier work
     """
 
     pair: Pair
@@ -53,6 +53,7 @@ class JavaBuiltPair:
     passing: dict[TestMethod, float] = field(default_factory=dict)
 
     def build_with_other_runtime(self) -> JavaBuiltPair | None:
+        """Return both ends built with the next JDK; None if there is none."""
         return self.others()
 
     def compile(
@@ -64,6 +65,7 @@ class JavaBuiltPair:
         edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
     ) -> CompiledTests:
+        """Compile a module's tests against code; see `BuiltPair.compile`."""
         key = CellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
         )
@@ -72,14 +74,17 @@ class JavaBuiltPair:
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
+        """Compile variants of one source file, each by itself; see `BuiltPair.check_sources`."""
         return self._cells.check_sources(code_rev, module, path, variants)
 
     def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+        """Return whether borrowed settings change a module."""
         return self._cells.find_module(code_rev, module, borrowed) != self._cells.find_module(
             code_rev, module, None
         )
 
     def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
+        """Return the verdict of a method that does not compile; None if it compiles."""
         cell = self._cells.get_cell(compiled.key)
         signature = cell.report.find_first_error(method)
         if signature is None:
@@ -91,7 +96,10 @@ class JavaBuiltPair:
         )
 
     def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
-        """By what was compiled, not by what sources look like: names can be written in escapes."""
+        """Return test classes that have the same name as a main class.
+
+        Class files are compared, since names in sources can be written with escapes.
+        """
         module = self._cells.find_module(compiled.code_rev, compiled.module, compiled.borrowed)
         output = self.worker.builds.get_output(compiled.code_rev)
         folders = [] if module is None else list(output.list_class_folders(module))
@@ -102,7 +110,10 @@ class JavaBuiltPair:
         )
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
-        """Of whole trees: a test may read any file that is laid out beside it."""
+        """Return a digest of the whole trees, or None without a module.
+
+        A test may read any file of the trees.
+        """
         module = self._cells.find_module(compiled.code_rev, compiled.module, compiled.borrowed)
         if module is None:
             return None
@@ -115,7 +126,7 @@ class JavaBuiltPair:
         methods: Sequence[TestMethod],
         conditions: RunConditions = PLAIN,
     ) -> VerdictBatch:
-        """A method of which no concrete class was compiled is missing; no process is asked."""
+        """Run methods in a new process; a method without a compiled concrete class is missing."""
         cell = self._cells.get_cell(compiled.key)
         if cell.compiled.code_failure is not None:
             refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=cell.compiled.code_failure)
@@ -144,7 +155,10 @@ class JavaBuiltPair:
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
     ) -> TraceBatch:
-        """None, too, for a method of which no concrete class was compiled."""
+        """Trace methods; see `BuiltPair.trace`.
+
+        A trace is also None for a method without a compiled concrete class.
+        """
         cell = self._cells.get_cell(compiled.key)
         targets = [
             make_run_target(cell, method, conditions, self.passing, traced=True)
@@ -177,6 +191,7 @@ class JavaBuiltPair:
         lines: Mapping[str, Collection[int]],
         conditions: RunConditions = PLAIN,
     ) -> ByteCodeMutants:
+        """Run PIT's mutants of lines under one method; see `BuiltPair.mutate`."""
         cell = self._cells.get_cell(compiled.key)
         target = make_run_target(cell, method, conditions, self.passing, traced=True)
         plan = make_launch_plan(self.worker, cell, (target,), replace(conditions, observed=False))
@@ -188,6 +203,7 @@ class JavaBuiltPair:
         return run_pit(self.worker.builds.sandbox, job)
 
     def describe_environment(self, rev: str, module: str) -> Environment | None:
+        """Return what is needed to build and run a module; None if the module is unknown."""
         return self.worker.builds.contents.describe_environment(rev, module)
 
     @property
@@ -195,8 +211,7 @@ class JavaBuiltPair:
         return self.worker.get_cells_for({self.old.rev, self.new.rev})
 
 
-# What is launched for the targets of one cell: a plan, a process, and what it takes for one
-# method.
+# Launch the targets of a cell: the plan, the process, and the limits of one method.
 
 Run = Callable[[Sandbox, Job, Sequence[RunTarget]], VerdictBatch]
 
@@ -204,7 +219,11 @@ Run = Callable[[Sandbox, Job, Sequence[RunTarget]], VerdictBatch]
 def run_cell(
     worker: JdkWorker, cell: CompiledCell, targets: tuple[RunTarget, ...], conditions: RunConditions
 ) -> VerdictBatch:
-    """What targets do in a fresh process of their own."""
+    """Run targets in a new process and return their verdicts.
+
+    They are `infra` if the clock cannot be set, and `error` if the JVM refuses the project's own
+    options.
+    """
     plan = make_launch_plan(worker, cell, targets, conditions)
     if plan is None:
         unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
@@ -221,7 +240,7 @@ def run_cell(
 def make_launch_plan(
     worker: JdkWorker, cell: CompiledCell, targets: tuple[RunTarget, ...], conditions: RunConditions
 ) -> LaunchPlan | None:
-    """What is launched for targets; None where the clock cannot be set."""
+    """Return the plan for running targets; None if the clock cannot be set."""
     code = worker.builds.get_output(cell.compiled.code_rev)
     module = worker.cells.find_module(
         cell.compiled.code_rev, cell.compiled.module, cell.compiled.borrowed
@@ -253,7 +272,7 @@ def make_launch_plan(
 def _select_sources(
     worker: JdkWorker, cell: CompiledCell, shown: MainSources | None
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Layers of main sources, and files of them that are gone."""
+    """Return the layers of main sources, and the source files to remove from them."""
     if shown is None:
         own = worker.builds.get_output(cell.compiled.code_rev).sources
         return (own, *cell.sources), cell.removed_sources
@@ -263,9 +282,10 @@ def _select_sources(
 def _are_options_refused(
     worker: JdkWorker, plan: LaunchPlan, run: Run, targets: Sequence[RunTarget]
 ) -> bool:
-    """Whether a process starts without the project's own options and properties, but not with them.
+    """Return whether a process starts without the project's own options and properties only.
 
-    A JVM may refuse them, or our worker may: `-Djava.security.manager` lets it read nothing.
+    The JVM may refuse them, or they may stop the worker: `-Djava.security.manager` denies it all
+    reading.
     """
     starts = []
     for each in (plan, replace(plan, module=remove_own_options(plan.module))):
@@ -282,10 +302,10 @@ def make_run_target(
     *,
     traced: bool = False,
 ) -> RunTarget:
-    """A method of a cell with what it may use.
+    """Return a method of a cell as a target with its CPU limit.
 
-    passing  CPU seconds of its slowest run that passed, of those methods that have passed
-    traced   whether agents run with it, which make it slower
+    passing  CPU seconds of the slowest passing run of each method that has passed
+    traced   whether agents run with it, which slow it down
     """
     other = cell.compiled.edits is not None
     slowed = traced or conditions.observed or conditions.clock is not None
@@ -300,9 +320,10 @@ def make_run_target(
 
 
 def compute_cpu_limit(passing: float | None, *, comparable: bool) -> float:
-    """CPU seconds for a method, by its slowest passing run if it has passed.
+    """Return the CPU seconds that a method may use, by its slowest passing run if it has passed.
 
-    comparable  whether it is run as it was then: the same text, with nothing that slows it
+    `comparable` says whether it runs as it did then: unedited, and without anything that slows it
+    down.
     """
     least = LEAST_ONCE_PASSED if comparable and passing is not None else LEAST_CPU_LIMIT
     return max(least, SLOWER_THAN_PASSING * (passing or 0.0))

@@ -1,9 +1,9 @@
-"""How anybody runs tests of a start state with Maven, or with Gradle, without coevo.
+"""Commands for running tests of a start state with Maven or Gradle, without coevo.
 
-Surefire is named with its version: that of an old project may know no JUnit 5, no nested class, no parameters.
-Where a POM gives surefire libraries of its own (of JUnit 5 before 2.22 of surefire, of TestNG), that version
-fails for them; failsafe is the same runner, which has none of them.
-Plugins that judge the text of a change have no say, as in a cell.
+Surefire's version is fixed, since that of an old project may not support JUnit 5, nested classes or
+parameters. If a POM adds libraries to surefire (for JUnit 5 before surefire 2.22, or for TestNG),
+the fixed version fails because of them. Failsafe, which has the same runner, is used then, since it
+has no such libraries. Plugins that check the text of a change are skipped, as in a cell.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from coevo.model.records import TestMethod
 
 SUREFIRE = 'org.apache.maven.plugins:maven-surefire-plugin:3.5.2:test'
 FAILSAFE = 'org.apache.maven.plugins:maven-failsafe-plugin:3.5.2'
-# Those that come before tests are compiled; there is no one name for all.
+# Plugins that run before tests are compiled; Maven has no common switch for them.
 CHECKS = ('checkstyle', 'enforcer', 'license', 'rat')
 _SKIPS = tuple(f'-D{name}.skip' for name in CHECKS)
 
@@ -39,7 +39,7 @@ def add_commands(
     methods: Sequence[TestMethod],
     tree: RevisionTree,
 ) -> Environment:
-    """The environment with its two commands; without methods all tests of the file are run."""
+    """Return the environment with its two commands; without methods, run all tests of the file."""
     runnable_methods = [
         runnable_method
         for method in methods
@@ -61,7 +61,7 @@ def add_commands(
 def _add_gradle_commands(
     environment: Environment, module: str, test_file: str, asked: Sequence[TestMethod]
 ) -> Environment:
-    """A selection that finds nothing is a failure of Gradle's own."""
+    """Add Gradle's commands; Gradle itself fails if the selection finds no test."""
     selected = make_test_selection(asked) or ('--tests', f'*{PurePosixPath(test_file).stem}')
     return dataclasses.replace(
         environment,
@@ -84,10 +84,10 @@ def _make_failsafe_command(maven: Sequence[str], module: str, selected: str) -> 
 
 
 def _require_reports(words: Sequence[str], lenient: str, module: str, plugin: str) -> str:
-    """That nothing of what was asked for is there is a failure.
+    """Return a command that fails if none of the selected tests was found.
 
-    Maven tells that of all modules alike, and those that are only needed have no such test. So the reports
-    of the one module are asked.
+    Maven's own check applies to all modules, but those built only as dependencies contain none of
+    the tests. Therefore the reports of the one module are checked.
     """
     reports = shlex.quote(str(PurePosixPath(module, f'target/{plugin}-reports')))
     line = shlex.join((*words, lenient))
@@ -95,12 +95,15 @@ def _require_reports(words: Sequence[str], lenient: str, module: str, plugin: st
 
 
 def _list_module_options(module: str) -> tuple[str, ...]:
-    """With the modules that it needs, which no repository may have."""
+    """Return options that build a module with the modules it needs.
+
+    No package repository may offer these modules.
+    """
     return () if module == '.' else ('-pl', module, '-am')
 
 
 def _list_module_and_parents(module: str) -> tuple[PurePosixPath, ...]:
-    """Its own, and those above, where its parents mostly are."""
+    """Return the module's folder and those above it, where its parent POMs usually are."""
     own = PurePosixPath(module)
     return (own, *own.parents)
 
@@ -117,7 +120,10 @@ def _is_concrete(_path: str, type_: DeclaredType) -> bool:
 
 
 def _group_by_class(methods: Sequence[TestMethod]) -> list[str]:
-    """`CLASS#a+b`; a parameterized method of JUnit 4 is one for each of its parameters, `a[0]`."""
+    """Return `CLASS#a+a[*` for each class.
+
+    JUnit 4 reports a parameterized method once for each parameter set, as `a[0]`.
+    """
     names: dict[str, dict[str, None]] = {}
     for method in methods:
         names.setdefault(method.test_class, {})[method.test_method] = None

@@ -1,7 +1,7 @@
-"""The classes of javac's errors. Fulfils `coevo.languages.error_classes.ErrorClassifier`.
+"""Classify javac's errors; implements `coevo.languages.error_classes.ErrorClassifier`.
 
-A signature is the key of a message of javac's compiler.properties, less `compiler.err.`, and the symbol it is
-about. A key that says nothing of a constructor is told by the symbol.
+A signature is the key of a message in javac's compiler.properties, without `compiler.err.`, and the
+symbol concerned. Where the key does not reveal that a constructor is concerned, the symbol decides.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ _TOLD_BY_SYMBOL = re.compile(r'cant\.(apply\.symbols?|resolve\S*)')
 
 
 def classify_error(signature: str) -> ErrorClass:
+    """Return the class of an error by its signature."""
     code, _, symbol = signature.partition(' ')
     if is_syntax_error(signature):
         return ErrorClass.SYNTAX

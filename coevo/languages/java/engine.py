@@ -1,4 +1,4 @@
-"""What a run over one repository builds with, whatever the JDKs."""
+"""The engine of a run over one repository, for all of its JDKs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from coevo.model.records import Pair
 
 
 class JavaBuilder:
-    """Builds pairs for one thread: both ends with the same JDK, the first candidate that does it.
+    """Builds pairs for one thread; implements `coevo.languages.engine.Builder`.
 
-    Fulfils `coevo.languages.engine.Builder`.
-
-    What is chosen for a pair follows from the pair alone: nothing is learnt from other pairs, since then
-    a row would depend on what was mined before it.
+    Both ends are built with the same JDK, the first candidate that succeeds. The choice depends on
+    the pair alone: results of other pairs are not used, since then a row would depend on what was
+    mined before it.
     """
 
     def __init__(self, builds_by_jdk: BuildsByJdk) -> None:
@@ -33,17 +32,19 @@ class JavaBuilder:
         self._workers: dict[Jdk | None, JdkWorker] = {}
 
     def build(self, pair: Pair) -> JavaBuiltPair:
+        """Build both ends of a pair with the first JDK that succeeds."""
         return self._build_by_best_jdk(pair, frozenset())
 
     def close(self) -> None:
+        """End all processes of this builder."""
         for worker in self._workers.values():
             worker.close()
 
     def _build_by_best_jdk(self, pair: Pair, mute: AbstractSet[Jdk | None]) -> JavaBuiltPair:
-        """Both ends, by the first JDK that builds both and is not mute; else by the first that builds
-        most.
+        """Build both ends with the first JDK that builds both completely and is not in `mute`.
 
-        mute  JDKs with which no test says anything
+        If there is none, the first JDK with the largest extent is used. `mute` holds JDKs with
+        which no test had a result.
         """
         revs = {pair.old.rev, pair.new.rev}
         for worker in self._workers.values():
@@ -81,7 +82,10 @@ class JavaBuilder:
     def _build_with_next_jdk(
         self, pair: Pair, chosen: Jdk | None, mute: AbstractSet[Jdk | None]
     ) -> JavaBuiltPair | None:
-        """By the next JDK that builds both; by the first one again where tests are mute on them all."""
+        """Build with the next JDK; None if that would be the same JDK again.
+
+        This happens if no remaining JDK builds both ends completely.
+        """
         built_pair = self._build_by_best_jdk(pair, mute | {chosen})
         return None if built_pair.worker is self._get_worker(chosen) else built_pair
 
@@ -92,6 +96,7 @@ class JavaBuilder:
 
 
 def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
+    """Return the engine for a run; its resources are closed with `stack`."""
     jdks = run.runtimes
     assert jdks is None or isinstance(jdks, JdkSupply), 'those that Java itself gave'
     context = JavaRunContext(run.repository, sandbox=run.sandbox, stack=stack, say=run.say)
@@ -104,13 +109,13 @@ def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
 
 
 def _is_completely_built(end: Build) -> bool:
-    """Whether all of a revision is built that any JDK builds."""
+    """Return whether everything is built, apart from modules that fail with any JDK."""
     reasons = [why for why in end.modules.values() if why is not None]
     return end.failure is None and all(map(fails_on_any_jdk, reasons))
 
 
 def _measure_extent(ends: tuple[Build, Build]) -> tuple[int, int]:
-    """Usable ends, then modules built."""
+    """Return the number of usable ends, then the number of modules built."""
     modules = [why for end in ends for why in end.modules.values()]
     return sum(end.failure is None for end in ends), sum(why is None for why in modules)
 
@@ -118,7 +123,7 @@ def _measure_extent(ends: tuple[Build, Build]) -> tuple[int, int]:
 def _note_tried_runtimes(
     ends: tuple[Build, Build], spent: float, tried: tuple[str, ...], lacking: str | None
 ) -> tuple[Build, Build]:
-    """Both say what was tried; the first pays for all of it."""
+    """Note the JDKs tried in both builds; the first one's CPU seconds include all tries."""
     old, new = (
         dataclasses.replace(end, runtimes_tried=tried, runtime_lacking=lacking) for end in ends
     )

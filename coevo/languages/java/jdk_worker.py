@@ -1,4 +1,4 @@
-"""What one thread does with one JDK: a session of its own over build outputs that all share."""
+"""The work of one thread with one JDK: its own session, and build outputs shared with others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coevo.languages.java.tracing.tracing import Tracer
 
 
 class JdkWorker:
-    """Its session, its cells, its tracer and its trees."""
+    """The session, cells, tracer and packed trees of one thread and one JDK."""
 
     def __init__(self, builds: SharedBuilds) -> None:
         self.builds = builds
@@ -23,14 +23,16 @@ class JdkWorker:
         self.trees = PackedTrees(builds.make_folder('trees', secrets.token_hex(8)))
 
     def build(self, rev: str) -> Build:
+        """Build a revision in this session, or reuse its build."""
         return self.builds.build(rev, self.session)
 
     def get_cells_for(self, ends: Collection[str]) -> JavaCells:
-        """The cells, for a pair with these ends; those of any other revision are removed."""
+        """Return the cells for a pair with these ends; those of other revisions are removed."""
         self.cells.remove_other_revisions(ends)
         return self.cells
 
     def close(self) -> None:
+        """End the processes and delete the packed trees."""
         self.session.close()
         self.tracer.close()
         self.trees.close()

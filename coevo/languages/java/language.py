@@ -1,4 +1,4 @@
-"""Java built by Maven, or by a Gradle of the machine: the module that fulfils `coevo.languages.base.Language`."""
+"""Java built by Maven or by an installed Gradle; implements `coevo.languages.base.Language`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BUILD_FILES = (POM,)
 NEEDS = f'a {POM} at its root'
 RUNTIME = 'JDK'
 WORKAROUNDS = workarounds.WORKAROUNDS.keys()
-_LEAST_LEVEL = 8  # A.1
+_LEAST_LEVEL = 8  # TestEvo-Bench, A.1
 READING: LanguageReading = reading
 SURGERY: FileSurgery = surgery
 OFFERS = EVERYTHING
@@ -41,23 +41,34 @@ make_kits = MavenKits
 
 
 def can_build_revision(repository: Repository, rev: str) -> bool:
-    """Whether a revision has a POM at its root, or is one of Gradle's where a Gradle is at hand."""
+    """Return whether a revision has a POM, or a Gradle script and a Gradle is installed.
+
+    Only build files at the root count.
+    """
     if POM in repository.tree(rev):
         return True
     return has_gradle_script(repository, rev) and bool(find_gradles())
 
 
 def make_runtimes(*, brings: bool = False, like: str = '', say: Say = ignore_message) -> JdkSupply:
-    """like  a version such as 17.0.15: that very one, else those of its feature release, else all"""
+    """Return the JDKs for a run; see `Language.make_runtimes`.
+
+    `like` is a version such as 17.0.15; it selects that version, else its feature release, else all
+    JDKs.
+    """
     known = find_alike_jdks(like, find_jdks()) if like else ()
     return JdkSupply(known or None, brings=brings, say=say)
 
 
 def explain_outdated(repository: Repository, rev: str, level: int | None) -> str | None:
-    """By the highest level in its own POMs, where its build knows of none."""
+    """Return the language level if it is too old, such as `Java 7`; else None.
+
+    If the build knows no level, the POMs' requirement decides.
+    """
     declared = level or find_pom_demand(repository, rev).lowest
     return f'Java {declared}' if declared is not None and declared < _LEAST_LEVEL else None
 
 
 def get_mutation_tool() -> MutationTool:
+    """Return PIT."""
     return pit

@@ -1,4 +1,4 @@
-"""What Java offers to measure tests by, whatever builds it."""
+"""The measures of tests that Java offers, with any build tool."""
 
 from __future__ import annotations
 

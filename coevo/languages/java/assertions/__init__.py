@@ -1,6 +1,6 @@
-"""The assertions of Java tests: where they stand, and what they say.
+"""The assertions of Java tests: their positions and texts.
 
-Fulfils `coevo.languages.assertions.Assertions`.
+Implements `coevo.languages.assertions.Assertions`.
 """
 
 from coevo.languages.java.assertions.oracles import expects_exception, find_oracle_lines

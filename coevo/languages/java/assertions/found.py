@@ -1,4 +1,4 @@
-"""The assertions in a piece of Java: JUnit 3 to 6, TestNG, Hamcrest, AssertJ and Truth, by name."""
+"""Find assertions in a piece of Java by name: JUnit 3 to 6, TestNG, Hamcrest, AssertJ and Truth."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ from coevo.languages.java.reading.calls import JavaCall, find_calls, find_chaine
 
 GROUP = 'assertAll'
 DESCRIBING = frozenset({'as', 'describedAs', 'withFailMessage', 'overridingErrorMessage'})
-"""Links of an AssertJ chain that give a message."""
+"""Links of an AssertJ chain that set a message."""
 _TRUTH = frozenset({'assertWithMessage', 'assert_'})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Assertion:
-    """A call of a library's assertion; links are the checks and more that follow in a chain."""
+    """A call of a library's assertion; `links` are the calls chained to it, such as the checks."""
 
     call: JavaCall
     links: tuple[JavaCall, ...] = ()
 
     @property
     def name(self) -> str:
+        """The name of the first call."""
         return self.call.name
 
     @property
     def is_fluent(self) -> bool:
-        """Whether the checks follow in a chain, as in AssertJ and Truth."""
+        """True if the checks follow in a chain, as in AssertJ and Truth."""
         return self.name not in ARITY or (self.name == 'assertThat' and bool(self.links))
 
     @property
     def is_in_truth_style(self) -> bool:
-        """Whether it starts in Truth's longer way: the subject is then in the chain, in `that(x)`."""
+        """True for Truth's longer form, where the subject is in the chain, in `that(x)`."""
         return self.name in _TRUTH
 
     @cached_property
     def has_message(self) -> bool:
-        """Whether a link of the chain, or its start in Truth, gives a message."""
+        """True if a link of the chain, or its start in Truth, sets a message."""
         named = self.name == 'assertWithMessage' or bool({'withMessage'} & self._link_names)
         return named or not DESCRIBING.isdisjoint(self._link_names)
 
@@ -55,7 +56,10 @@ class Assertion:
 
 
 def find_assertions(node: Node, *, classes: bool = False) -> Iterator[Assertion]:
-    """Assertions of known libraries, outer ones before those in their lambdas; no `assertAll`."""
+    """Yield assertions of known libraries, outer ones before those in their lambdas.
+
+    `assertAll` is not included; see `find_assertion_groups`.
+    """
     for call in find_calls(node, classes=classes):
         if call.name in ARITY or call.name in _TRUTH or call.name.startswith('assertThat'):
             yield Assertion(call=call, links=find_chained_calls(call))
@@ -64,13 +68,14 @@ def find_assertions(node: Node, *, classes: bool = False) -> Iterator[Assertion]
 
 
 def find_assertion_groups(node: Node) -> Iterator[JavaCall]:
+    """Yield the `assertAll` calls."""
     return (call for call in find_calls(node) if call.name == GROUP)
 
 
 def is_oracle(call: JavaCall) -> bool:
-    """Whether a call may fail a test by itself: assertions, verified mocks and expectations.
+    """Return whether a call can fail a test by itself: assertions, verified mocks and expectations.
 
-    A helper whose name says that it asserts or verifies is one too.
+    Helpers whose names start with `assert` or `verify` count too.
     """
     if call.name == 'fail' or call.name.startswith(('assert', 'verify', 'andExpect')):
         return True
@@ -80,7 +85,7 @@ def is_oracle(call: JavaCall) -> bool:
 
 
 def is_oracle_reference(node: Node) -> bool:
-    """Whether a node is a reference to a method that asserts: `this::assertValid`."""
+    """Return whether a node refers to a method that asserts, such as `this::assertValid`."""
     if node.type != 'method_reference':
         return False
     return get_text(node.children[-1]).startswith(('assert', 'verify'))

@@ -1,4 +1,4 @@
-"""The lines of all that may fail a test, and tests whose end is their assertion."""
+"""Find all lines that can fail a test, and tests whose assertion is an expected exception."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from coevo.model.records import TestMethod
 
 
 def find_oracle_lines(source: bytes) -> frozenset[int]:
+    """Return the lines of all assertions and of other calls that can fail a test."""
     return frozenset(_iterate_oracle_lines(Parser(JAVA).parse(source).root_node))
 
 
@@ -28,6 +29,6 @@ def _iterate_oracle_lines(root: Node) -> Iterator[int]:
 
 
 def expects_exception(source: bytes, method: TestMethod) -> bool:
-    """Whether a test says by its annotation what it has to throw."""
+    """Return whether a test's annotation states the exception that it has to throw."""
     values = get_annotation_values(parse_java_source(source).find_test(method).node, 'Test')
     return not {'expected', 'expectedExceptions'}.isdisjoint(values)

@@ -1,7 +1,8 @@
-"""Where an assertion has its message: first in JUnit 3 and 4, last in JUnit 5 and TestNG.
+"""The position of an assertion's message: first in JUnit 3 and 4, last in JUnit 5 and TestNG.
 
-Sources: the API documentation of junit.framework.Assert, org.junit.Assert, org.hamcrest.MatcherAssert,
-org.junit.jupiter.api.Assertions, org.testng.Assert and org.testng.AssertJUnit.
+Sources: the API documentation of junit.framework.Assert, org.junit.Assert,
+org.hamcrest.MatcherAssert, org.junit.jupiter.api.Assertions, org.testng.Assert and
+org.testng.AssertJUnit.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from coevo.languages.java.reading.calls import (
     list_named_children,
 )
 
-# How many arguments an assertion has without a message and without a delta.
+# The number of arguments of an assertion without a message and without a delta.
 ARITY: Mapping[str, int] = {
     'fail': 0,
     'assertTrue': 1,
@@ -75,10 +76,10 @@ _DELTA = re.compile(r'delta|eps|toleran|precision|\bulp\b', re.IGNORECASE)
 def find_message_argument(
     call: JavaCall, *, last: bool, variables: Mapping[str, JavaVariable]
 ) -> Node | None:
-    """The message of an assertion of JUnit, TestNG or Hamcrest, None where it has none.
+    """Return the message of an assertion of JUnit, TestNG or Hamcrest; None if it has none.
 
-    With one argument too many it is the message unless it is a delta; what is neither written nor
-    declared as a text or a number is taken for a message.
+    If there is one argument too many, it is the message unless it is a delta. An argument that is
+    neither written nor declared as a text or a number is treated as a message.
     """
     arguments = call.arguments
     extra = len(arguments) - ARITY.get(call.name, len(arguments))
@@ -91,7 +92,10 @@ def find_message_argument(
 
 
 def has_message_last(call: JavaCall, file: SourceFile) -> bool:
-    """By the class that declares the assertion; where no import tells it, by the file's imports."""
+    """Return whether the message comes last, by the class that declares the assertion.
+
+    If no import reveals that class, the file's imports of JUnit 5 or TestNG decide.
+    """
     holders = _list_declaring_classes(call, file)
     if any(holder in _FIRST for holder in holders):
         return False
@@ -101,7 +105,7 @@ def has_message_last(call: JavaCall, file: SourceFile) -> bool:
 
 
 def _list_declaring_classes(call: JavaCall, file: SourceFile) -> list[str]:
-    """The qualified classes that a call may be declared in, as far as imports tell."""
+    """Return the qualified classes that may declare a call's method, according to the imports."""
     if call.receiver is None:
         statics = [item for item in file.imports if item.static]
         exact = [i.text.rpartition('.')[0] for i in statics if i.name == call.name]
@@ -114,12 +118,12 @@ def _list_declaring_classes(call: JavaCall, file: SourceFile) -> list[str]:
 
 
 def is_text(node: Node, variables: Mapping[str, JavaVariable]) -> bool:
-    """Whether an expression is a text or, as JUnit 5 takes them, a supplier of one."""
+    """Return whether an expression is a text or, as JUnit 5 accepts it, a supplier of one."""
     parts = [node]
     while parts:
         part = parts.pop()
         if _is_composed_text(part):
-            parts += list_named_children(part)[-2:]  # a text may be added up of hundreds of lines
+            parts += list_named_children(part)[-2:]  # a text may be a sum of hundreds of lines
         elif part.type in _STRINGS or _produces_text(part, variables):
             return True
     return False
@@ -140,7 +144,7 @@ def _produces_text(node: Node, variables: Mapping[str, JavaVariable]) -> bool:
 
 
 def is_number(node: Node) -> bool:
-    """Whether an expression is a numeric literal, with a sign or not."""
+    """Return whether an expression is a numeric literal, with or without a sign."""
     if node.type == 'unary_expression':
         operand = node.child_by_field_name('operand')
         return operand is not None and operand.type in _NUMBERS

@@ -1,4 +1,4 @@
-"""The assertions in a method's syntax tree as texts that formatting and messages do not touch."""
+"""Render the assertions of a method as texts that do not depend on formatting and messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from coevo.languages.java.reading.calls import (
 from coevo.languages.java.reading.tokens import JAVA
 
 _EXPECTED = ('expected', 'expectedExceptions')
-# Links that lead to another part of what is asserted, or say how to compare; not checks themselves.
+# Links that select another part of the subject or say how to compare; they are not checks.
 _NAVIGATING = frozenset(
     {
         'asString',
@@ -57,11 +57,12 @@ _NAVIGATING = frozenset(
 
 
 def list_assertions(source: str) -> tuple[str, ...]:
-    """The assertions of a test method in order, as texts; source is the method alone.
+    """Return the assertions of a test method in order, as texts; `source` is the method alone.
 
-    Comments, white space, messages and the class that an assertion is taken from are left out. A chain
-    is one text for each check, `assertThat(x).isNotNull()` and `assertThat(x).hasSize(2)`. Verified
-    mocks, expectations and helpers that are named as such count; so does `@Test(expected = …)`.
+    Comments, white space, messages and the declaring class of an assertion are left out. A chain
+    yields one text for each check: `assertThat(x).isNotNull()` and `assertThat(x).hasSize(2)`.
+    Verified mocks, expectations and helpers named as assertions count; so does `@Test(expected =
+    …)`.
     """
     root = Parser(JAVA).parse(f'class _ {{ {source}\n}}'.encode()).root_node
     bodies = (child.child_by_field_name('body') for child in root.children)
@@ -71,11 +72,12 @@ def list_assertions(source: str) -> tuple[str, ...]:
 
 
 def classify_assertion(text: str) -> str:
+    """Return the kind of an assertion text: everything before its first parenthesis."""
     return text.partition('(')[0]
 
 
 def find_assertion_texts(root: Node) -> Iterator[str]:
-    """One text for each assertion and each check of a chain, in the order of the source."""
+    """Yield one text for each assertion and each check of a chain, in source order."""
     variables = {variable.name: variable for variable in find_variables(root)}
     known = {assertion.call.node.id: assertion for assertion in find_assertions(root, classes=True)}
     for node in iterate_nodes(root, classes=True):
@@ -92,7 +94,7 @@ def find_assertion_texts(root: Node) -> Iterator[str]:
 
 
 def _render_oracle_call(call: JavaCall) -> Iterator[str]:
-    """Verified mocks with what is verified, and helpers that assert."""
+    """Yield the text of an asserting helper, or of a verified mock with the verified call."""
     if is_oracle(call) and call.name != GROUP:
         whole = find_chained_calls(call)[-1:] if call.name == 'verify' else ()
         yield normalise_node(whole[0].node if whole else call.node)
@@ -115,7 +117,7 @@ def _render_checks(assertion: Assertion, variables: Mapping[str, JavaVariable]) 
 
 
 def _render_start(assertion: Assertion, variables: Mapping[str, JavaVariable]) -> str | None:
-    """An assertion without its chain and its message; None for Truth's, whose chain has the subject."""
+    """Return an assertion without chain and message; None if Truth's chain has the subject."""
     call = assertion.call
     if assertion.is_in_truth_style and assertion.links:
         return None
@@ -123,12 +125,12 @@ def _render_start(assertion: Assertion, variables: Mapping[str, JavaVariable]) -
     arguments = [node for node in call.arguments if node != message]
     receiver = normalise_node(call.receiver) + '.' if call.receiver is not None else ''
     if receiver.rpartition('.')[0].rpartition('.')[2][:1].isupper():
-        receiver = ''  # the class that declares it
+        receiver = ''  # the class that declares the assertion
     return f'{receiver}{call.name}({_render_arguments(arguments)})'
 
 
 def _guess_message(call: JavaCall, variables: Mapping[str, JavaVariable]) -> Node | None:
-    """The message where its place can be told without imports: one end alone is a text."""
+    """Return the message if its position is clear without imports: only one end is a text."""
     if not call.arguments:
         return None
     first, last = call.arguments[0], call.arguments[-1]

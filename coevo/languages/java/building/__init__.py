@@ -1,1 +1,1 @@
-"""The JVM that builds revisions and compiles test trees: how it is asked, and what it says of them."""
+"""The JVM that builds revisions and compiles test trees: its requests and its reports."""

@@ -1,4 +1,4 @@
-"""What came of all tries to build a revision."""
+"""The result of all tries to build a revision."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from coevo.languages.java.building.session import JvmAnswer, JvmDeath
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildAttempt:
-    """The answer that counts, who gave it, and the CPU seconds of all tries."""
+    """The decisive answer, the builder that gave it, and the CPU seconds of all tries."""
 
     answer: JvmAnswer | JvmDeath
     builder: str
@@ -17,4 +17,5 @@ class BuildAttempt:
 
 
 def get_cpu_seconds(answer: JvmAnswer | JvmDeath) -> float:
+    """Return the CPU seconds of an answer; 0 if the JVM died."""
     return 0.0 if isinstance(answer, JvmDeath) else answer.cpu_seconds

@@ -1,10 +1,10 @@
-"""A revision on disk as the sandbox sees it: code and tests apart, with what Maven made of it.
+"""A built revision on disk as the sandbox sees it, with code and tests separated.
 
-What belongs to which side of a cell is fixed (docs/words.md): POMs, main sources and resources and
-all other files are the code's; each module's test sources and test resources are the tests'.
+The sides of a cell are fixed (docs/words.md): POMs, main sources and resources and all other files
+belong to the code; each module's test sources and test resources belong to the tests.
 
-    code/REV    the tree without its test folders and main sources, main classes in place
-    sources/REV the main sources, at their places in the tree
+    code/REV    the tree without its test folders and main sources, with main classes in place
+    sources/REV the main sources, at their paths in the tree
     tests/REV   the test folders alone
     built/REV   INDEX/test-classes (processed resources) and INDEX/generated/K (test sources)
 """
@@ -20,18 +20,18 @@ from pathlib import Path
 from coevo.languages.java.building.report import JavaModule
 from coevo.storage.beneath import SafePath, join_beneath
 
-# What a program is written in; wherever it lies but in test folders and among resources (templates of
-# generators), it is a main source.
+# Suffixes of programming languages. Such a file is a main source wherever it lies, except in test
+# folders and among resources (templates of generators).
 _SOURCES = ('.java', '.kt', '.groovy', '.scala', '.aj')
 RESOURCES = 'src/main/resources'
 
-# Where tests lie when the build died before it could say.
+# The test folders of a build that died before it reported them.
 DEFAULT_TEST_FOLDERS = ('src/test',)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOutput:
-    """A built revision; `modules` holds those of which Maven read the model."""
+    """A built revision; `modules` holds the modules whose model Maven could read."""
 
     rev: str
     root: Path  # the workspace
@@ -39,36 +39,43 @@ class BuildOutput:
 
     @property
     def code(self) -> Path:
+        """The folder of the code without its sources."""
         return self.root / 'code' / self.rev  # own name: a commit id
 
     @property
     def sources(self) -> Path:
+        """The folder of the main sources."""
         return self.root / 'sources' / self.rev  # own name: a commit id
 
     @property
     def tests(self) -> Path:
+        """The folder of the tests."""
         return self.root / 'tests' / self.rev  # own name: a commit id
 
     @property
     def built(self) -> Path:
+        """The folder of what the build made for the tests."""
         return self.root / 'built' / self.rev  # own name: a commit id
 
     def list_class_folders(self, module: JavaModule) -> Iterator[Path]:
-        """Of a module's main classes, and of those modules that stand on its class path."""
+        """Yield the class folders of a module's main code and of the modules on its class path."""
         yield self.code / module.path / module.classes
         for entry in module.class_path:
             if entry.sibling is not None and not entry.tests:
                 yield self.code / entry.sibling / str(entry.folder)
 
     def find_test_resources(self, module: str) -> Path | None:
-        """A module's test resources: processed where it was built, else as they lie in the tree."""
+        """Return a module's test resources: processed if it was built, else as in the tree.
+
+        Returns None if there are none.
+        """
         known = self.modules.get(module)
         processed = self.built / str(known.index) / 'test-classes' if known else None
         raw = self.tests / module / 'src/test/resources'
         return next((folder for folder in (processed, raw) if folder and folder.is_dir()), None)
 
     def list_source_roots(self, module: str) -> tuple[Path, ...]:
-        """Folders of a module's test sources, generated ones last; those that exist."""
+        """Return the existing folders of a module's test sources, generated ones last."""
         known = self.modules.get(module)
         roots = known.test_source_roots if known else ('src/test/java',)
         folders = [self.tests / module / root for root in roots]
@@ -77,19 +84,20 @@ class BuildOutput:
         return tuple(folder for folder in folders if folder.is_dir())
 
     def remove(self) -> None:
+        """Delete all files of the revision."""
         for folder in (self.code, self.sources, self.tests, self.built):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def is_source(path: str) -> bool:
-    """Whether a file of the code's side is what its program is written in, by its name."""
+    """Return whether a file on the code's side is a source file, by its name."""
     return path.lower().endswith(_SOURCES) and f'/{RESOURCES}/' not in f'/{path}'
 
 
 def separate_tests_and_code(output: BuildOutput, module_folders: tuple[str, ...]) -> None:
     """Move test folders out of the code tree, main classes into it, and main sources apart.
 
-    Copies of sources among the classes, which plugins put there, go with them.
+    Copies of sources that plugins put among the classes are moved with the main sources.
     """
     for name in module_folders:
         module = output.modules.get(name)
@@ -106,7 +114,7 @@ def separate_tests_and_code(output: BuildOutput, module_folders: tuple[str, ...]
 
 
 def _find_processed_resources(output: BuildOutput) -> Iterator[Path]:
-    """Where a resource that is named like a source stands among the classes."""
+    """Yield the paths, among the classes, of resources that have a source file's suffix."""
     for name, module in output.modules.items():
         raw = output.code / name / RESOURCES
         for file in raw.rglob('*'):
@@ -115,7 +123,10 @@ def _find_processed_resources(output: BuildOutput) -> Iterator[Path]:
 
 
 def _move_sources(code: Path, sources: Path, kept: Container[Path]) -> None:
-    """A folder that held nothing else goes as well: its name would speak of them."""
+    """Move the sources of the code tree; remove folders that held nothing else.
+
+    The name of an empty folder would reveal what it contained.
+    """
     sources.mkdir(parents=True, exist_ok=True)
     for name, folders, files in os.walk(code, topdown=False):
         here = Path(name)  # own name: os.walk's
@@ -136,7 +147,7 @@ def _move(source: Path, target: SafePath) -> None:
 
 
 def link_classes(source: Path, target: Path, wanted: Callable[[str], bool]) -> None:
-    """Hard links of the class files of a folder whose path in it is wanted."""
+    """Hard-link the class files of a folder whose relative path is `wanted`."""
     for folder, _, names in os.walk(source):
         here = Path(folder)
         chosen = [name for name in names if name.endswith('.class')]
@@ -147,8 +158,10 @@ def link_classes(source: Path, target: Path, wanted: Callable[[str], bool]) -> N
 
 
 def link_resources(source: Path, target: Path, *, classes: bool) -> None:
-    """Hard links of a folder's regular files; what is there already stays, so do class files
-    that Maven compiled from another pairing of tests and code."""
+    """Hard-link a folder's regular files without replacing existing ones.
+
+    `classes=False` skips class files, which Maven compiled from another pairing of tests and code.
+    """
     for path in sorted(source.rglob('*')):
         destination = join_beneath(target, str(path.relative_to(source)))
         wanted = classes or path.suffix != '.class'

@@ -1,4 +1,4 @@
-"""What the stubbing compiler says of a test tree: Maven's verdict, and one for each method."""
+"""The stubbing compiler's report on a test tree: one verdict for the tree, and one per method."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coevo.languages.java.building.session import JvmAnswer, JvmDeath
 from coevo.model.reasons import DiffReason
 from coevo.model.records import TestMethod
 
-# Errors that javac's scanner and parser give (its compiler.properties), less `compiler.err.`.
+# Error codes of javac's scanner and parser (its compiler.properties), without `compiler.err.`.
 _PARSER = re.compile(
     r'(array\.dimension\.missing|(catch|else|finally)\.without\.\w+'
     r'|class\.method\.or\.field\.expected|dot\.class|enum\.constant\w*\.expected|expected\d?'
@@ -23,13 +23,13 @@ _PARSER = re.compile(
 
 
 def is_syntax_error(signature: str) -> bool:
-    """Whether an error's signature (its code, then a symbol) says that the file does not parse."""
+    """Return whether the error of a signature (code, then symbol) is a syntax error."""
     return _PARSER.fullmatch(signature) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaClass:
-    """A compiled test class; names are binary. `outer` is the one around it, None if there is none."""
+    """A compiled test class with binary names; `outer` is its enclosing class or None."""
 
     parents: tuple[str, ...]
     abstract: bool
@@ -38,7 +38,10 @@ class JavaClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileReport:
-    """`everything` is why nothing compiles at all; else classes and methods that do not."""
+    """The classes and methods of a test tree that do not compile.
+
+    If `everything` is not None, nothing compiles, and it is the reason.
+    """
 
     unit_ok: bool
     everything: str | None = None
@@ -48,17 +51,17 @@ class CompileReport:
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The names of all that does not compile, sorted; `*` where nothing does."""
+        """The names of everything that does not compile, sorted; `*` if nothing compiles."""
         if self.everything is not None:
             return ('*',)
         methods = (f'{c}#{m}({",".join(p)})' for c, m, p in self.broken_methods)
         return tuple(sorted((*self.broken_classes, *methods)))
 
     def find_first_error(self, method: TestMethod) -> str | None:
-        """The signature of the first error that takes a test method along; None if none does.
+        """Return the signature of the first error that affects a test method, or None.
 
-        A method falls with its own body, with its class, and with what any class that runs it is
-        built upon: superclasses and enclosing classes.
+        A method is affected by an error in its own body, in its class, and in any superclass or
+        enclosing class of a class that runs it.
         """
         if self.everything is not None:
             return self.everything
@@ -74,7 +77,7 @@ class CompileReport:
         return None
 
     def find_concrete_classes(self, name: str) -> tuple[str, ...]:
-        """The classes on which a class's test methods run: itself and all below, if concrete."""
+        """Return the concrete classes that run a class's test methods, including subclasses."""
         return tuple(
             other
             for other in sorted(self.classes)
@@ -93,22 +96,24 @@ class CompileReport:
         return ancestors
 
     def _find_inherited_and_enclosing(self, name: str) -> Iterator[str]:
-        """A class, its ancestors, and all that encloses one of them."""
+        """Yield a class, its ancestors, and all classes that enclose one of them."""
         for ancestor in self._find_ancestors(name):
             around: str | None = ancestor
             while around:
                 yield around
                 known = self.classes.get(around)
-                # Of one that was not compiled only the name is left, of which `$` may be a part.
+                # For a class that was not compiled, only the name is known, and `$` may be a part
+                # of a simple name.
                 around = known.outer if known else around.rpartition('$')[0]
 
 
 def is_out_of_space(answer: JvmAnswer) -> bool:
-    """Whether a class file could not be written, which says nothing about the code."""
+    """Return whether a class file could not be written, which says nothing about the code."""
     return has_out_of_space_error(error['signature'] for error in answer.report['broken'])
 
 
 def has_out_of_space_error(signatures: Iterable[str | None]) -> bool:
+    """Return whether one of the signatures is javac's failure to write a class file."""
     return any(
         signature is not None and signature.startswith('class.cant.write')
         for signature in signatures
@@ -116,12 +121,12 @@ def has_out_of_space_error(signatures: Iterable[str | None]) -> bool:
 
 
 def name_compiler_death(died: JvmDeath) -> str:
-    """The signature of sources that the compiler did not survive."""
+    """Return the signature for sources on which the compiler died."""
     return f'compiler_{died.reason}'
 
 
 def add_unread_classes(report: CompileReport, classes: Collection[str]) -> CompileReport:
-    """The report of a tree that holds more classes, in files that are not read and were not there."""
+    """Add the classes of files that were too complex to be compiled to the broken classes."""
     if not classes or report.everything is not None:
         return report
     broken = {**dict.fromkeys(classes, DiffReason.UNREADABLE_SOURCE), **report.broken_classes}
@@ -129,7 +134,7 @@ def add_unread_classes(report: CompileReport, classes: Collection[str]) -> Compi
 
 
 def parse_compile_report(answer: JvmAnswer | JvmDeath) -> CompileReport:
-    """The typed report; a compiler that died twice on a tree compiles nothing of it."""
+    """Parse the compiler's answer; if it died twice on a tree, nothing of the tree compiles."""
     if isinstance(answer, JvmDeath):
         return CompileReport(unit_ok=False, everything=name_compiler_death(answer))
     report: Mapping[str, Any] = answer.report

@@ -1,4 +1,4 @@
-"""The options of javac that compile tests as their POM says, by the JDK that they run on."""
+"""The javac options that compile tests as their POM says, on the JDK that runs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES, Toolchain
 
 
 def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
-    """Language level and platform, then the rest of what the compiler plugin would pass."""
+    """Yield language level and platform, then the compiler plugin's other options."""
     yield from _list_level_options(compiler, tools)
     yield from ('-encoding', str(compiler.get('encoding') or 'UTF-8'))
     if compiler.get('parameters'):
@@ -32,7 +32,7 @@ def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iter
 
 
 def _list_level_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
-    """As the compiler plugin does it (3.13), which leaves `--release` out where javac has none."""
+    """Yield the options of compiler plugin 3.13, which omits `--release` where javac lacks it."""
     if compiler.get('release') and tools.feature >= FIRST_WITH_MODULES:
         yield from ('--release', str(compiler['release']))
         return

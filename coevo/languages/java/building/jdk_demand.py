@@ -1,4 +1,4 @@
-"""What a project asks of its JDK, whoever builds it."""
+"""The JDKs that a project requires, with any build tool."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JdkDemand:
-    """The lowest and the highest feature release that build files allow; None where they do not say.
+    """The lowest and highest feature release that build files allow; None if they do not say.
 
-    named  those that files of continuous integration and version managers name
+    `named` holds the releases that files of continuous integration and version managers name.
     """
 
     lowest: int | None = None

@@ -1,7 +1,7 @@
-"""What the builder says of a reactor, typed; folders are relative to their module.
+"""The builder's report on a reactor, parsed and typed; folders are relative to their module.
 
-The JSON comes from a JVM that ran the repository's own plugins: shapes are checked where they are
-read, and a path that leaves the tree is refused.
+The JSON comes from a JVM that ran the repository's own plugins. Shapes are therefore checked where
+they are read, and a path that leaves the tree is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEVEL_RAISED = 'source-level-8'
 LINTERS_LEFT_OUT = 'without-linters'
 RANGES_PINNED = 'lowest-in-ranges'
 
-# What a scope takes in where surefire is told to leave it out.
+# The Maven scopes that each value of surefire's `classpathDependencyScopeExclude` covers.
 _SCOPES = {
     'compile': ('compile', 'provided', 'system'),
     'runtime': ('compile', 'runtime'),
@@ -30,18 +30,18 @@ _SCOPES = {
     'test': ('compile', 'provided', 'runtime', 'system', 'test'),
 }
 
-# A module that writes its classes outside of its own folder: not laid out anew for a test.
+# Failure of a module that writes its classes outside its own folder, so that tests cannot use them.
 OUTPUT_ELSEWHERE = 'output_elsewhere'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedClassPathEntry:
-    """An entry of a module's test class path, the module's own two folders left out.
+    """An entry of a module's test class path, other than the module's own two folders.
 
-    sibling, folder  the module of the reactor whose output it is, and which folder there
-    path             else the place in the repository of libraries
-    file             else the place in the tree, of a library that the project brings along
-    scope            as Maven says: compile, provided, runtime, system or test
+    sibling, folder  the reactor module whose output it is, and the folder in that module
+    path             otherwise the path in the repository of libraries
+    file             otherwise the path in the tree, for a library that the project contains
+    scope            Maven's scope: compile, provided, runtime, system or test
     """
 
     coordinates: str
@@ -55,12 +55,12 @@ class ReportedClassPathEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurefireSettings:
-    """What the model says of how tests are run.
+    """The settings of the POM for running tests.
 
-    working_folder  in the tree; None for the module's own
-    more_places     at the end of the class path, as a test process sees them
-    left_out        GROUP:ARTIFACT of libraries that tests do not see, either may have stars
-    left_out_scope  the same by scope, in Maven's words
+    working_folder  path in the tree; None for the module's own folder
+    more_places     additional entries at the end of the class path, as a test process sees them
+    left_out        GROUP:ARTIFACT of libraries that are hidden from tests; both may contain stars
+    left_out_scope  a scope of libraries that are hidden from tests, in Maven's words
     """
 
     arg_line: str = ''
@@ -73,7 +73,7 @@ class SurefireSettings:
     left_out_scope: str | None = None
 
     def excludes_entry(self, entry: ReportedClassPathEntry) -> bool:
-        """Whether a test process does without an entry that tests are compiled with."""
+        """Return whether a test process runs without an entry that tests are compiled with."""
         if entry.scope in _SCOPES.get(self.left_out_scope or '', ()):
             return True
         names = entry.coordinates.split(':')
@@ -84,30 +84,32 @@ class SurefireSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaModule:
+    """A module of a built revision with its folders, class path and settings."""
+
     path: str
-    index: int  # in the reactor, and of its files in the builder's answer
+    index: int  # its number in the reactor, and that of its files in the builder's answer
     failure: str | None
     classes: str
     test_classes: str
     test_source_roots: tuple[str, ...]
-    test_folders: tuple[str, ...]  # sources and resources that lie in the tree
+    test_folders: tuple[str, ...]  # test sources and resources that lie in the tree
     class_path: tuple[ReportedClassPathEntry, ...]
     compiler: Mapping[str, Any]
     surefire: SurefireSettings
     overrides: tuple[str, ...]
-    tests_compiled: bool  # by Maven, since siblings use them
+    tests_compiled: bool  # by Maven, since sibling modules use the test classes
     source_roots: tuple[str, ...] = ()  # of main sources that lie in the tree
     main_compiler: Mapping[str, Any] = field(default_factory=dict)
 
 
 def remove_own_options(module: JavaModule) -> JavaModule:
-    """A module whose test processes are started with nothing that the project gives its JVM."""
+    """Return the module without the JVM options, properties and variables of the project."""
     plain = replace(module.surefire, arg_line='', properties={}, environment={})
     return replace(module, surefire=plain)
 
 
 def parse_modules(report: Mapping[str, Any]) -> dict[str, JavaModule]:
-    """The projects of a report by their folder; one that lies outside of the tree is left out."""
+    """Return the projects of a report by their folder, without those outside the tree."""
     projects = [
         (index, project)
         for index, project in enumerate(report.get('projects') or [])
@@ -120,13 +122,15 @@ def parse_modules(report: Mapping[str, Any]) -> dict[str, JavaModule]:
 
 
 def _is_inside_tree(path: str) -> bool:
-    """Our own folders are made, moved and removed under the names of modules."""
+    """Check that a module lies in the tree; coevo creates and removes folders named after it."""
     return not path.startswith('/') and '..' not in PurePosixPath(path).parts
 
 
 def name_failure(failure: Mapping[str, Any] | None) -> str:
-    """A short and stable name for why a project failed: what kind of library is absent, else the
-    goal, else the exception's class."""
+    """Return a short and stable name for the failure of a project.
+
+    This is the kind of missing library if there is one, else the goal, else the exception's class.
+    """
     failure = failure or {}
     exceptions = failure.get('exceptions') or ['unknown']
     name = failure.get('kind') or failure.get('mojo') or exceptions[-1].rpartition('.')[2]
@@ -138,11 +142,11 @@ class _ModuleFolder:
     module: str
 
     def make_relative(self, path: str) -> str:
-        """A path of the builder's tree that `has` lets pass, relative to this module."""
+        """Return a path that `contains` accepts, relative to this module."""
         return str(PurePosixPath(path).relative_to(PurePosixPath(BUILD_TREE, self.module)))
 
     def contains(self, path: str) -> bool:
-        """Whether a path lies below this module's folder."""
+        """Return whether a path lies below this module's folder."""
         base = PurePosixPath(BUILD_TREE, self.module)
         pure_path = PurePosixPath(path)
         return pure_path != base and pure_path.is_relative_to(base) and '..' not in pure_path.parts
@@ -202,7 +206,7 @@ def _locate_output(here: _ModuleFolder, path: str, otherwise: str) -> str:
 def _parse_entry(
     entry: Mapping[str, Any], folders: Mapping[str, _ModuleFolder]
 ) -> ReportedClassPathEntry | None:
-    """None for a file of the system, which no sandbox sees."""
+    """Parse an entry; None for a file of the system, which is not visible in the sandbox."""
     coordinates = ':'.join(filter(None, (entry['gav'], entry['classifier'])))
     sibling, path = entry['module'], entry['path']
     scope = entry['scope'] or 'compile'
@@ -225,7 +229,7 @@ def _parse_entry(
 
 
 def locate_library(path: str) -> str | None:
-    """Where a library lies in the shared repository, whichever of the two Maven found it in."""
+    """Return the path of a library in the shared repository, wherever Maven found it; else None."""
     for base in (HEAD, REPOSITORY):
         if PurePosixPath(path).is_relative_to(base) and '..' not in PurePosixPath(path).parts:
             return str(PurePosixPath(path).relative_to(base))
@@ -252,12 +256,12 @@ def _parse_surefire(settings: Mapping[str, Any], here: _ModuleFolder) -> Surefir
 
 
 def _translate_text(text: str) -> str:
-    """A text of the build as the test process is to see it."""
+    """Replace the build's paths in a text by those that the test process sees."""
     return text.replace(BUILD_TREE, TREE).replace(HEAD, REPOSITORY)
 
 
 def _translate_path(path: str, here: _ModuleFolder) -> str | None:
-    """A folder or file of the tree, or a library; None for what no sandbox sees."""
+    """Translate the path of a file in the tree or of a library; None for any other path."""
     if (library := locate_library(path)) is not None:
         return f'{REPOSITORY}/{library}'
     tree_path = _locate_in_tree(path, here)
@@ -265,7 +269,7 @@ def _translate_path(path: str, here: _ModuleFolder) -> str | None:
 
 
 def _locate_in_tree(path: str, here: _ModuleFolder) -> str | None:
-    """A path, which may be relative to the module, as one of the tree."""
+    """Return a path, possibly relative to the module, relative to the tree; None if outside."""
     resolved_path = PurePosixPath(posixpath.normpath(PurePosixPath(BUILD_TREE, here.module, path)))
     return (
         str(resolved_path.relative_to(BUILD_TREE))

@@ -1,4 +1,4 @@
-"""The JVM in a sandbox that builds revisions and compiles test trees, one request at a time."""
+"""A JVM in a sandbox that builds revisions and compiles test trees, one request at a time."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ from coevo.languages.java.tools.wire import WireError, receive_response, send_re
 from coevo.languages.verdicts import KILLED
 from coevo.sandboxes.sandbox import Job, Process, Sandbox
 
-# No leak was seen in sixty builds; not examined beyond.
+# No memory leak was seen in sixty builds; longer runs were not examined.
 REQUESTS_PER_JVM = 60
 
-# What one build may send back: class files and resources of all modules.
+# The limit for the files of one build: class files and resources of all modules.
 RESPONSE_BYTES = 1 << 30
 
-# CPU seconds for one request, by what is asked; healthy builds take up to two hundred, compilations sixty. What
-# takes more never ends, or not soon enough for anyone: its verdict is `builder_cpu` or `compiler_cpu`.
+# CPU seconds for one request, by its kind. Healthy builds take up to 200 seconds, compilations 60.
+# A request that takes more is considered endless, with the verdict `builder_cpu` or `compiler_cpu`.
 CPU_SECONDS = {'build': 600.0, 'resolve': 600.0, 'compile': 180.0, 'check': 180.0}
 _OTHER_CPU_SECONDS = 600.0
 
-# Why a builder was ended whose request took too long, by the clock or by what it used.
+# Reasons for ending a builder whose request took too much wall time or CPU time.
 TOO_LONG = ('time', 'cpu')
 
-# What the builder says when a request, not the code it was about, has failed.
+# Statuses with which the builder reports that the request failed, not the code it was about.
 FATAL_STATUS = ('crashed', 'out_of_memory')
 
-# So often in a row it is the work itself that kills: a machine short of memory is not so stubborn.
+# After so many kills in a row, the request itself must be the cause; a shortage of memory would
+# have ended.
 MOST_KILLS = 5
 _LAST_WORDS_SECONDS = 2.0
 
 _MOST_CROWDED = 6.0
-_STEPS, _MOST_STEP_SECONDS = 100, 2.0  # in which the time of a request is counted down
+_STEPS, _MOST_STEP_SECONDS = 100, 2.0  # the countdown of a request's time runs in these steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +47,22 @@ class JvmDeath:
 
     reason: str  # time, cpu, exit:N, or one of `FATAL_STATUS`
     noise: str
-    killed: bool = False  # by somebody else
+    killed: bool = False  # by another process
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JvmAnswer:
+    """The JSON report of a request, the paths of its files, and the CPU seconds used."""
+
     report: dict[str, Any]
     files: tuple[str, ...]
     cpu_seconds: float
 
 
 class JvmSession:
-    """Starts its JVM on the first request, and anew after `REQUESTS_PER_JVM` or a death.
+    """Starts its JVM on the first request, and again after `REQUESTS_PER_JVM` requests or a death.
 
-    job  asked for when a JVM is started
+    `job` is called whenever a JVM is started.
     """
 
     def __init__(self, sandbox: Sandbox, job: Callable[[], Job], *, seconds: float) -> None:
@@ -69,13 +72,13 @@ class JvmSession:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the next request is the first one of its JVM."""
+        """True if the next request is the first one of its JVM."""
         return self._process is None or self._served in (0, REQUESTS_PER_JVM)
 
     def ask(self, request: Sequence[str], folder: Path) -> JvmAnswer | JvmDeath:
-        """One request; its files are written below `folder`, which is made anew.
+        """Send one request and return the answer; its files are written to `folder`, emptied first.
 
-        A JVM that was killed is asked again: who did it is not to be told from here.
+        If another process killed the JVM, the request is repeated, up to MOST_KILLS tries.
         """
         for _ in range(MOST_KILLS):
             answer = self._ask_once(request, folder)
@@ -97,7 +100,8 @@ class JvmSession:
             except (WireError, OSError):
                 return self._collect_death(process, expired[0] if expired else None)
             except BaseException:
-                self.close()  # half of an answer may be left, which is not the next one's
+                # a part of an answer may be unread, and the next request must not get it
+                self.close()
                 raise
         self._served += 1
         used = process.get_cpu_seconds() - before
@@ -109,6 +113,7 @@ class JvmSession:
         return JvmAnswer(report=report, files=files, cpu_seconds=used)
 
     def close(self) -> None:
+        """End the JVM if one is running."""
         if self._process is not None:
             self._process.close()
             self._process = None
@@ -133,7 +138,7 @@ class JvmSession:
 
 
 def _restore_paths(value: object, process: Process) -> object:
-    """A report in the sandbox's own paths."""
+    """Return a report with host paths replaced by the sandbox's own paths."""
     if isinstance(value, str):
         return process.translate_from_job(value)
     if isinstance(value, list):
@@ -145,15 +150,16 @@ def _restore_paths(value: object, process: Process) -> object:
 
 @contextmanager
 def _enforce_deadline(process: Process, seconds: float, cpu_seconds: float) -> Iterator[list[str]]:
-    """Kill the process after so many wall seconds, or CPU seconds since it began; the list then holds one of `TOO_LONG`.
+    """Kill the process after so many wall seconds, or above so many CPU seconds in total.
 
-    They pass more slowly where more is at work than there are processors: a build that is given a
-    tenth of one has not hung.
+    The yielded list then holds one of `TOO_LONG`. The wall time runs more slowly if the machine's
+    load exceeds its processors: a build that gets a tenth of a processor is not hanging.
     """
     expired: list[str] = []
     over = threading.Event()
 
     def kill_when_expired() -> None:
+        """Count down the wall time and check the CPU time until the request is over."""
         step, left = min(_MOST_STEP_SECONDS, seconds / _STEPS), seconds
         while not over.wait(step):
             left -= step / compute_crowding(os.getloadavg()[0], len(os.sched_getaffinity(0)))
@@ -171,5 +177,8 @@ def _enforce_deadline(process: Process, seconds: float, cpu_seconds: float) -> I
 
 
 def compute_crowding(load: float, processors: int) -> float:
-    """How many share a processor; bounded, since what hangs has to end some day."""
+    """Return how many processes share a processor, with a limit.
+
+    The limit makes sure that a hanging process is ended eventually.
+    """
     return min(_MOST_CROWDED, max(1.0, load / processors))

@@ -1,4 +1,4 @@
-"""How the builder is called: its folders in the sandbox, its command, its requests."""
+"""The start of the builder: its folders in the sandbox, its command and its requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coevo.sandboxes.sandbox import Job, Limits, Mount
 
 SETTINGS = 'settings.xml'
 
-# Every repository that a build names is answered by our proxy, on the sandbox's own loopback.
+# coevo's proxy, on the sandbox's own loopback, stands in for every repository that a build names.
 _SETTINGS_XML = """\
 <settings>
   <mirrors>
@@ -26,9 +26,9 @@ _SETTINGS_XML = """\
 </settings>
 """
 
-# The relay to the proxy is a process of its own, since old JVMs cannot open its socket. It has no
-# part in the builder's pipes, and ends with the sandbox. A builder that lost it is killed, so that the request
-# is made again: what it could not fetch, or that it did not start, says nothing of the code.
+# The relay to the proxy is a process of its own, since old JVMs cannot open the Unix socket. It
+# does not use the builder's pipes, and ends with the sandbox. If the relay dies, the builder is
+# killed and the request is repeated, since a failure to download says nothing about the code.
 _WITH_RELAY = """\
 mkfifo /tmp/coevo-port || exit
 ("$1" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx64m -cp "$2" coevo.relay.Relay "$3"
@@ -42,7 +42,7 @@ exec "$java" -Dcoevo.port="$port" "$@"
 
 _BUILDER_OPTIONS = ('-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx1500m', '-Xss4m')
 
-# A session lives for many builds: its CPU is bounded by wall time per request instead.
+# A session serves many builds, so each request has its own limit of time instead.
 LIMITS = Limits(
     cpu_seconds=1e6,
     wall_seconds=1e7,
@@ -54,22 +54,24 @@ LIMITS = Limits(
 
 
 def write_settings(root: Path) -> None:
+    """Write Maven's settings file into the workspace."""
     (root / SETTINGS).write_text(_SETTINGS_XML)
 
 
 def make_builder_job(
     toolchain: Toolchain, mounts: Sequence[Mount], socket: Path, archive: str | None
 ) -> Job:
-    """The builder, its requests on standard input.
+    """Return the job of the builder, which reads its requests from standard input.
 
-    archive  of the classes that it runs on, see `archives`
+    `archive` is the class archive that it runs with, see `processes.archives`.
     """
     relay = (
         str(toolchain.tools_home / 'bin' / 'java'),
         locate_tool(toolchain, toolchain.tools / 'relay.jar'),
         SOCKET,
     )
-    # What the JVM might say of an archive would be said in the midst of the builder's answers.
+    # Disable logging: messages of the JVM about the archive would be mixed with the builder's
+    # answers.
     shared = (
         ('-Xlog:disable', '-Xshare:auto', f'-XX:SharedArchiveFile={archive}') if archive else ()
     )
@@ -93,7 +95,7 @@ def make_builder_job(
 
 
 def make_builder_command(toolchain: Toolchain, *options: str) -> tuple[str, ...]:
-    """The builder's JVM; `options` come before ours."""
+    """Return the command of the builder's JVM; `options` come before the usual ones."""
     return (
         str(toolchain.java),
         *options,
@@ -105,12 +107,15 @@ def make_builder_command(toolchain: Toolchain, *options: str) -> tuple[str, ...]
 
 
 def list_builder_class_path(toolchain: Toolchain) -> tuple[str, ...]:
-    """The class path of the builder."""
+    """Return the class path of the builder."""
     return tuple(locate_tool(toolchain, path) for path in toolchain.builder_class_path)
 
 
 def make_tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:
-    """The reader of execution data: it sees class files, runs none of them, reaches nothing."""
+    """Return the job of the reader of execution data.
+
+    It reads class files without running any of them and has no access to the network.
+    """
     class_path = ':'.join(locate_tool(toolchain, path) for path in toolchain.tracer_class_path)
     java = str(toolchain.tools_home / 'bin' / 'java')
     return Job(
@@ -121,7 +126,10 @@ def make_tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:
 
 
 def locate_tool(toolchain: Toolchain, path: Path) -> str:
-    """Where the sandbox sees one of our tools or libraries, or a file of the JDK's."""
+    """Return the sandbox path of a file of coevo's programs, the libraries or the JDK.
+
+    Raises: ValueError for any other path.
+    """
     for base, name in ((toolchain.tools, 'programs'), (toolchain.libraries, 'libraries')):
         if path.is_relative_to(base):
             return f'{TOOLS}/{name}/{path.relative_to(base)}'
@@ -133,7 +141,11 @@ def locate_tool(toolchain: Toolchain, path: Path) -> str:
 def make_build_request(
     output: BuildOutput, java_home: Path | None = None, without: Sequence[str] = ()
 ) -> list[str]:
-    """By Maven in the builder's own JVM, or by its own command on a JDK; without some plugins."""
+    """Return a request to build a revision, without the plugins in `without`.
+
+    Maven runs in the builder's own JVM, or, if `java_home` is given, by its own command on that
+    JDK.
+    """
     return [
         'build',
         *(f'without={plugin}' for plugin in without),
@@ -145,6 +157,7 @@ def make_build_request(
 
 
 def make_resolve_request(coordinates: Sequence[str]) -> list[str]:
+    """Return a request to download libraries and their dependencies."""
     return [
         'resolve',
         *(f'coordinates={coordinate}' for coordinate in coordinates),
@@ -160,9 +173,9 @@ def _list_repository_arguments() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavacSettings:
-    """How sources are compiled: places in the sandbox, options of javac.
+    """The settings for compiling sources: class path in the sandbox and options of javac.
 
-    without  files that are not there, though they lie below a root
+    `without` lists files below a root that are not compiled.
     """
 
     class_path: tuple[str, ...]
@@ -170,20 +183,21 @@ class JavacSettings:
     without: tuple[str, ...] = ()
 
     def list_arguments(self) -> Iterator[str]:
+        """Yield the settings as arguments of a request."""
         yield from (f'class_path={entry}' for entry in self.class_path)
         yield from (f'option={option}' for option in self.options)
         yield from (f'without={file}' for file in self.without)
 
 
 def make_compile_request(roots: Sequence[str], javac: JavacSettings) -> list[str]:
-    """A test tree to compile."""
+    """Return a request to compile the test tree below the roots."""
     return ['compile', *(f'root={root}' for root in roots), *javac.list_arguments()]
 
 
 def make_check_request(
     sets: Sequence[Sequence[str]], javac: JavacSettings, *, keep: bool
 ) -> list[str]:
-    """Sets of roots to compile each for itself; `keep` wants their class files."""
+    """Return a request to compile each set of roots by itself; `keep` asks for the class files."""
     return [
         'check',
         *(f'set={":".join(roots)}' for roots in sets),

@@ -1,1 +1,1 @@
-"""Cells: the code of one revision with the tests of another, and what is edited of either, as class files."""
+"""Cells: code of one revision with tests of another, and edits of either, as class files."""

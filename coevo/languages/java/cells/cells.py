@@ -1,4 +1,4 @@
-"""Test trees compiled against code, each once; those with edits for as long as they are in use."""
+"""Compile test trees against code, each once; those with edits are kept while they are in use."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ from coevo.languages.java.revisions.unread_files import name_test_class
 from coevo.model.records import compute_short_hash
 from coevo.storage.beneath import join_beneath
 
-# Each has the class files of a whole test tree. What was removed is compiled again when asked for.
+# The number of edited cells that are kept. Each holds the class files of a whole test tree; a
+# removed one is compiled again when it is needed.
 MOST_EDITED_CELLS = 6
 
 NO_EDITS = EditedCode()
@@ -49,9 +50,10 @@ class JavaCells:
         self._builds, self._session = builds, session
         self._cells: dict[CellKey, CompiledCell] = {}
         self._codes: dict[tuple[str, Files], EditedCode] = {}
-        self._ends: frozenset[str] | None = None  # of the pair in hand
+        self._ends: frozenset[str] | None = None  # revisions of the current pair
 
     def get_cell(self, key: CellKey) -> CompiledCell:
+        """Return a cell; compile it if it is not available."""
         cell = self._get_or_compile(key)
         self._remove_oldest_cells()
         return cell
@@ -61,13 +63,13 @@ class JavaCells:
             cell = self._compile_cell(key) if key.edits is None else self._compile_edited_cell(key)
             self._cells[key] = cell
         else:
-            self._cells[key] = self._cells.pop(key)  # used last
+            self._cells[key] = self._cells.pop(key)  # mark as used most recently
         return self._cells[key]
 
     def find_module(
         self, code_rev: str, module: str, borrowed: BorrowedSettings | None
     ) -> JavaModule | None:
-        """A module as its cells see it; None where the code has none."""
+        """Return a module with its borrowed settings applied; None if the code lacks the module."""
         known = self._builds.get_output(code_rev).modules.get(module)
         donor = self._builds.get_output(borrowed.rev).modules.get(module) if borrowed else None
         return (
@@ -77,7 +79,7 @@ class JavaCells:
         )
 
     def remove_other_revisions(self, revs: Collection[str]) -> None:
-        """Remove compiled cells of any other revision than those of the pair in hand."""
+        """Remove compiled cells that do not belong to the revisions of the current pair."""
         if self._ends == frozenset(revs):
             return
         self._ends = frozenset(revs)
@@ -89,6 +91,7 @@ class JavaCells:
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
+        """Compile variants of one source file, each by itself; see `CodeEditor.check_variants`."""
         folder = self._builds.make_folder(
             'checks', compute_short_hash(str(id(self)), code_rev, path)
         )
@@ -149,7 +152,7 @@ class JavaCells:
         return CompiledCell(compiled=compiled, report=report, folder=folder, below=below)
 
     def _list_unread_classes(self, key: CellKey) -> list[str]:
-        """Classes of the test files that were left out of the tree, but for those that are edited."""
+        """Return the classes of test files that were left out of the tree and are not edited."""
         edited = {path for path, _ in key.edits.tests} if key.edits else set()
         paths = self._builds.list_unread_files(key.tests_rev) - edited
         return [name_test_class(path) for path in sorted(paths) if is_below(path, key.module)]
@@ -159,12 +162,12 @@ class JavaCells:
         if isinstance(answer, JvmDeath) and answer.reason in TOO_LONG:
             return answer
         if isinstance(answer, JvmDeath) or is_out_of_space(answer):
-            self._session.close()  # earlier builds may have filled its disk
+            self._session.close()  # earlier builds may have filled the disk of the sandbox
             answer = self._session.ask(request, output)
         return answer
 
     def _lay_out_resources(self, key: CellKey, tests: BuildOutput, output: Path) -> None:
-        """A module's test resources, the edited ones as they are instead of what Maven made."""
+        """Link a module's test resources; write edited ones unprocessed in place of Maven's."""
         donor = tests.modules.get(key.module)
         edited = dict(find_edited_resources(key, donor))
         write_files(output, edited.items())
@@ -179,7 +182,7 @@ class JavaCells:
     # -- edits -------------------------------------------------------------------------------------
 
     def _compile_edited_cell(self, key: CellKey) -> CompiledCell:
-        """A cell of edits; where they change nothing for its compiler, the classes without them."""
+        """Return a cell with edits; reuse classes if the compiler would see no difference."""
         assert key.edits is not None, 'the cell has edits'
         code = self._get_edited_code(key.code_rev, key.edits.code)
         if code.failure is not None:
@@ -204,9 +207,9 @@ class JavaCells:
         )
 
     def _find_equivalent_key(self, key: CellKey, code: EditedCode) -> CellKey | None:
-        """The key of a cell that has the same classes; None where it has to be compiled.
+        """Return the key of a cell with the same classes; None if the cell must be compiled.
 
-        Edited tests are compiled once for all edits of the code that show them the same.
+        Edited tests are compiled once for all edits of the code that look the same to them.
         """
         assert key.edits is not None, 'the cell has edits'
         if not code.outside_same:
@@ -241,7 +244,7 @@ class JavaCells:
     # -- folders -----------------------------------------------------------------------------------
 
     def _remove_oldest_cells(self) -> None:
-        """Remove the edited cells that were used longest ago, but for what others are built on."""
+        """Remove the least recently used edited cells, except those that other cells depend on."""
         edited = [key for key in self._cells if key.edits is not None]
         if len(edited) <= MOST_EDITED_CELLS:
             return

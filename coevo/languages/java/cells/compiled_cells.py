@@ -1,4 +1,4 @@
-"""Compiled cells as they lie on disk, and what of edits concerns which module."""
+"""Compiled cells on disk, and which edits concern which module."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MODULE_ABSENT = 'module_absent'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledCell:
-    """A module's compiled tests: `folder` mirrors the tree, so that it can be laid over the code.
+    """A module's compiled tests; `folder` mirrors the tree, so that it can be laid over the code.
 
-    below    the same for sibling modules whose test classes this one uses
-    edited   folders that mirror the tree, with files that are other than their revision's
-    sources  the same of main sources
-    removed  files of the tree that are gone
-    removed_sources  main sources that are gone
+    below    cells of sibling modules whose test classes this one uses
+    edited   folders that mirror the tree, with files that differ from their revision's
+    sources  folders that mirror the tree, with edited main sources
+    removed  files of the tree that are deleted
+    removed_sources  main sources that are deleted
     """
 
     compiled: CompiledTests
@@ -38,24 +38,26 @@ class CompiledCell:
 
     @property
     def folders(self) -> tuple[Path, ...]:
+        """The folders of this cell and of the cells below it, its own last."""
         return (*(folder for cell in self.below for folder in cell.folders), self.folder)
 
 
 def iterate_with_dependencies(cell: CompiledCell) -> Iterator[CompiledCell]:
+    """Yield a cell and all cells that it depends on."""
     yield cell
     for dependency in cell.below:
         yield from iterate_with_dependencies(dependency)
 
 
 def list_test_class_siblings(module: JavaModule, code: BuildOutput) -> Iterator[str]:
-    """Sibling modules whose test classes stand on a module's class path."""
+    """Yield the sibling modules whose test classes are on a module's class path."""
     for entry in module.class_path:
         if entry.tests and entry.sibling is not None and entry.sibling in code.modules:
             yield entry.sibling
 
 
 def make_sibling_key(key: CellKey, module: str) -> CellKey:
-    """The cell of a sibling, with the edits that matter to it."""
+    """Return the key of a sibling's cell, with the edits that concern it."""
     edits = key.edits
     if edits is not None:
         tests = tuple(file_edit for file_edit in edits.tests if is_below(file_edit[0], module))
@@ -66,7 +68,10 @@ def make_sibling_key(key: CellKey, module: str) -> CellKey:
 def find_edited_source_roots(
     layer: Path, tests: BuildOutput, code: BuildOutput, module: str
 ) -> Iterator[Path]:
-    """The folders of edited test sources; the code's where the tests have no such module."""
+    """Yield the existing folders of edited test sources.
+
+    If the tests' revision has no such module, the module of the code determines the folders.
+    """
     known = tests.modules.get(module) or code.modules.get(module)
     for root in known.test_source_roots if known else ():
         folder = layer / module / root
@@ -77,7 +82,7 @@ def find_edited_source_roots(
 def find_edited_resources(
     key: CellKey, module: JavaModule | None
 ) -> Iterator[tuple[str, bytes | None]]:
-    """Edited test resources by their place among the test classes."""
+    """Yield edited test resources by their path below the folder of test classes."""
     edits = key.edits.tests if key.edits else ()
     folders = set(module.test_folders) - set(module.test_source_roots) if module else set[str]()
     for folder in sorted(folders):
@@ -88,7 +93,7 @@ def find_edited_resources(
 
 
 def make_absent_cell(key: CellKey, folder: Path) -> CompiledCell:
-    """The code has no such module: nothing of its tests compiles, by either verdict."""
+    """Return the cell for a module that the code lacks: none of its tests compiles."""
     compiled = CompiledTests(
         tests_rev=key.tests_rev,
         code_rev=key.code_rev,
@@ -103,7 +108,7 @@ def make_absent_cell(key: CellKey, folder: Path) -> CompiledCell:
 
 
 def make_uncompilable_cell(key: CellKey, folder: Path, code: EditedCode) -> CompiledCell:
-    """The edited code does not compile: nothing of its tests can be told."""
+    """Return the cell for edited code that does not compile: its tests have no result."""
     bare = make_absent_cell(key, folder)
     compiled = replace(bare.compiled, code_failure=code.failure, cpu_seconds=code.cpu_seconds)
     report = replace(bare.report, everything=code.failure)

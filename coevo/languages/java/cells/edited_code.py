@@ -1,4 +1,4 @@
-"""Edited main sources, compiled for themselves and laid over the classes that Maven made."""
+"""Compile edited main sources separately and overlay them on the classes that Maven made."""
 
 from __future__ import annotations
 
@@ -42,14 +42,15 @@ _WITHOUT_DEBUG = '-g:none'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditedCode:
-    """What edited sources come to.
+    """The result of laying out and compiling edited files.
 
-    layers   folders that mirror the tree: edited files, but for sources, then what was compiled
+    layers   folders that mirror the tree: edited files except sources, then compiled classes
     sources  a folder that mirrors the tree, with the edited sources
-    removed  files of the tree that are gone, again but for sources
-    removed_sources  sources that are gone
-    classes  module -> the folders that stand for its class folder when something is compiled
-    outside_same  whether other sources see the same of them as before
+    removed  files of the tree that are deleted, except sources
+    removed_sources  sources that are deleted
+    classes  module -> the folders that replace its class folder for the compiler
+    outside_same  whether other sources see the same declarations in them as before
+    failure  why the edited code does not compile; None if it does
     """
 
     layers: tuple[Path, ...] = ()
@@ -73,12 +74,16 @@ class CodeEditor:
         folder: Path,
         others: Sequence[BuildOutput] = (),
     ) -> None:
-        """others  outputs of the other end: what its classes name, edited ones name as well"""
+        """Create an editor.
+
+        `others` are outputs of the other end of the pair. Edited classes get the constants of their
+        classes as well, see `edited_files.add_constants`.
+        """
         self._launcher, self._session = launcher, session
         self._code, self._folder, self._others = code, folder, others
 
     def compile_edits(self, files: Files) -> EditedCode:
-        """Lay edited files out and compile them, module after module in the reactor's order."""
+        """Lay edited files out and compile them, module by module in the reactor's order."""
         layer, classes, sources = (
             self._folder / entry for entry in ('files', 'classes', 'sources')
         )
@@ -100,7 +105,7 @@ class CodeEditor:
     def check_variants(
         self, name: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
-        """Variants of one file, each compiled for itself without debug information."""
+        """Compile variants of one file, each by itself and without debug information."""
         module = self._code.modules[name]
         original = self._load_original(path)
         places = []
@@ -115,7 +120,7 @@ class CodeEditor:
     def _check_folders(
         self, places: Sequence[Path], javac: JavacSettings
     ) -> Iterator[CheckedSource]:
-        """One by one where a set of them is more than the compiler survives."""
+        """Compile the folders together; one by one if the compiler dies on all of them."""
         result = self._check_sets([[folder] for folder in places], javac, keep=False)
         if not isinstance(result, JvmDeath):
             for row in result.checked:
@@ -132,7 +137,7 @@ class CodeEditor:
                 yield from self._check_folders([folder], javac)
 
     def _group_by_module(self, files: Files) -> dict[str, Files]:
-        """Edited files by the module whose folder holds them, in the reactor's order."""
+        """Group edited files by the module that contains them, in the reactor's order."""
         files_by_module: dict[str, list[tuple[str, bytes | None]]] = {}
         for path, content in files:
             owners = [name for name in self._code.modules if is_below(path, name)]
@@ -219,10 +224,11 @@ class CodeEditor:
         paths: Sequence[str],
         classes: Mapping[str, tuple[Path, ...]],
     ) -> tuple[Path | None, str | None, float]:
-        """All of a module's sources with the edited ones: class files, failure, CPU seconds.
+        """Compile all sources of a module with the edited ones.
 
-        Others may no longer compile. Where they do not even without the edits (code that another
-        compiler has to see first), nothing is known of them.
+        Returns class files, failure and CPU seconds. Other sources may no longer compile, which is
+        a failure. If they do not compile without the edits either (because another compiler has to
+        run first), there is no result.
         """
         roots = [self._code.sources / module.path / root for root in module.source_roots]
         roots = [root for root in roots if root.is_dir()]
@@ -260,7 +266,7 @@ class CodeEditor:
         if isinstance(answer, JvmDeath) or has_out_of_space_error(
             row['signature'] for row in answer.report['checked']
         ):
-            self._session.close()  # earlier builds may have filled its disk
+            self._session.close()  # earlier builds may have filled the disk of the sandbox
             answer = self._session.ask(request, folder)
         if isinstance(answer, JvmDeath):
             return answer
@@ -273,7 +279,7 @@ class CodeEditor:
     def _make_javac_settings(
         self, module: JavaModule, classes: Mapping[str, tuple[Path, ...]], *more: str
     ) -> JavacSettings:
-        """As Maven would compile them: what debuggers read may be read by tests."""
+        """Return the settings that Maven uses; tests may read debug information, so it is kept."""
         launcher = self._launcher
         settings = module.main_compiler or module.compiler
         debug = settings.get('debug')
@@ -287,7 +293,7 @@ class CodeEditor:
         )
 
     def _list_class_folders(self, module: JavaModule) -> tuple[Path, ...]:
-        """Where the module's classes lie at both ends."""
+        """Return the module's class folders in this revision and at the other end."""
         known = [
             (output, output.modules.get(module.path)) for output in (self._code, *self._others)
         ]
@@ -307,7 +313,7 @@ class CodeEditor:
         return file.read_bytes() if file.is_file() and not file.is_symlink() else None
 
     def _mirror_classes(self, module: JavaModule, family: frozenset[str]) -> Path:
-        """Links to a module's class files but for those of some types."""
+        """Return a folder of links to a module's class files, without those of the given types."""
         mirror = self._folder / 'mirrors' / str(module.index)  # own name: a number
         shutil.rmtree(mirror, ignore_errors=True)
         mirror.mkdir(parents=True)
@@ -318,7 +324,7 @@ class CodeEditor:
     def _find_removed_classes(
         self, module: JavaModule, family: frozenset[str], place: Path
     ) -> Iterator[str]:
-        """Class files of edited sources that were not made again."""
+        """Yield class files of edited sources that were not compiled again."""
         built = self._locate_built_classes(module)
         for file in sorted(built.rglob('*.class')) if family else ():
             name = file.relative_to(built)
@@ -326,9 +332,9 @@ class CodeEditor:
                 yield str(PurePosixPath(module.path, module.classes, name))
 
     def _find_filtering_failure(self, module: JavaModule, path: str) -> str | None:
-        """`filtered_resource` where Maven made another file of a resource than lies in the tree.
+        """Return `filtered_resource` if Maven changed a resource while processing it; else None.
 
-        What the edit would come to is not known then: filters fill in what the build knows.
+        The effect of an edit is then unknown, since filters insert values of the build.
         """
         root = PurePosixPath(module.path, RESOURCES)
         original = self._load_original(path)
@@ -339,7 +345,7 @@ class CodeEditor:
         return None if as_it_lies else FILTERED
 
     def _lay_out_resources(self, module: JavaModule, files: Files, place: Path) -> Iterator[str]:
-        """Edited resources beside the classes, as they are; yields those that are gone."""
+        """Write edited resources beside the classes, unprocessed; yield the deleted ones."""
         root = PurePosixPath(module.path, RESOURCES)
         for path, content in files:
             if PurePosixPath(path).is_relative_to(root):

@@ -1,4 +1,4 @@
-"""Edited files on disk, and which class files a source is compiled to."""
+"""Edited files on disk, and the class files that a source is compiled to."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from coevo.languages.java.building.build_outputs import link_classes
 from coevo.languages.java.reading.syntax import parse
 from coevo.storage.beneath import join_beneath
 
-# The constants of a class file (JVM specification, 4.4).
+# Tags of the constants in a class file (JVM specification, 4.4).
 
 TEXT, CLASS = 1, 7
-# Long and double take two places.
+# Long and Double take two indexes.
 WIDE = (5, 6)
-# Dynamic, InvokeDynamic, Module, Package: they count on attributes of their own class file.
+# Dynamic, InvokeDynamic, Module, Package: they depend on attributes of their own class file.
 TIED = (17, 18, 19, 20)
-# Where in an entry, behind its tag, other entries of the pool are named.
+# Offsets after an entry's tag at which it refers to other entries of the pool.
 NAMING = {
     **dict.fromkeys((CLASS, 8, 16), (0,)),  # Class, String, MethodType
     **dict.fromkeys((9, 10, 11, 12), (0, 2)),  # references, NameAndType
     15: (1,),  # MethodHandle
 }
 
-_START = 8  # magic and versions come before the count
-# How long entries are behind their tag; a text says so itself.
+_START = 8  # the count follows magic number and versions
+# Lengths of entries after their tag; a text contains its own length.
 _LENGTHS = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4}
 _LENGTHS |= {15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constant:
-    """An entry of the pool: its place, its tag, and what is behind that."""
+    """An entry of the constant pool: its index, its tag, and the bytes after the tag."""
 
     index: int
     tag: int
@@ -44,7 +44,10 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantPool:
-    """places are those that are taken, from 1 on; the pool lies from `start` to `end` in its file."""
+    """A constant pool; it lies from `start` to `end` in its file.
+
+    `places` is the number of indexes in use, counted from 1.
+    """
 
     places: int
     constants: tuple[Constant, ...]
@@ -53,7 +56,7 @@ class ConstantPool:
 
 
 def parse_constant_pool(content: bytes) -> ConstantPool:
-    """The pool of a class file; ValueError for what is none."""
+    """Return the pool of a class file; raises ValueError for other files."""
     try:
         return _parse_pool(content)
     except (struct.error, IndexError, KeyError) as error:
@@ -82,7 +85,7 @@ Files = tuple[tuple[str, bytes | None], ...]
 
 
 def write_files(folder: Path, files: Collection[tuple[str, bytes | None]]) -> None:
-    """Write those files that are not absent below a folder, which is ours alone.
+    """Write the files that are not absent below a folder, which must belong to coevo alone.
 
     Raises: UnsafePath for a path that leads out of the folder; nothing is written then.
     """
@@ -95,20 +98,22 @@ def write_files(folder: Path, files: Collection[tuple[str, bytes | None]]) -> No
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a file lies below a module's folder, '.' being the whole tree."""
+    """Return whether a file lies below a module's folder; '.' is the whole tree."""
     return PurePosixPath(path).is_relative_to(folder) or folder == '.'
 
 
 def compute_depth(name: str) -> int:
+    """Return the number of folders in a module's path."""
     return len(PurePosixPath(name).parts)
 
 
 def find_top_level_types(sources: Iterable[bytes]) -> frozenset[str]:
-    """The top-level types of sources, as paths without an ending: `pkg/Outer`."""
+    """Return the top-level types of sources, as paths without a suffix: `pkg/Outer`."""
     return frozenset(_format_type_path(type_) for type_ in _parse_types(sources) if not type_.outer)
 
 
 def list_type_names(sources: Iterable[bytes]) -> frozenset[str]:
+    """Return all types of sources, as paths without a suffix: `pkg/Outer$Inner`."""
     return frozenset(map(_format_type_path, _parse_types(sources)))
 
 
@@ -121,7 +126,7 @@ def _format_type_path(type_: DeclaredType) -> str:
 
 
 def is_in_family(file: Path, folder: Path, family: frozenset[str]) -> bool:
-    """Whether a class file below a class folder holds one of some top-level types or what is in it."""
+    """Return whether a class file holds one of the top-level types or a class nested in one."""
     name = file.relative_to(folder).as_posix().removesuffix('.class')
     if name in family or not any(name.startswith(f'{outer_type}$') for outer_type in family):
         return name in family
@@ -130,13 +135,14 @@ def is_in_family(file: Path, folder: Path, family: frozenset[str]) -> bool:
     try:
         return find_outermost_class(file.read_bytes()) in family
     except ValueError:
-        return True  # nothing that a compiler made: its name is all there is
+        return True  # not made by a compiler, so only its name can decide
 
 
 def move_classes(source: Path, target: Path, versions: Sequence[Path]) -> None:
-    """Move class files and nothing else: what processors write beside them speaks of all sources.
+    """Move class files only, since other files of annotation processors may describe all sources.
 
-    versions  folders of class files whose constants those of the same name get
+    Each class file gets the constants of the files with the same name in `versions`, see
+    `add_constants`.
     """
     target.mkdir(parents=True, exist_ok=True)
     if not source.is_dir():
@@ -156,22 +162,23 @@ def move_classes(source: Path, target: Path, versions: Sequence[Path]) -> None:
             file.write_bytes(content)
 
 
-# Constants of other versions of a class, added to a class file that nobody uses them in.
+# Add unused constants of other versions of a class to a class file.
 #
-# A test that looks for known names in a class file would notice each edit that takes a call away,
-# and say nothing of what the class does. So edited classes name all that both ends of the pair
-# name there: what such a test looks for is still there, and what it must not find is there, too.
-# (JVM specification, 4.4: nothing asks that a constant is used.)
+# A test that searches a class file for known names would notice every edit that removes a call,
+# without testing what the class does. Therefore edited classes contain all names that the class has
+# at both ends of the pair. Such a test then finds all names that it looks for, including those that
+# must be absent. (JVM specification, 4.4: a constant need not be used.)
 
 _MOST = 65_534
-# A text of nothing, which keeps the place of what is left out.
+# An empty text, which replaces an entry that cannot be copied.
 _NOTHING = bytes((TEXT, 0, 0))
 
 
 def add_constants(edited: bytes, others: Iterable[bytes]) -> bytes:
-    """A class file with the constants of others behind its own; as it is where they do not fit in.
+    """Return a class file with the constants of others after its own, if they fit.
 
-    What is no class file, and what counts on more than the pool, is left out.
+    Files that are no class files are skipped; constants that depend on attributes are replaced by
+    empty texts.
     """
     try:
         own = parse_constant_pool(edited)
@@ -192,7 +199,7 @@ def add_constants(edited: bytes, others: Iterable[bytes]) -> bytes:
 
 
 def _shift_constants(constants: Iterable[Constant], by: int) -> Iterator[bytes]:
-    """The same entries so many places later."""
+    """Yield the entries with all references increased by `by`."""
     for constant in constants:
         if constant.tag in TIED:
             yield _NOTHING
@@ -204,16 +211,16 @@ def _shift_constants(constants: Iterable[Constant], by: int) -> Iterator[bytes]:
         yield bytes((constant.tag,)) + shifted_content
 
 
-# What a class file says of the class around its own (JVM specification, 4.7.6; names by the
-# language's, 13.1).
+# Read the class that encloses a class from its class file (JVM specification, 4.7.6; binary names
+# by the language specification, 13.1).
 #
-# A binary name cannot tell: the `$` in `Shop$Open` may stand for nesting or be a part of a name.
+# The binary name is ambiguous: the `$` in `Shop$Open` may mean nesting or be a part of the name.
 
 
 def find_outermost_class(content: bytes) -> str:
-    """The top-level class that holds a class, or that it is, as `pkg/Outer`.
+    """Return the top-level class of a class, which may be itself, as `pkg/Outer`.
 
-    ValueError for what is no class file.
+    Raises: ValueError if it is not a class file.
     """
     try:
         own, around = _ClassFile(content).parse_nesting()
@@ -243,7 +250,7 @@ class _ClassFile:
         }
 
     def parse_nesting(self) -> tuple[str, dict[str, str]]:
-        """Its own name, and of each class that it names the one around, if there is one."""
+        """Return its own name, and a map from nested classes it mentions to enclosing ones."""
         _, own, _, interfaces = self._unpack_next('>4H')
         self._at += 2 * interfaces
         for _ in range(2):  # fields, then methods
@@ -258,14 +265,18 @@ class _ClassFile:
         return self._look_up_class_name(own), around
 
     def _iterate_attributes(self) -> Iterator[tuple[bytes, int]]:
-        """The name of each, and where its content begins."""
+        """Yield the name of each attribute and the offset of its content."""
         for _ in range(self._unpack_next('>H')[0]):
             name, length = self._unpack_next('>HI')
             yield self._texts[name], self._at
             self._at += length
 
     def _parse_inner_classes(self, start: int) -> Iterator[tuple[str, str]]:
-        """A local class, which has no outer one, is called after the one that it stands in."""
+        """Yield each inner class with its enclosing class.
+
+        A local class has no outer class in the attribute; it is named after the class that contains
+        it.
+        """
         (count,) = struct.unpack_from('>H', self._content, start)
         for at in range(start + 2, start + 2 + 8 * count, 8):
             inner, outer, simple, _ = struct.unpack_from('>4H', self._content, at)

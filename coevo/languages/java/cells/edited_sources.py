@@ -1,4 +1,4 @@
-"""Edited sources of a module: as they were, as they are, and what the compiler says of both."""
+"""Edited sources of a module: their old and new texts, and the compiler's results for both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Texts = tuple[tuple[str, bytes], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedSets:
-    """The compiler's answer: what it says of each set, and where their class files lie."""
+    """The compiler's result for each set of sources, and the folder of their class files."""
 
     checked: tuple[Mapping[str, str | None], ...]
     folder: Path
@@ -24,7 +24,7 @@ class CheckedSets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditedSources:
-    """Edited sources of a module as they were and as they are, each set in a folder of its own."""
+    """Old and new texts of a module's edited sources, each set in a folder of its own."""
 
     folder: Path
     before: Texts
@@ -32,35 +32,39 @@ class EditedSources:
 
     @property
     def sets(self) -> list[Path]:
-        """What the compiler is asked about, in this order."""
+        """The folders to compile, in this order; empty sets are left out."""
         both = (('before', self.before), ('after', self.after))
         return [self.folder / name for name, some in both if some]
 
     @property
     def family(self) -> frozenset[str]:
+        """The top-level types of the old texts."""
         return find_top_level_types([text for _, text in self.before])
 
     @property
     def loses_types(self) -> bool:
+        """True if a type of the old texts is missing in the new ones."""
         after = list_type_names(text for _, text in self.after if text)
         return bool(list_type_names(text for _, text in self.before) - after)
 
     def find_failure(self, result: CheckedSets) -> str | None:
+        """Return the compiler's error for the new texts; None if they compile or there are none."""
         return result.checked[-1]['signature'] if self.after else None
 
     def is_same_outside(self, result: CheckedSets) -> bool:
-        """Whether other sources see the same of them as before."""
+        """Return whether other sources see the same declarations in them as before."""
         if not self.before or not self.after:
             return False
         was, now = result.checked[0]['outside'], result.checked[-1]['outside']
         return bool(was) and was == now
 
     def locate_class_files(self, result: CheckedSets) -> Path | None:
+        """Return the folder of class files of the new texts; None if there are none."""
         return result.folder / str(len(self.sets) - 1) if self.after else None
 
 
 def select_java_sources(module: JavaModule, files: Files) -> Files:
-    """Those of edited files that are compiled."""
+    """Return the edited files that the Java compiler compiles."""
     root = PurePosixPath(module.path, RESOURCES)
     return tuple(
         edited_file

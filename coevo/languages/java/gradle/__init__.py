@@ -1,1 +1,1 @@
-"""Gradle: the distributions that a machine has, which of them builds a revision, and how it is asked."""
+"""Gradle: the distributions of a machine, the choice of one for a revision, and its commands."""

@@ -1,6 +1,7 @@
-"""How a revision is built by Gradle: once, by its own script in a process of its own.
+"""Build a revision with Gradle: once, by Gradle's own script in a separate process.
 
-What it keeps is in the sandbox and of one build: scripts of another revision may write there, too.
+Its caches stay in the sandbox and serve one build only, since scripts of another revision could
+write to them.
 """
 
 from __future__ import annotations
@@ -12,23 +13,24 @@ from coevo.languages.java.places import BUILD_TREE, GRADLE_FOLDER, GRADLES, REPO
 from coevo.languages.java.tools.gradles import Gradle
 from coevo.sandboxes.sandbox import Mount
 
-# What a build by it is told as begins so.
+# The prefix of the build tool's name in environments and results.
 NAME = 'gradle'
 
 
 def format_gradle_name(gradle: Gradle) -> str:
-    """As environments and builds tell it."""
+    """Return the name of a Gradle in environments and builds, such as `gradle 8.5`."""
     return f'{NAME} {gradle.version}'
 
 
 def make_gradle_mount(gradle: Gradle) -> Mount:
+    """Return the mount of a Gradle distribution in the sandbox."""
     return Mount(source=gradle.home, target=_locate_in_sandbox(gradle))
 
 
 def build_by_gradle(
     output: BuildOutput, session: JvmSession, gradle: Gradle, java_home: str
 ) -> BuildAttempt:
-    """One that died is asked once more, as with Maven, unless it took too long."""
+    """Build a revision with a Gradle; repeat once if the JVM died before its time was up."""
     request = [
         'build',
         f'gradle={_locate_in_sandbox(gradle)}',

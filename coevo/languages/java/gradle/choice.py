@@ -1,4 +1,4 @@
-"""Which Gradle of a machine builds a revision."""
+"""Choose the Gradle of a machine that builds a revision."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from coevo.languages.java.tools.gradles import Gradle, parse_version_numbers
 
 
 def choose_gradle(gradles: Sequence[Gradle], wanted: str | None) -> Gradle | None:
-    """The version that is wanted, else the nearest newer one with the same first number, else the nearest
-    older one of these; the newest of all where none is wanted.
+    """Return the Gradle to use for a wanted version; None if there is no suitable one.
 
-    Scripts break with first numbers: 6.9 does not build what is written for 7.
+    This is the wanted version, else the nearest newer one with the same major version, else the
+    nearest older one of that major version. If no version is wanted, it is the newest of all.
+    Scripts break between major versions: 6.9 does not build what is written for 7.
     """
     if wanted is None:
         return gradles[-1] if gradles else None
@@ -29,11 +30,12 @@ def choose_gradle(gradles: Sequence[Gradle], wanted: str | None) -> Gradle | Non
 def choose_gradle_for_revision(
     repository: Repository, rev: str, gradles: Sequence[Gradle]
 ) -> Gradle | None:
+    """Return the Gradle for a revision, by the version that its wrapper names."""
     return choose_gradle(gradles, scripts.find_wrapper_version(repository, rev))
 
 
 def find_gradle_demand(repository: Repository, rev: str, gradles: Sequence[Gradle]) -> JdkDemand:
-    """What the scripts ask for, within what the chosen Gradle runs on."""
+    """Return the JDKs that the scripts require, limited to those that the chosen Gradle runs on."""
     demand, gradle = (
         scripts.find_script_demand(repository, rev),
         choose_gradle_for_revision(repository, rev, gradles),

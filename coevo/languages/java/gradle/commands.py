@@ -1,4 +1,4 @@
-"""How anybody runs tests of a start state with Gradle alone."""
+"""Gradle commands with which anyone can run the tests of a start state."""
 
 from __future__ import annotations
 
@@ -10,17 +10,24 @@ from coevo.model.records import TestMethod
 
 
 def is_built_by_gradle(environment: Environment | None) -> bool:
+    """Return whether an environment was built by Gradle."""
     return environment is not None and environment.build_tool.startswith(NAME)
 
 
 def make_gradle_command(module: str, task: str) -> tuple[str, ...]:
-    """A task of one project; that of the root by its path, since by its name it is everybody's."""
+    """Return the command for a task of one project.
+
+    The task of the root has a leading `:`, since its bare name would run it in every project.
+    """
     if module == '.':
         return ('gradle', f':{task}')
     return ('gradle', '-p', module, task)
 
 
 def make_test_selection(methods: Sequence[TestMethod]) -> tuple[str, ...]:
-    """Gradle knows methods by their names alone, overloads and parameters under one."""
+    """Return options that select test methods.
+
+    Gradle selects by name only, so a name covers all overloads and parameter sets.
+    """
     names = dict.fromkeys(f'{method.test_class}.{method.test_method}' for method in methods)
     return tuple(word for name in names for word in ('--tests', name))

@@ -1,4 +1,4 @@
-"""What the text of Gradle's scripts says; nothing of it is run."""
+"""Read Gradle's scripts as text, without running them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,23 @@ _TOOLCHAIN = re.compile(r'JavaLanguageVersion\.of\(\s*[\'"]?(\d{1,2})\b')
 
 
 def has_gradle_script(repository: Repository, rev: str) -> bool:
-    """Whether there is a script of Gradle at the root."""
+    """Return whether the root contains a Gradle script."""
     there = repository.tree(rev)
     return any(name in there for name in BUILD_FILES)
 
 
 def find_wrapper_version(repository: Repository, rev: str) -> str | None:
-    """The version that the project's wrapper would bring, such as 8.5."""
+    """Return the Gradle version that the project's wrapper would download, such as 8.5; or None."""
     match = _DISTRIBUTION.search(repository.load_text(rev, _WRAPPER) or '')
     return match[1] if match else None
 
 
 def find_script_demand(repository: Repository, rev: str) -> JdkDemand:
-    """A toolchain has to be the JDK that all is built with, for none is brought; levels are a lower bound."""
+    """Return the JDKs that the scripts require.
+
+    A toolchain must be the JDK of the whole build, since Gradle cannot download one here; language
+    levels are only a lower bound.
+    """
     texts = list(_load_scripts(repository, rev))
     levels = [int(level) for text in texts for level in _LEVEL.findall(text)]
     toolchains = [int(version) for text in texts for version in _TOOLCHAIN.findall(text)]

@@ -1,1 +1,1 @@
-"""What agents work on Java with."""
+"""Provide agents with the tools and prompts for Java."""

@@ -1,4 +1,4 @@
-"""What an agent needs to compile and run tests without a network: JDK, Maven, JUnit, libraries."""
+"""Provide what an agent needs to compile and run tests offline: JDK, Maven, JUnit, libraries."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from coevo.sandboxes.unpacking import END, unpack
 from coevo.storage.durable import build_folder_once
 from coevo.storage.folders import find_cache_folder
 
-# A JDK and Maven as the sandbox of an agent has them.
+# The paths of the tools in an agent's sandbox.
 
 KIT = '/kit'
 _MAVEN = f'{KIT}/maven'
 
 
 def list_tool_mounts(tools: Toolchain) -> tuple[Mount, ...]:
-    """Those that lie outside of what every sandbox sees of the machine."""
+    """Return the mounts of Maven and, if it lies outside the system's folders, the JDK."""
     maven = Mount(source=tools.maven_home, target=_MAVEN)
     home = tools.java_home
     if home.is_relative_to('/usr') and not home.is_relative_to('/usr/local'):
@@ -37,25 +37,26 @@ def list_tool_mounts(tools: Toolchain) -> tuple[Mount, ...]:
 
 
 def make_tool_environment(tools: Toolchain) -> dict[str, str]:
+    """Return the environment variables for using the JDK and Maven."""
     return {
         'JAVA_HOME': str(tools.java_home),
         'PATH': f'{_MAVEN}/bin:{tools.java_home}/bin:/usr/bin:/bin',
     }
 
 
-# The libraries of a task: what Maven fetches when it builds the start state once.
+# The libraries of a task: the files that Maven downloads while it builds the start state once.
 #
-# That has the network of a build: package repositories through the proxy. The agent itself gets
-# them read-only, since a repository of packages has later releases of the project, too.
+# This build accesses package repositories through the proxy. The agent itself gets the files
+# read-only, since a package repository also contains later releases of the project.
 
-# The same mirror when libraries are fetched and when they are used, for what a repository listed then
-# (the versions of a range) is kept by its name.
+# Downloading and offline use must have the same mirror, since Maven stores a repository's listings
+# (the versions of a range) under the mirror's name.
 MIRROR = '<mirror><id>coevo</id><mirrorOf>*</mirrorOf><url>{url}</url></mirror>'
 _ONLINE = f"""\
 <settings><mirrors>{MIRROR.format(url='http://127.0.0.1:${coevo.port}/')}</mirrors></settings>
 """
 
-# Raised when what is fetched, or how, changes.
+# Increase this when the downloaded files or the way of downloading changes.
 _VERSION = 2
 
 _SECONDS = 900.0
@@ -69,10 +70,10 @@ _LIMITS = Limits(
     disk_bytes=4 << 30,
 )
 
-# The first puts the project's own modules beside its libraries, so that each can be built alone.
-# The second fetches what compiling its tests and asking for its class path takes; tests of an update
-# do not compile yet. The third fetches what runs tests, which surefire looks for once there are any:
-# they get a second.
+# The first command installs the project's own modules beside its libraries, so that each can be
+# built alone. The second downloads what is needed to compile the tests and to print the class path;
+# tests of an update may not compile yet. The third downloads what runs tests, which surefire
+# resolves only if there are any: they get one second.
 _FETCH = f"""\
 exec 3>&1 1>&2
 read -r port
@@ -92,7 +93,10 @@ exec tar --create --file=- --format=gnu --hard-dereference --directory=/w/m2 . \
 def fetch_kit_libraries(
     sandbox: Sandbox, task: TaskRow, place: Path, tools: Toolchain, say: Say
 ) -> Path:
-    """In Maven's layout, made once for a revision; Transient."""
+    """Return a revision's libraries in Maven's layout, downloaded once.
+
+    Raises: Transient if they cannot be downloaded.
+    """
     parts = (str(_VERSION), task.repo, task.new_rev, tools.jdk, tools.maven_home.name)
     key = hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
     target = find_cache_folder() / 'agents' / f'libraries-{key}'
@@ -132,7 +136,10 @@ def _fetch_with_maven(
 
 
 def _receive_archive(process: Process, proxy: ArtifactProxy, folder: Path, shared: Path) -> None:
-    """What the process sends in the end, led to the proxy until then; TarError, Transient."""
+    """Connect the process to the proxy and unpack the archive that it sends at its end.
+
+    Raises: TarError or Transient if the archive is incomplete or invalid.
+    """
     listening = process.listen()
     with pump_connections(listening, proxy.socket):
         process.stdin.write(f'{listening.getsockname()[1]}\n'.encode())
@@ -155,16 +162,17 @@ _OFFLINE = f"""\
 
 
 class MavenKits:
-    """Fulfils `coevo.languages.kits.Kits`."""
+    """Kits for Java; implements `coevo.languages.kits.Kits`."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, say: Say) -> None:
-        """`folder`: an empty one that the sandbox's user can enter."""
+        """Create kits; `folder` must be empty and accessible to the sandbox's user."""
         self._sandbox, self._folder, self._say = sandbox, folder, say
         (folder / 'settings.xml').write_text(_OFFLINE)
         jdk = choose_jdk(find_jdks())
         self._console = fetch_libraries(_CONSOLE, jdk, say, "JUnit's console")
 
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
+        """Return the tools and libraries for one task; raises Transient if a download fails."""
         tools = prepare_toolchain(self._say, _find_jdk(task, self._say))
         libraries = fetch_kit_libraries(self._sandbox, task, place, tools, self._say)
         (console,) = (pin.file for pin in load_pins(_CONSOLE))
@@ -186,7 +194,7 @@ class MavenKits:
 
 
 def _find_jdk(task: TaskRow, say: Say) -> Jdk | None:
-    """The JDK that the task was made with, or one of the same release, brought; else any."""
+    """Return the task's JDK or one of its feature release, installed if need be; or None."""
     if task.environment is None:
         return None
     JdkSupply(brings=True, say=say).can_provide(task.environment.runtime)

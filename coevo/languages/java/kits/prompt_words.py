@@ -1,6 +1,7 @@
-"""What agents are told of Java: Maven or Gradle, JUnit and its console launcher (TestEvo-Bench, A.3).
+"""The parts of prompts that are specific to Java (TestEvo-Bench, A.3).
 
-Where the paper's text names the launcher, `$JUNIT_CONSOLE_JAR` stands for the place of its jar.
+They name Maven or Gradle, JUnit and its console launcher; `$JUNIT_CONSOLE_JAR` is the path of the
+launcher's jar.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def make_prompt_words(
     methods: Sequence[TestMethod],
     environment: Environment | None = None,
 ) -> PromptWords:
-    """`methods` by the names under which they are to be run."""
+    """Return the prompt's parts; `methods` are named as they are to be run."""
     by_gradle = is_built_by_gradle(environment)
     where = '' if module == '.' else f'cd {module} && '
     running = (
@@ -72,6 +73,6 @@ When done, ensure the tests compile and pass:
 
 
 def _format_method(method: TestMethod) -> str:
-    """PACKAGE.CLASS#METHOD, a binary name; parameters tell overloads apart."""
+    """Return PACKAGE.CLASS#METHOD with a binary class name; parameters distinguish overloads."""
     parameters = f'({", ".join(method.parameters)})' if method.parameters else ''
     return f'{method.test_class}#{method.test_method}{parameters}'

@@ -1,1 +1,1 @@
-"""Maven: how a revision is made to build, and what its POMs say."""
+"""Maven: how a revision is built, and what its POMs say."""

@@ -1,7 +1,7 @@
-"""How a revision is built: by Maven in a warm JVM, in a fresh one, then by Maven's own command.
+"""Build a revision with Maven: in a warm JVM, in a new one, then by Maven's own command.
 
-The command is the fallback: it is a process of its own and
-heeds `.mvn/jvm.config`, which opens the JDK to plugins. It costs a JVM's start for every build.
+The command is the fallback. It is a process of its own and respects `.mvn/jvm.config`, which can
+open the JDK's packages to plugins. It costs the start of a JVM for every build.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from coevo.languages.java.building.settings import make_build_request
 
 LOOP, COMMAND = 'maven-loop', 'mvn'
 
-# What `_describe_failures` makes of a build that could not say what became of it.
+# The result of `_describe_failures` for a failed build that reports no failure.
 WITHOUT_A_WORD = '[[], []]'
 
-# What Maven's extension calls what a module makes for another one only once it is packaged.
+# Maven extension's name for a failure because a sibling module's artifact exists only after
+# packaging.
 SIBLING_NOT_PACKAGED = 'sibling_not_packaged'
 
-# The one death of a builder that a JVM for Maven alone may be spared.
+# The only death of a builder that may not recur if Maven has a JVM for itself.
 OUT_OF_MEMORY = 'out_of_memory'
 
-# Failures of the project's own sources, libraries and POMs: the same however Maven is started.
+# Failures of the project's own sources, libraries and POMs, which do not depend on how Maven is
+# started.
 _OF_THE_SOURCES = (
     'maven-compiler-plugin:compile',
     'maven-compiler-plugin:testCompile',
@@ -45,7 +47,8 @@ OF_THE_MODEL = (
     'VersionRangeResolutionException',
 )
 
-# What writes manifests, documents or descriptors: it is left out once it fails, for no test needs it.
+# Plugins that write manifests, documents or descriptors. No test needs them, so they are left out
+# once they fail.
 NEEDLESS = frozenset(
     {
         'asciidoctor-maven-plugin',
@@ -59,25 +62,27 @@ NEEDLESS = frozenset(
     }
 )
 
-# What Maven's script reads before it starts a JVM, and a warm JVM cannot heed.
+# A file that Maven's script reads before it starts a JVM; a running JVM cannot apply it.
 JVM_OPTIONS = '.mvn/jvm.config'
 
 
 class MavenBuildAttempts:
-    """What was learnt from failed builds of a run: none fails twice in the same way at full cost.
+    """Builds revisions and remembers failures, so that a known failure is not retried at full cost.
 
-    java_home  the JDK for Maven's command
+    `java_home` is the JDK for Maven's command.
     """
 
     def __init__(self, java_home: Path) -> None:
         self._java_home = java_home
-        self._confirmed: set[str | None] = {None}  # what failed in a fresh JVM
-        self._hopeless: set[tuple[str | None, str]] = set()  # what failed by command, too
+        self._confirmed: set[str | None] = {None}  # failures that were confirmed in a new JVM
+        # failures that Maven's command had as well
+        self._hopeless: set[tuple[str | None, str]] = set()
 
     def build(self, output: BuildOutput, session: JvmSession) -> BuildAttempt:
-        """Build by the ways there are until one builds all; the best one counts.
+        """Build by each available way until one builds everything; return the best result.
 
-        Goals that no test needs are left out once they fail, one after the other.
+        Plugins that no test needs are left out once they fail, and the build is repeated without
+        them.
         """
         without: frozenset[str] = frozenset()
         attempt = self._build_once(output, session, without)
@@ -102,7 +107,7 @@ class MavenBuildAttempts:
         if _count_built_modules(again) > _count_built_modules(answer):
             return BuildAttempt(answer=again, builder=COMMAND, cpu_seconds=spent)
         self._hopeless.add((failures, options))
-        if _count_built_modules(answer):  # its files made way for those of the second try
+        if _count_built_modules(answer):  # the second try replaced its files
             answer = session.ask(make_build_request(output, without=sorted(without)), output.built)
             spent += get_cpu_seconds(answer)
         return BuildAttempt(answer=answer, builder=LOOP, cpu_seconds=spent)
@@ -110,10 +115,11 @@ class MavenBuildAttempts:
     def _build_in_loop(
         self, output: BuildOutput, session: JvmSession, without: frozenset[str]
     ) -> JvmAnswer | JvmDeath:
-        """Once more in a fresh JVM where a used one failed, or any died; not if it took too long.
+        """Build in the session; repeat in a new JVM if a used one failed, or if any JVM died.
 
-        Earlier builds may have filled the sandbox's disk or left processes and files behind. What
-        failed in a fresh JVM before, in just the same way, is believed of a used one.
+        Earlier builds may have filled the sandbox's disk or left processes and files behind. There
+        is no repetition if the build took too long, or if the same failure was confirmed in a new
+        JVM before.
         """
         request = make_build_request(output, without=sorted(without))
         fresh = session.is_fresh
@@ -134,7 +140,7 @@ class MavenBuildAttempts:
 
 
 def find_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]:
-    """The plugins that failed though no test needs what they make."""
+    """Return the plugins that failed although no test needs their output."""
     if isinstance(answer, JvmDeath):
         return frozenset()
     failures = (project['failure'] or {} for project in answer.report.get('projects') or [])
@@ -143,7 +149,7 @@ def find_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]:
 
 
 def _is_worth_retrying(answer: JvmAnswer | JvmDeath, options: str) -> bool:
-    """Whether another way of starting Maven may do better."""
+    """Return whether Maven's own command may succeed where the warm JVM failed."""
     if isinstance(answer, JvmDeath):
         return answer.reason == OUT_OF_MEMORY
     if _describe_failures(answer) is None or find_needless_plugins(answer):
@@ -165,7 +171,7 @@ def _is_failure_of_project(answer: JvmAnswer) -> bool:
 
 
 def _describe_failures(answer: JvmAnswer) -> str | None:
-    """What failed in a build and how, as text to compare; None if nothing did."""
+    """Return the failures of a build as text to compare; None if there were none."""
     projects = answer.report.get('projects') or []
     if answer.report.get('status') == 'built' and projects:
         return None

@@ -1,7 +1,7 @@
-"""What the builder loads before it has read a project: Maven and the compiler, as an archive.
+"""A class archive of what the builder loads before it reads a project: Maven and the compiler.
 
-Half of what the first build of a JVM costs is the reading of these classes. They are listed by a
-builder that is shown a project of ours, without a plugin, and reaches no network.
+Loading these classes is half of the cost of a JVM's first build. They are listed by a builder that
+builds a small project of coevo's, without plugins and without network.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _FILES = {
 def prepare_rehearsal(
     toolchain: Toolchain, mounts: Sequence[Mount], root: Path, list_file: Path
 ) -> ArchiveRehearsal:
-    """How the builder's archive is made; writes the project below `root`, the workspace."""
+    """Return the jobs that make the builder's archive.
+
+    Also writes the small project below `root`, the workspace.
+    """
     for name, text in _FILES.items():
         file = root / _FOLDER / name  # own name: a file of coevo's own
         file.parent.mkdir(parents=True, exist_ok=True)

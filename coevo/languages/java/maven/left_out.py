@@ -1,8 +1,8 @@
-"""What a tree names and a clone does not hold: submodules, and files whose content is in Git LFS.
+"""Content that a tree refers to but a clone lacks: submodules, and files in Git LFS.
 
-Neither is fetched. Where a submodule would be there is nothing, and in the place of a file its
-pointer (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md). A build that fails and whose
-POMs name one of them needs it: that is a reason of its own, which no JDK and no other try cures.
+coevo fetches neither. The folder of a submodule is missing, and a file in LFS is replaced by its
+pointer (https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md). If a build fails and its POMs
+name such a path, this is reported as the reason, since no other JDK and no further try would help.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ from coevo.languages.left_out import NEEDS_LFS_FILE, NEEDS_SUBMODULE
 _POINTER = b'version https://git-lfs.github.com/spec/'
 _POINTER_BYTES = 1024
 _HERE = re.compile(r'(\$\{(project\.)?basedir\}/|\./)*')
-# What names a thing, not a place; a module is often called as its folder.
+# Elements whose text is an identifier, not a path; a module is often named like its folder.
 _NAMES = frozenset({'artifactId', 'groupId', 'finalName', 'id', 'name', 'version', 'url'})
 
 
 def find_absent_need(repository: Repository, rev: str, module: str | None = None) -> str | None:
-    """Which kind of absent content a module that failed to build asks for; of all if None is named."""
+    """Return the kind of missing content that a failed module needs; None if it needs none.
+
+    If `module` is None, all modules are examined.
+    """
     submodules = repository.list_submodules(rev)
     lfs_files = tuple(_find_lfs_files(repository, rev))
     if not submodules and not lfs_files:
@@ -45,19 +48,22 @@ def find_absent_need(repository: Repository, rev: str, module: str | None = None
 
 
 def _find_modules(repository: Repository, rev: str) -> set[str]:
-    """Folders with a POM; empty for the root."""
+    """Return the folders with a POM; '' stands for the root."""
     parts = (path.rpartition('/') for path in repository.tree(rev))
     return {folder for folder, _, name in parts if name == 'pom.xml'}
 
 
 def _find_module_of_main(path: str) -> str | None:
-    """The module in whose `src/main` a path lies, which Maven reads without being told."""
+    """Return the module in whose `src/main` a path lies; else None.
+
+    Maven reads this folder by default.
+    """
     module, main, _ = f'/{path}'.rpartition('/src/main/')
     return module.removeprefix('/') if main else None
 
 
 def _find_named_paths(repository: Repository, rev: str, folder: str) -> Iterator[str]:
-    """All that a POM may mean as a place in the tree."""
+    """Yield every path in the tree that an element of a POM may mean."""
     try:
         text = repository.load_text(rev, posixpath.join(folder, 'pom.xml')) or ''
         pom = ElementTree.fromstring(text)
@@ -70,7 +76,10 @@ def _find_named_paths(repository: Repository, rev: str, folder: str) -> Iterator
 
 
 def _find_lfs_files(repository: Repository, rev: str) -> Iterator[str]:
-    """Files that Git LFS keeps elsewhere; nothing is read where no attributes speak of it."""
+    """Yield the files whose content is in Git LFS.
+
+    No blob is read if no `.gitattributes` file mentions LFS.
+    """
     tree = repository.tree(rev)
     attributes = [path for path in tree if posixpath.basename(path) == '.gitattributes']
     if not any('filter=lfs' in (repository.load_text(rev, path) or '') for path in attributes):

@@ -1,4 +1,7 @@
-"""What POMs demand of a JDK; nothing is run, and what stands in a parent elsewhere is not known."""
+"""Read the JDK that POMs require, without running anything.
+
+Settings in a parent POM outside the repository are unknown.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ _COMPILER = 'maven-compiler-plugin'
 
 
 def find_pom_demand(repository: Repository, rev: str) -> JdkDemand:
-    """What the POMs of a revision say, properties filled in as far as the same file has them."""
+    """Return the requirements of all POMs of a revision.
+
+    Properties are resolved if the same file defines them.
+    """
     lowest: list[int] = []
     highest: list[int] = []
     for path, entry in repository.tree(rev).items():
@@ -28,10 +34,10 @@ def find_pom_demand(repository: Repository, rev: str) -> JdkDemand:
     return JdkDemand(lowest=max(lowest, default=None), highest=min(highest, default=None))
 
 
-# Neighbouring revisions share most of their POMs.
+# Cached, since neighbouring revisions share most of their POMs.
 @lru_cache(maxsize=1024)
 def parse_pom_demand(pom: bytes) -> JdkDemand:
-    """What one POM says; nothing where it cannot be parsed."""
+    """Return the requirement of one POM; an empty one if it cannot be parsed."""
     try:
         root = ElementTree.fromstring(pom)
     except ElementTree.ParseError:
@@ -60,13 +66,13 @@ def _find_levels(root: ElementTree.Element, properties: dict[str, str]) -> Itera
 
 
 def _find_required_versions(root: ElementTree.Element) -> Iterator[str]:
-    """Versions that the enforcer plugin or a toolchain asks for."""
+    """Yield the versions that the enforcer plugin or a toolchain requires."""
     for path in ('.//{*}requireJavaVersion/{*}version', './/{*}toolchains/{*}jdk/{*}version'):
         yield from (element.text or '' for element in root.iterfind(path))
 
 
 def _parse_range(text: str, properties: dict[str, str]) -> tuple[int | None, int | None]:
-    """The bounds of a version range of Maven; a bare version is a lower bound."""
+    """Return the bounds of a version range of Maven; a bare version is a lower bound."""
     lower, comma, upper = text.strip().strip('[]()').partition(',')
     high = _parse_feature(upper, properties)
     if high is not None and text.strip().endswith(')'):
@@ -77,7 +83,7 @@ def _parse_range(text: str, properties: dict[str, str]) -> tuple[int | None, int
 
 
 def _parse_feature(text: str, properties: dict[str, str]) -> int | None:
-    """8 of `8`, `1.8`, `1.8.0-40` or `${java.version}`; None of what is no version of Java."""
+    """Return 8 for `8`, `1.8`, `1.8.0-40` or `${java.version}`; None for other text."""
     text = text.strip()
     reference = re.fullmatch(r'\$\{([^}]+)\}', text)
     if reference:

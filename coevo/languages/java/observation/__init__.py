@@ -1,1 +1,1 @@
-"""A test process watched from outside, through the JVM debugger protocol."""
+"""Observe a test process from outside, through the JVM's debugger protocol."""

@@ -1,7 +1,7 @@
-"""A client of the JVM's debugger protocol (JDWP 1.8), as far as an observer needs it.
+"""A client of the JVM's debugger protocol (JDWP 1.8), limited to what an observer needs.
 
-Numbers and layouts are those of the specification, "Java Debug Wire Protocol"; identifiers are
-read and written as the 8 bytes that every HotSpot says they have.
+Numbers and layouts are those of the specification, "Java Debug Wire Protocol". Identifiers are read
+and written as 8 bytes, the size that every HotSpot reports.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ABSENT_INFORMATION, _NATIVE_METHOD = 101, 511
 
 
 class JdwpError(Transient):
-    """The connection ended, or what came is no JDWP; `code` is the JVM's own error number."""
+    """The connection ended, or the data are not JDWP; `code` is the JVM's own error number."""
 
     def __init__(self, sentence: str, code: int = 0) -> None:
         super().__init__(sentence)
@@ -31,11 +31,11 @@ class JdwpError(Transient):
 
 
 class JdwpConnectionClosed(JdwpError):
-    """The JVM has gone, as in the end it does."""
+    """The JVM closed the connection, as it does when it ends."""
 
 
 class JdwpEventKind(IntEnum):
-    """Of events."""
+    """The kinds of events that the observer uses."""
 
     BREAKPOINT = 2
     EXCEPTION = 4
@@ -46,7 +46,7 @@ class JdwpEventKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CodeLocation:
-    """A place in a method, by the index of its byte code."""
+    """A position in a method, by the index of its byte code."""
 
     tag: int
     type: int
@@ -55,12 +55,13 @@ class CodeLocation:
 
     @property
     def encoded(self) -> bytes:
+        """The location as it is sent in a packet."""
         return struct.pack('>BQQQ', self.tag, self.type, self.method, self.index)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JdwpEvent:
-    """What the JVM says; fields that a kind does not have are 0 or None."""
+    """An event of the JVM; fields that its kind does not have are 0 or None."""
 
     kind: int
     thread: int = 0
@@ -72,6 +73,8 @@ class JdwpEvent:
 
 @dataclass(frozen=True, slots=True)
 class JdwpMethod:
+    """A method of a class as the JVM lists it."""
+
     id: int
     name: str
     signature: str
@@ -79,12 +82,13 @@ class JdwpMethod:
 
 
 class JdwpPacketReader:
-    """The fields of a packet in order."""
+    """Reads the fields of a packet in order."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
 
     def take_bytes(self, size: int) -> bytes:
+        """Return the next bytes; raises JdwpError if the packet is too short."""
         part = self._data[self._at : self._at + size]
         if size < 0 or len(part) != size:
             raise JdwpError('the JVM sent a packet that is too short')
@@ -92,28 +96,36 @@ class JdwpPacketReader:
         return part
 
     def take_byte(self) -> int:
+        """Return the next unsigned byte."""
         return self.take_bytes(1)[0]
 
     def take_integer(self) -> int:
+        """Return the next 32-bit signed integer."""
         return int.from_bytes(self.take_bytes(4), 'big', signed=True)
 
     def take_identifier(self) -> int:
+        """Return the next 64-bit identifier."""
         return int.from_bytes(self.take_bytes(8), 'big')
 
     def take_text(self) -> str:
+        """Return the next string, whose length precedes it."""
         return self.take_bytes(self.take_integer()).decode(errors='replace')
 
     def take_location(self) -> CodeLocation:
+        """Return the next location."""
         return CodeLocation(
             self.take_byte(), self.take_identifier(), self.take_identifier(), self.take_identifier()
         )
 
 
 class JdwpClient:
-    """One connection; for one thread."""
+    """One connection to a JVM; for use by one thread."""
 
     def __init__(self, connection: socket.socket) -> None:
-        """Shake hands with a JVM that has connected."""
+        """Perform the handshake with a JVM that has connected.
+
+        Raises: JdwpError if the other side does not speak JDWP.
+        """
         self._socket = connection
         self._waiting: deque[bytes] = deque()
         connection.sendall(_HANDSHAKE)
@@ -124,42 +136,52 @@ class JdwpClient:
             raise JdwpError('the JVM has identifiers of an unknown size')
 
     def receive_events(self) -> Iterator[list[JdwpEvent]]:
-        """Groups of events, without end; each has suspended its thread."""
+        """Yield groups of events, without end; each group has suspended its thread.
+
+        Raises: JdwpConnectionClosed when the JVM ends.
+        """
         while True:
             while not self._waiting:
                 self._receive_packet()
             yield list(_parse_events(JdwpPacketReader(self._waiting.popleft())))
 
-    # -- what is asked ---------------------------------------------------------------------------
+    # -- commands
+    # ------------------------------------------------------------------------------------
 
     def resume_thread(self, thread: int) -> None:
-        """Let a thread go on; 0 means all."""
+        """Resume a thread; 0 resumes all."""
         if thread:
             self._send_command(11, 3, struct.pack('>Q', thread))
         else:
             self._send_command(1, 9)
 
     def stop_on_class_load(self, name: str) -> None:
-        """Stop whoever loads a class of this binary name, of which `*` may be the end."""
+        """Stop the thread that loads a class of this binary name, which may end in `*`."""
         text = name.encode()
         self._request_events(JdwpEventKind.CLASS_PREPARE, struct.pack('>Bi', 5, len(text)) + text)
 
     def stop_at_location(self, location: CodeLocation, *, once: bool = False) -> None:
-        # In this order, since each modifier is asked only where those before it hold.
+        """Stop every thread, or with `once` only the first one, that reaches a location."""
+        # The count must come second, since it only counts events that passed the modifiers before
+        # it.
         count = (struct.pack('>Bi', 1, 1),) if once else ()
         self._request_events(JdwpEventKind.BREAKPOINT, b'\7' + location.encoded, *count)
 
     def stop_on_exceptions(self, thread: int) -> int:
-        """Stop a thread at every exception, caught or not; what to give `forget`."""
+        """Stop a thread at every exception, caught or not.
+
+        Returns the number of the request for `forget_exceptions`.
+        """
         return self._request_events(
             JdwpEventKind.EXCEPTION, struct.pack('>BQBB', 8, 0, 1, 1), struct.pack('>BQ', 3, thread)
         )
 
     def forget_exceptions(self, request: int) -> None:
+        """Cancel a request of `stop_on_exceptions`."""
         self._send_command(15, 2, struct.pack('>Bi', JdwpEventKind.EXCEPTION, request))
 
     def list_frames(self, thread: int) -> list[CodeLocation]:
-        """A stopped thread's stack, innermost first."""
+        """Return the stack of a stopped thread, innermost frame first."""
         reply = self._send_command(11, 6, struct.pack('>Qii', thread, 0, -1))
         locations = []
         for _ in range(reply.take_integer()):
@@ -168,6 +190,7 @@ class JdwpClient:
         return locations
 
     def list_methods(self, type_: int) -> list[JdwpMethod]:
+        """Return the methods that a type declares."""
         reply = self._send_command(2, 5, struct.pack('>Q', type_))
         return [
             JdwpMethod(
@@ -177,11 +200,12 @@ class JdwpClient:
         ]
 
     def fetch_byte_code(self, type_: int, method: int) -> bytes:
+        """Return the byte code of a method."""
         reply = self._send_command(6, 3, struct.pack('>QQ', type_, method))
         return reply.take_bytes(reply.take_integer())
 
     def list_line_starts(self, type_: int, method: int) -> list[tuple[int, int]]:
-        """Indexes of byte code and the lines that begin there; none where the class has no such."""
+        """Return (index of byte code, line) pairs of a method; none without line information."""
         try:
             reply = self._send_command(6, 1, struct.pack('>QQ', type_, method))
         except JdwpError as error:
@@ -194,19 +218,22 @@ class JdwpClient:
         ]
 
     def fetch_class_name(self, type_: int) -> str:
-        """Binary name of a class."""
+        """Return the binary name of a class."""
         return (
             self._send_command(2, 1, struct.pack('>Q', type_)).take_text()[1:-1].replace('/', '.')
         )
 
     def find_superclass(self, type_: int) -> int:
+        """Return the superclass of a class; 0 for Object."""
         return self._send_command(3, 1, struct.pack('>Q', type_)).take_identifier()
 
     def list_interfaces(self, type_: int) -> list[int]:
+        """Return the interfaces that a type declares."""
         reply = self._send_command(2, 10, struct.pack('>Q', type_))
         return [reply.take_identifier() for _ in range(reply.take_integer())]
 
     def find_class_of(self, instance: int) -> int:
+        """Return the class of an object."""
         reply = self._send_command(9, 1, struct.pack('>Q', instance))
         reply.take_byte()
         return reply.take_identifier()
@@ -218,7 +245,10 @@ class JdwpClient:
         return self._send_command(15, 1, head + b''.join(modifiers)).take_integer()
 
     def _send_command(self, group: int, command: int, data: bytes = b'') -> JdwpPacketReader:
-        """The reply; its number cannot be guessed, so that nobody else can write it for the JVM."""
+        """Send a command and return the reply.
+
+        The number of the command is random, so that no other process can forge the JVM's reply.
+        """
         number = secrets.randbits(31)
         self._socket.sendall(
             struct.pack('>iiBBB', 11 + len(data), number, 0, group, command) + data
@@ -234,7 +264,7 @@ class JdwpClient:
                 return JdwpPacketReader(body)
 
     def _receive_packet(self) -> tuple[int, int, bytes] | None:
-        """A reply's number, error and data; None for events, which are kept."""
+        """Return a reply's number, error and data; for events, store them and return None."""
         size, number, flags = struct.unpack('>iiB', self._receive_exactly(9))
         if not 11 <= size <= _LARGEST:
             raise JdwpError('the JVM sent a packet of an impossible size')

@@ -1,4 +1,4 @@
-"""An observer beside a running test process, and what it says of the passes that are told."""
+"""An observer beside a running test process, and its judgement on the reported passes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ACCEPT_SECONDS = 0.5
 
 
 class ObservedRun:
-    """Starts to listen at once; the job waits for the port, before any of its own code runs."""
+    """Starts to listen at once; the job waits for the port before any of its own code runs."""
 
     def __init__(
         self,
@@ -22,7 +22,10 @@ class ObservedRun:
         targets: Sequence[WatchedMethod],
         lines: Mapping[str, Collection[int]] | None = None,
     ) -> None:
-        """Transient where the job's network cannot be entered; `lines` as `Observer` has them."""
+        """Start to listen; `lines` are the lines to watch, see `Observer`.
+
+        Raises: Transient if the network of the job cannot be entered.
+        """
         self._process = process
         self._observer = Observer(targets, lines)
         server = process.listen()
@@ -33,12 +36,14 @@ class ObservedRun:
             process.stdin.write(f'{port}\n'.encode())
             process.stdin.flush()
         except BrokenPipeError:
-            return  # it has ended, of which the observer will have seen nothing
+            return  # the process has ended, so the observer will see nothing
 
     def find_disagreements(self, expects: Sequence[Sequence[str]]) -> list[str | None]:
-        """For each target why a pass of it is not to be believed; the process has ended.
+        """Return, for each target, why its pass is not credible, or None.
 
-        expects  of each target, see `observer.disagreement`
+        Waits for the end of the JVM.
+
+        `expects` holds the expected throwables of each target, see `observer.find_disagreement`.
         """
         self._thread.join()
         seen = self._observer.seen
@@ -52,9 +57,10 @@ class ObservedRun:
         ]
 
     def find_reached_lines(self) -> dict[str, frozenset[int]]:
-        """The lines that were, by their top-level type; the process has ended.
+        """Return the watched lines that were executed, by top-level type.
 
-        None of them where it could not be observed to its end.
+        Waits for the end of the JVM. The result is empty if the JVM could not be observed to its
+        end.
         """
         self._thread.join()
         seen = self._observer.seen
@@ -63,7 +69,7 @@ class ObservedRun:
         return {name: frozenset(lines) for name, lines in seen.reached.items()}
 
     def _follow_connection(self, server: socket.socket) -> None:
-        """The first to connect is the JVM's agent; nobody after it finds anyone listening."""
+        """Accept the first connection, which is that of the JVM's agent, and stop listening."""
         with server:
             server.settimeout(_ACCEPT_SECONDS)
             while self._process.poll() is None:

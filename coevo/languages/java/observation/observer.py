@@ -1,10 +1,10 @@
-"""Watch from outside of the JVM whether test methods are entered and how they are left.
+"""Observe from outside the JVM whether test methods are entered and how they are left.
 
-Breakpoints stand at a method's first instruction and at its returns, so everything else runs at
-full speed; while it runs, its thread stops at exceptions, and one that nothing below the method
-catches is how the method was left. Lines of other classes can be watched, too, each until it is
-reached. Every event is checked against the stopped thread's stack, with
-replies that only the JVM's own debugger agent can give.
+Breakpoints are set at a method's first instruction and at its returns, so everything else runs at
+full speed. While the method runs, its thread also stops at exceptions; an exception that is not
+caught below the method is the one that left it. Lines of other classes can be watched too, each
+until it is reached. Every event is checked against the stopped thread's stack, with replies that
+only the JVM's own debugger agent can give.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from coevo.languages.java.observation.jdwp import (
 )
 
 _NO_CODE = 0x400 | 0x100 | 0x1000 | 0x40  # abstract, native, synthetic, bridge
-_WITHOUT_LINES = 0x400 | 0x100  # what is synthetic has lines where it is a lambda
+_WITHOUT_LINES = 0x400 | 0x100  # synthetic methods are kept: lambdas have lines
 _NOT_PREPARED = 22
-_NATIVE = (1 << 64) - 1  # index of a frame; events say 0
-# Stops are dear: who throws more than this inside one invocation is no longer asked what.
+_NATIVE = (1 << 64) - 1  # index of native frames; events report 0 instead
+# Stops are slow: after this many exceptions inside one invocation, the thread no longer stops at
+# exceptions.
 _EXCEPTIONS = 2000
 
 _WORKER = ('coevo.worker.Run', 'execute', ())
@@ -39,7 +40,7 @@ _Place = tuple[int, int, int]  # type, method, index of byte code
 
 @dataclass(frozen=True, slots=True)
 class WatchedMethod:
-    """A method as a target names it: binary class names, name, erased simple parameter types."""
+    """A target's method: binary class names, name, and erased simple parameter types."""
 
     classes: tuple[str, ...]
     method: str
@@ -48,7 +49,11 @@ class WatchedMethod:
 
 @dataclass(slots=True, kw_only=True)
 class Invocation:
-    """`thrown`: the class that it was left by and its superclasses; `left`: in either way."""
+    """One invocation of a watched method.
+
+    thrown  the class of the exception that left it and its superclasses; empty if none did
+    left    whether it was left, by a return or by an exception
+    """
 
     thrown: tuple[str, ...] = ()
     left: bool = False
@@ -62,9 +67,11 @@ class _OpenInvocation:
 
 @dataclass(slots=True)
 class Observation:
-    """What was seen of each target, by its place; `ended` counts runs that the worker ended.
+    """The observations so far; `invocations` has one list for each target, in order.
 
-    reached  watched lines that were, by the top-level type that they are watched for
+    ended    number of runs that the worker was seen to end
+    reached  watched lines that were executed, by their top-level type
+    trouble  the reason why the JVM could not be observed; None if it could
     """
 
     invocations: list[list[Invocation]]
@@ -81,12 +88,15 @@ class _ThreadState:
 
 
 class Observer:
-    """Follows one JVM to its end; for one thread."""
+    """Follows one JVM to its end; for use by one thread."""
 
     def __init__(
         self, targets: Sequence[WatchedMethod], lines: Mapping[str, Collection[int]] | None = None
     ) -> None:
-        """lines  of sources, by the binary name of the top-level type in which they are"""
+        """Create an observer.
+
+        `lines` are the source lines to watch, by the binary name of their top-level type.
+        """
         self._targets = targets
         self._wanted_lines = lines or {}
         self._lines: dict[_Place, tuple[str, int]] = {}
@@ -99,7 +109,7 @@ class Observer:
         self.seen = Observation([[] for _ in targets])
 
     def follow_connection(self, connection: socket.socket) -> None:
-        """Until the JVM ends; what it was that could not be observed stands in `seen.trouble`."""
+        """Handle events until the JVM ends; a failure to observe is stored in `seen.trouble`."""
         try:
             debugger = JdwpClient(connection)
             self._debugger = debugger
@@ -110,7 +120,7 @@ class Observer:
                     starts = any(event.kind == JdwpEventKind.VM_START for event in group)
                     debugger.resume_thread(0 if starts else group[0].thread)
         except (JdwpConnectionClosed, ConnectionError):
-            return  # what was not seen by now did not happen
+            return  # the JVM ended normally: what was not seen by now did not happen
         except JdwpError as error:
             self.seen.trouble = str(error)
 
@@ -134,13 +144,14 @@ class Observer:
             self._asked.add(name)
             self._debugger.stop_on_class_load(name)
 
-    # -- where to stop ---------------------------------------------------------------------------
+    # -- breakpoints
+    # ---------------------------------------------------------------------------------
 
     def _prepare_class(self, type_: int) -> None:
         name = self._debugger.fetch_class_name(type_)
         self._watch_lines(type_, name)
         if name not in self._asked:
-            return  # loaded for its lines alone
+            return  # loaded only because its lines are watched
         if name == _WORKER[0]:
             for method in self._debugger.list_methods(type_):
                 if method.name == _WORKER[1] and method.signature == '()V':
@@ -162,7 +173,7 @@ class Observer:
                 self._debugger.stop_at_location(CodeLocation(1, type_, method.id, index))
 
     def _watch_lines(self, type_: int, name: str) -> None:
-        """Stop once at each place where a watched line of a class begins."""
+        """Stop once at each location of a class where a watched line begins."""
         top = next(
             (
                 candidate
@@ -205,7 +216,7 @@ class Observer:
             return []
 
     def _iterate_type_hierarchy(self, type_: int) -> Iterator[int]:
-        """A class, its superclasses, and the interfaces of all of them."""
+        """Yield a class, its superclasses, and the interfaces of all of them."""
         todo, seen = [type_], set()
         while todo:
             at = todo.pop()
@@ -216,11 +227,12 @@ class Observer:
             todo += self._debugger.list_interfaces(at)
             try:
                 todo.append(self._debugger.find_superclass(at))
-            except JdwpError as error:  # an interface has none
+            except JdwpError as error:  # interfaces have no superclass
                 if not error.code:
                     raise
 
-    # -- what happens ----------------------------------------------------------------------------
+    # -- events
+    # --------------------------------------------------------------------------------------
 
     def _handle_breakpoint(self, thread: int, location: CodeLocation) -> None:
         frames = self._fetch_stack(thread, location)
@@ -235,7 +247,7 @@ class Observer:
         state, depth = self._threads[thread], len(frames)
         inside = bool(state.open) and state.open[-1].depth == depth
         if location.index == 0 and key in self._entries:
-            if not inside:  # else a loop leads back to the first instruction
+            if not inside:  # otherwise a loop jumped back to the first instruction
                 self._enter_method(thread, depth, self._entries[key])
             if self._returns_at_once(location):
                 self._leave_method(thread, depth)
@@ -287,7 +299,7 @@ class Observer:
             self._leave_method(event.thread, left[0].depth, thrown)
 
     def _fetch_stack(self, thread: int, location: CodeLocation | None) -> list[CodeLocation]:
-        """A thread's frames; JdwpError if it is not where an event has it."""
+        """Return a thread's frames; raises JdwpError if it is not where the event says."""
         frames = self._debugger.list_frames(thread)
         for top in frames[:1]:
             known = replace(top, index=0) if top.index == _NATIVE else top
@@ -297,7 +309,7 @@ class Observer:
 
     @staticmethod
     def _count_unwound_frames(frames: Sequence[CodeLocation], catch: CodeLocation | None) -> int:
-        """How many frames an exception unwinds; all if nobody catches it."""
+        """Return the number of frames that an exception unwinds; all if it is not caught."""
         if catch is None or not catch.type:
             return len(frames)
         for index, frame in enumerate(frames):
@@ -312,7 +324,7 @@ class Observer:
 
 
 def parse_parameter_types(signature: str) -> list[str]:
-    """The parameters of a method's descriptor, such as I, [J and Ljava/lang/String;."""
+    """Return the parameters of a method's descriptor, such as I, [J and Ljava/lang/String;."""
     types, at = [], 1
     while signature[at] != ')':
         start = at
@@ -326,9 +338,9 @@ def parse_parameter_types(signature: str) -> list[str]:
 def find_disagreement(
     invocations: Sequence[Invocation], expects: Sequence[str], *, ended: bool
 ) -> str | None:
-    """Why a pass that a worker tells is not to be believed; None if it is.
+    """Return why a pass that the worker reports is not credible; None if it is.
 
-    expects  class names, simple or full, of throwables by which the test says it may be left
+    expects  class names, simple or full, of throwables that the test expects to be left by
     ended    whether the worker was seen to end the target
     """
     if not invocations:
@@ -342,12 +354,12 @@ def find_disagreement(
     return None if ended else 'not_ended'
 
 
-# Where a method's byte code returns, after the instruction set of the JVM specification, ch. 6.
+# Find the returns in a method's byte code; instruction set of the JVM specification, chapter 6.
 
 _RETURNS = range(0xAC, 0xB2)
 _TABLE_SWITCH, _LOOKUP_SWITCH, _WIDE, _IINC = 0xAA, 0xAB, 0xC4, 0x84
 
-# Bytes of an instruction with its operands, where that is not 1.
+# Length in bytes of an instruction with its operands, if it is not 1.
 _LENGTHS = {
     **dict.fromkeys((0x10, 0x12, *range(0x15, 0x1A), *range(0x36, 0x3B), 0xA9, 0xBC), 2),
     **dict.fromkeys((0x11, 0x13, 0x14, _IINC, *range(0x99, 0xA9), *range(0xB2, 0xB9)), 3),
@@ -358,7 +370,7 @@ _LENGTHS = {
 
 
 def find_return_indexes(code: bytes) -> Iterator[int]:
-    """Indexes of the return instructions."""
+    """Yield the indexes of the return instructions."""
     at = 0
     while at < len(code):
         if code[at] in _RETURNS:
@@ -375,6 +387,7 @@ def _measure_instruction(code: bytes, at: int) -> int:
     operands = at + 4 - at % 4
 
     def get_operand(place: int) -> int:
+        """Return the 32-bit operand at an index."""
         start = operands + 4 * place
         return int.from_bytes(code[start : start + 4], 'big', signed=True)
 

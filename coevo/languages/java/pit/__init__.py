@@ -1,1 +1,1 @@
-"""PIT, the advisory tool for mutants."""
+"""PIT, the advisory mutation tool."""

@@ -1,8 +1,8 @@
-"""PIT's mutants of lines of the code under one test method, in a sandbox of their own.
+"""Run PIT's mutants for lines of the code under one test method, in a sandbox of their own.
 
-PIT's own process sees its libraries alone; the JVMs that it starts for the test (its minions) have
-the class path, the folder and the options of any other test process. All of them share the sandbox,
-and minions say themselves which mutants they have killed: what comes of it is their word.
+PIT's own process sees only its libraries. The JVMs that it starts for the test (its minions) have
+the class path, folder and options of any other test process. All of them share the sandbox, and
+minions themselves report which mutants they killed, so the results are not verified.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from coevo.sandboxes.sandbox import Job, Process, Sandbox
 CPU_SECONDS = 300.0
 WALL_SECONDS = 1200.0
 
-# Milliseconds beside a quarter more than what the test takes without a mutant. PIT's own four
-# seconds are too few where two cores are busy: whatever is late counts as killed.
+# Milliseconds that a mutant may take in addition to 1.25 times the test's normal time. PIT's
+# default of four seconds is too short on two busy cores, and a mutant that is too late counts as
+# killed.
 _TIMEOUT = 10_000
 
 _LIBRARIES, _PLUGIN = f'{TOOLS}/pit', f'{TOOLS}/pit-plugin'
@@ -36,7 +37,7 @@ _MAIN = 'org.pitest.mutationtest.commandline.MutationCoverageReport'
 _MAIN_OPTIONS = ('-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData')
 _BLOCK = 1 << 16
 
-# The first JDK that reads its arguments from a file.
+# The first JDK that can read its arguments from a file.
 _FIRST_WITH_FILES = 9
 _SAFE = re.compile(r'[\w@%+=:,./*-]+')
 
@@ -44,9 +45,10 @@ _SAFE = re.compile(r'[\w@%+=:,./*-]+')
 def make_pit_job(
     launcher: Launcher, plan: LaunchPlan, pit: PitInstallation, lines: Mapping[str, Collection[int]]
 ) -> Job:
-    """PIT over a plan that is arranged, for its one target; its report on stdout.
+    """Return the job that runs PIT for a plan's only target, with the report on stdout.
 
-    lines  what is mutated: lines of the code by the binary name of the top-level type they are in
+    The plan needs its class path. `lines` are the lines of code to mutate, by the binary name of
+    their top-level type.
     """
     (target,) = plan.targets
     command = (
@@ -72,7 +74,7 @@ def make_pit_job(
 
 
 def run_pit(sandbox: Sandbox, job: Job) -> ByteCodeMutants:
-    """What PIT reports; the whole tree is gone when it returns."""
+    """Run PIT and return its report; all of its processes have ended when this returns."""
     with sandbox.start(job) as process:
         process.stdin.close()
         report = _drain_channel(process)
@@ -93,7 +95,7 @@ def run_pit(sandbox: Sandbox, job: Job) -> ByteCodeMutants:
 
 
 def _drain_channel(process: Process) -> bytes:
-    """All that is written there, or somewhat more than is read of a report."""
+    """Return everything on the channel, but stop soon after the limit for a report."""
     read = bytearray()
     while len(read) <= MOST_BYTES and (part := process.stdout.read(_BLOCK)):
         read += part
@@ -101,12 +103,12 @@ def _drain_channel(process: Process) -> bytes:
 
 
 def _format_target(target: RunTarget) -> str:
-    """As the worker reads it."""
+    """Format a target as the worker parses it."""
     return '\n'.join(('0', ','.join(target.classes), target.method, ','.join(target.parameters)))
 
 
 def _format_line_ranges(lines: Mapping[str, Collection[int]]) -> Iterator[str]:
-    """`TYPE FIRST LAST` for lines that follow each other."""
+    """Yield `TYPE FIRST LAST` for each range of consecutive lines."""
     for name in sorted(lines):
         for _, run in groupby(enumerate(sorted(lines[name])), key=lambda item: item[1] - item[0]):
             own = [line for _, line in run]
@@ -136,26 +138,26 @@ def _list_arguments(
 
 
 def _quote_argument(word: str) -> str:
-    """For PIT, which splits a line into words, and then for a JVM's file of arguments."""
+    """Quote a word for PIT, which splits a line into words, and then for a JVM's argument file."""
     if _SAFE.fullmatch(word):
         return word
     escaped = word.replace('\\', '\\\\').replace('"', '\\"')
     return shlex.quote(f'"{escaped}"')
 
 
-# PIT's report, read as what it is: text that mined code may have written.
+# Parse PIT's report as untrusted text, since mined code may have written it.
 
 MOST_BYTES = 64 << 20
 
-# Of a mutant that was run, or that no run can reach; of others nothing is known.
+# Statuses of mutants that were run, or that no test reaches; for all others the result is unknown.
 _KNOWN = ('KILLED', 'SURVIVED', 'TIMED_OUT', 'MEMORY_ERROR', 'NO_COVERAGE')
 _DETECTED = ('KILLED', 'TIMED_OUT', 'MEMORY_ERROR')
 
 
 def parse_report(report: bytes) -> tuple[ByteCodeMutant, ...] | None:
-    """The mutants of a report, in its order; None where it is none of PIT's.
+    """Return the mutants of a report, in order; None if it is not a report of PIT.
 
-    PIT declares no entities: whoever does is not read at all.
+    PIT declares no entities, so a document with a declaration is rejected unparsed.
     """
     if len(report) > MOST_BYTES or b'<!' in report:
         return None

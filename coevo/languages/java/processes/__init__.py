@@ -1,1 +1,1 @@
-"""Test processes: class path, options and tree of each, and how one is run."""
+"""Test processes: the class path, options and tree of each, and how it is run."""

@@ -1,9 +1,9 @@
-"""Archives of loaded classes (AppCDS) that spare fresh JVMs the parsing of their libraries.
+"""Archives of loaded classes (AppCDS), which save new JVMs the parsing of their libraries.
 
-An archive holds classes of libraries alone, as the JVM reads them from their jars; no code of a
+An archive contains only classes of libraries, as the JVM reads them from their jars; no code of a
 project takes part in making it. Only the list of class names may come from a process that ran
-tests, and nothing but names is let through. The JVM itself checks that jars, their order and its own
-version are those of the archive; if not, it goes on without (`-Xshare:auto`).
+tests, and it is filtered to valid names. The JVM itself checks that the jars, their order and its
+own version match the archive; if not, it runs without the archive (`-Xshare:auto`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from coevo.model.records import compute_short_hash
 from coevo.sandboxes.sandbox import Job, Limits, Sandbox
 from coevo.storage import durable
 
-# About 25 MB each; the one that was used least recently goes first.
+# An archive has about 25 MB; the least recently used one is removed first.
 ARCHIVES_KEPT = 40
 
-# Of a process that lists what it loads, as far as it gets in a short time: option and shell script.
+# Option and shell script of a process that lists the classes it loads within a short time.
 LISTING = '-XX:DumpLoadedClassList=/tmp/coevo-classes'
 LIST = '(ulimit -t 10; timeout -s KILL 60 "$@" 3>/dev/null 1>&2) || true\ncat /tmp/coevo-classes'
 
-# Of both processes that make an archive.
+# Limits of both processes that make an archive.
 LIMITS = Limits(
     cpu_seconds=120,
     wall_seconds=600,
@@ -37,7 +37,7 @@ LIMITS = Limits(
     file_bytes=1 << 30,
     disk_bytes=2 << 30,
 )
-_DUMP_BYTES = 64 << 30  # of addresses, which the JVM reserves lavishly when it makes an archive
+_DUMP_BYTES = 64 << 30  # address space, which the JVM reserves generously while it makes an archive
 
 _LIST_BYTES = 8 << 20
 _ARCHIVE_BYTES = 1 << 29
@@ -46,10 +46,10 @@ _NAME = re.compile(rb'(@lambda-(proxy|form-invoker) )?[\w$/;.<>()\[: -]+')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveRehearsal:
-    """What makes an archive: a process that lists what it loads, then one that only reads jars.
+    """Makes an archive: one process lists the classes it loads, a second one only reads jars.
 
-    listing  answers the request, and writes names of classes to its standard output
-    dumping  reads that list at `Archives.list_file` and writes the archive to standard output
+    listing  handles the request and writes class names to its standard output
+    dumping  reads the list at `ClassArchives.locate_list_file` and writes the archive to stdout
     """
 
     request: bytes
@@ -58,7 +58,7 @@ class ArchiveRehearsal:
 
 
 class ClassArchives:
-    """The archives of a machine, in a folder that sandboxes see; safe from several threads."""
+    """The archives of a machine, in a folder that sandboxes can read; thread-safe."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, lists: Path) -> None:
         self._sandbox, self._folder, self._lists = sandbox, folder, lists
@@ -67,15 +67,16 @@ class ClassArchives:
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def find_archive(self, key: str) -> str | None:
-        """Where the sandbox finds an archive, if it is there."""
+        """Return the path of an archive inside the sandbox; None if it does not exist."""
         return f'{ARCHIVES}/{key}.jsa' if self._locate_archive(key).is_file() else None
 
     @contextlib.contextmanager
     def lock_for_making(self, key: str) -> Iterator[bool]:
-        """Whether an archive is to be made now; who asks meanwhile waits until it is there, or never.
+        """Hold the lock of an archive and yield whether the caller should make it now.
 
-        A process can read with which archive it runs, so that all of a class path have the same. One
-        costs as much CPU as about six of them save.
+        Other callers wait until the archive exists or has failed; each archive is tried once. A
+        process can read which archive it runs with, so all processes of a class path must use the
+        same one. Making an archive costs as much CPU time as about six processes save with it.
         """
         with self._guard:
             lock = self._locks[key]
@@ -84,10 +85,11 @@ class ClassArchives:
             self._tried.add(key)
 
     def locate_list_file(self, key: str) -> Path:
+        """Return the host's path of the class list of an archive."""
         return self._lists / f'{key}.classes'  # own name: a digest
 
     def make_archive(self, key: str, rehearsal: ArchiveRehearsal) -> float:
-        """CPU seconds that it took; it may fail, which costs no more than time."""
+        """Make an archive and return the CPU seconds used; a failure costs only time."""
         listed, used = self._run_for_output(rehearsal.listing, rehearsal.request, _LIST_BYTES)
         names = [line for line in listed.splitlines() if _NAME.fullmatch(line)]
         if not names:
@@ -111,7 +113,10 @@ class ClassArchives:
             old.unlink(missing_ok=True)
 
     def _run_for_output(self, job: Job, request: bytes, limit: int) -> tuple[bytes, float]:
-        """What a job writes, nothing if it fails or writes more than `limit` bytes."""
+        """Return the output of a job and its CPU seconds.
+
+        The output is empty if the job fails or writes more than `limit` bytes.
+        """
         with self._sandbox.start(job) as process:
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.write(request)
@@ -128,7 +133,7 @@ class ClassArchives:
 
 
 def make_dump_job(job: Job, java: Path, class_list: str, class_path: Sequence[str]) -> Job:
-    """The same job, but that it reads a list of classes and jars alone, and writes an archive."""
+    """Return the job that only reads a class list and jars, and writes an archive."""
     command = (
         *(str(java), '-Xshare:dump', '-XX:+UseG1GC', '-Xmx1g'),
         f'-XX:SharedClassListFile={class_list}',
@@ -145,7 +150,7 @@ def make_dump_job(job: Job, java: Path, class_list: str, class_path: Sequence[st
 def make_archive_key(
     java: str, jdk: str, sandbox: str, libraries: Sequence[tuple[str, Path]]
 ) -> str:
-    """By what the JVM checks: itself, and place, size and time of every jar, in order."""
+    """Return a key of what the JVM checks: itself, and path, size and time of each jar."""
     states = ((sandbox_path, file.stat()) for sandbox_path, file in libraries)
     jars = (f'{sandbox_path} {state.st_size} {state.st_mtime_ns}' for sandbox_path, state in states)
     return compute_short_hash(java, jdk, sandbox, *jars)

@@ -1,9 +1,8 @@
-"""The order of a test class path: libraries first wherever nobody can tell the difference.
+"""The order of a test class path: libraries first where this makes no difference to the tests.
 
-The JVM takes classes from an archive only for libraries at the head of the class path, which
-Maven begins with two folders. A library may pass them if they share no file and no package with
-it: then each name is still found in the same place. Whether it passes never depends on an archive
-being there.
+The JVM uses an archive only for libraries at the head of the class path, but Maven puts two folders
+first. A library may move before them if they share no file and no package with it: then each name
+is still found in the same place. The order never depends on whether an archive exists.
 """
 
 from __future__ import annotations
@@ -16,7 +15,8 @@ from pathlib import Path, PurePosixPath
 from coevo.languages.java.places import TREE
 from coevo.storage.bounded_reading import UnreadableContent, list_zip_names
 
-# Folders that everyone has and nobody asks for, and a file that the class path gives no meaning.
+# Folders that many jars contain and that are never looked up, and a file without meaning on a class
+# path.
 _COMMON = frozenset({'.', 'META-INF', 'META-INF/services', 'META-INF/maven'})
 _NO_RESOURCE = 'module-info.class'
 
@@ -24,18 +24,21 @@ _NO_RESOURCE = 'module-info.class'
 def move_libraries_first(
     class_path: Sequence[str], layers: Sequence[Path], libraries: Mapping[str, Path]
 ) -> tuple[str, ...]:
-    """A class path with all libraries ahead of all folders, or as it was.
+    """Return a class path with all libraries before all folders, or unchanged.
 
-    class_path  places in the sandbox
+    It is unchanged if a moved library shares a name with a folder, if a jar lies in the tree, or if
+    a jar is unreadable.
+
+    class_path  paths in the sandbox
     layers      folders of the host that make up the sandbox's tree
-    libraries   the file of the host for each library of the class path that lies outside the tree
+    libraries   the host's file for each library of the class path outside the tree
     """
     ahead = [entry for entry in class_path if entry in libraries]
     behind = [entry for entry in class_path if entry not in libraries]
     first_folder = next((i for i, entry in enumerate(class_path) if entry not in libraries), 0)
     passing = [entry for entry in class_path[first_folder:] if entry in libraries]
     if any(entry.endswith('.jar') for entry in behind):
-        return tuple(class_path)  # the tree's own, of which each revision has another
+        return tuple(class_path)  # a jar inside the tree, which differs between revisions
     taken = frozenset(name for entry in behind for name in _list_tree_names(entry, tuple(layers)))
     try:
         seen = any(not taken.isdisjoint(list_jar_names(libraries[entry])) for entry in passing)
@@ -46,7 +49,7 @@ def move_libraries_first(
 
 @functools.lru_cache(maxsize=1024)
 def list_jar_names(jar: Path) -> frozenset[str]:
-    """Its files, and the folders that hold them."""
+    """Return the names of a jar's files and of the folders that contain them."""
     return frozenset(_add_folders(n for n in list_zip_names(jar) if not n.endswith('/')))
 
 

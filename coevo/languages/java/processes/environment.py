@@ -1,8 +1,8 @@
-"""What a failure shows of the machine it happened on, not of the code: one table with its evidence.
+"""Recognise failures that are caused by the sandbox or its JDK and not by the code.
 
-A sandbox has no network and no display, its clock is today's, and its JDK may be newer than the
-code. Evidence is an exception's class anywhere in the chain of causes; where a class has other
-uses too, its message must hold the words given.
+A sandbox has no network and no display, its clock shows the current date, and its JDK may be newer
+than the code. The evidence is an exception class anywhere in the chain of causes; a class with
+other uses also needs a message that matches the given pattern.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from coevo.languages.core.channel import WithheldRule, find_withheld_resource
 
 SIGNATURES: tuple[WithheldRule, ...] = (
-    # no address but the loopback's: names are not resolved, other hosts are unreachable
+    # network: names are not resolved and only the loopback address is reachable
     (
         'network',
         (
@@ -24,7 +24,7 @@ SIGNATURES: tuple[WithheldRule, ...] = (
     ),
     ('network', ('java.net.SocketException',), 'Network is unreachable'),
     ('network', ('java.net.ConnectException',), 'Network is unreachable'),
-    # what was signed, or is to be trusted, until a day that has passed
+    # clock: signatures and certificates that have expired since
     (
         'clock',
         (
@@ -33,10 +33,10 @@ SIGNATURES: tuple[WithheldRule, ...] = (
         ),
         '',
     ),
-    # java.awt without a screen
+    # display: java.awt without a screen
     ('display', ('java.awt.HeadlessException',), ''),
     ('display', ('java.awt.AWTError',), "[Cc]an't connect to X11|headless"),
-    # packages of the JDK that are closed since 16, and modules and methods that were removed
+    # jdk: packages that are closed since JDK 16, and modules and methods that were removed
     ('jdk', ('java.lang.reflect.InaccessibleObjectException',), ''),
     ('jdk', ('java.lang.IllegalAccessError',), r'module java\.|module jdk\.'),
     ('jdk', ('java.lang.IllegalAccessException',), r'module java\.|module jdk\.'),
@@ -57,7 +57,7 @@ SIGNATURES: tuple[WithheldRule, ...] = (
         ('java.lang.UnsupportedOperationException',),
         'Security Manager|setting a security manager',
     ),
-    # byte-code libraries that do not know the JDK's class files
+    # bytecode: libraries that do not know the class files of this JDK
     (
         'bytecode',
         ('java.lang.IllegalArgumentException',),
@@ -77,5 +77,8 @@ SIGNATURES: tuple[WithheldRule, ...] = (
 
 
 def name_withheld_resource(types: Sequence[str], message: str) -> str | None:
-    """What the machine withheld, for a throwable's class and those of its causes; None if nothing."""
+    """Return the resource that the sandbox withheld, by the classes of a throwable and its causes.
+
+    Returns None if no rule matches.
+    """
     return find_withheld_resource(SIGNATURES, message, types)

@@ -1,9 +1,11 @@
-"""What of a project's own JVM options its tests are started with.
+"""Select the project's own JVM options that a test JVM can be started with.
 
-Left out are agents and debuggers, what only a running Maven can fill in, choices of a collector or
-of the first heap, which ours contradict, and whatever would start another program than the worker.
-A module path below `target` is one that Maven fills: all that would lie there is on the class path, so it is left out with
-the modules that it would have held.
+Left out are agents and debuggers, placeholders that only a running Maven can fill in, options for
+the collector or the initial heap size, which contradict coevo's own, and everything that would
+start another program than the worker.
+
+A module path below `target` is filled by Maven. All that it would contain is on the class path, so
+the option is left out together with the modules that it would provide.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ _REFUSED = re.compile(
     r'|-XX:(Flags|VMOptionsFile)='
     r'|[^-]'  # a main class, or @ and a file of more options
 )
-# Options whose value is the next word; of those below, the value is a program.
+# Options whose value is the next word; the values of `_PROGRAM` options are programs.
 _WITH_VALUE = (
     *('--add-exports', '--add-modules', '--add-opens', '--add-reads', '--enable-native-access'),
     *('--limit-modules', '--module-path', '-p', '--patch-module', '--upgrade-module-path'),
@@ -30,12 +32,12 @@ _MODULE_PATH = ('--module-path', '-p')
 _MADE_BY_MAVEN = re.compile(r'(^|/)target(/|$)')
 _OF_THE_JDK = re.compile(r'java\.|jdk\.|ALL-')
 
-# Where a JVM finds more options than its command has.
+# Environment variables from which a JVM reads additional options.
 _VARIABLES = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS')
 
 
 def select_usable_options(line: str) -> Iterator[str]:
-    """The words of a command line, such as surefire's argLine, that a test JVM is given."""
+    """Yield the words of a command line, such as surefire's argLine, that a test JVM may get."""
     options = [*_parse_options(line)]
     unfilled = [option for option in options if _is_filled_by_maven(*_split_option(*option))]
     for option in options:
@@ -49,7 +51,7 @@ def select_usable_options(line: str) -> Iterator[str]:
 
 
 def _parse_options(line: str) -> Iterator[tuple[str, str]]:
-    """Those that may be given, each with its value where that is a word of its own, else empty."""
+    """Yield the allowed options, each with its value if that is a separate word, else with ''."""
     words = iter(_split_words(line))
     for word in words:
         value = next(words, None) if word in (*_WITH_VALUE, *_PROGRAM) else ''
@@ -60,7 +62,7 @@ def _parse_options(line: str) -> Iterator[tuple[str, str]]:
 
 
 def _split_option(word: str, value: str) -> tuple[str, str]:
-    """The option's name and its value, which may be joined to it."""
+    """Return the option's name and its value, which may be joined by `=`."""
     name, _, joined = word.partition('=')
     return name, value or joined
 
@@ -70,14 +72,14 @@ def _is_filled_by_maven(name: str, value: str) -> bool:
 
 
 def _make_add_modules_option(names: str) -> Iterator[str]:
-    """The option with those modules that any JVM has."""
+    """Yield the option with only the modules that belong to the JDK; nothing if none is left."""
     left = [name for name in names.split(',') if _OF_THE_JDK.match(name)]
     if left:
         yield f'--add-modules={",".join(left)}'
 
 
 def select_usable_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Variables as they are, but for those that a JVM reads its options from."""
+    """Return the variables; those with JVM options are reduced to the usable options."""
     return {
         name: shlex.join(select_usable_options(value)) if name in _VARIABLES else value
         for name, value in variables.items()
@@ -85,7 +87,7 @@ def select_usable_environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _split_words(line: str) -> Sequence[str]:
-    """A command line's words; a quote that is never closed is a character like any other."""
+    """Split a command line into words; an unclosed quote is treated as an ordinary character."""
     try:
         return shlex.split(line)
     except ValueError:

@@ -36,14 +36,14 @@ JVM_OPTIONS = (
     '-Xshare:auto',
     '-XX:+UseSerialGC',
     '-XX:TieredStopAtLevel=1',
-    # A short life: what is called a few hundred times is not worth compiling (measured, see
-    # benchmarks/figures.md); loops are compiled as ever.
+    # Test JVMs are short-lived: code called a few hundred times is not worth compiling (measured,
+    # see benchmarks/figures.md). The thresholds for loops are unchanged.
     '-XX:Tier3InvocationThreshold=2000',
     '-XX:Tier3MinInvocationThreshold=1000',
     '-XX:Tier3CompileThreshold=3000',
     '-XX:-UsePerfData',
     '-XX:ActiveProcessorCount=2',
-    '-XX:+IgnoreUnrecognizedVMOptions',  # the project's own may be meant for an older JVM
+    '-XX:+IgnoreUnrecognizedVMOptions',  # the project's own options may be meant for an older JVM
     '-Djava.awt.headless=true',
     '-Duser.language=en',
     '-Duser.country=US',
@@ -51,16 +51,16 @@ JVM_OPTIONS = (
 
 WORKER = f'{TOOLS}/programs/worker.jar'
 
-# Libraries that settings of tests name beside the class path.
+# Libraries that test settings mention outside the class path.
 _NAMED = re.compile(rf'{REPOSITORY}/[^\s:;,=]+')
 
-# CPU seconds of one process, which a test can read. What its targets may use is less as a rule, is
-# not the same for all runs of a test, and is watched by `runner` from outside.
+# CPU seconds of one process; a test can read this limit. The limits of its targets are usually
+# lower and differ between runs of a test; `runner` enforces them from outside.
 LONGEST = 86_400.0
 
 MEMORY_BYTES = 6 << 30
 DISK_BYTES = 2 << 30
-MOST_TREE_BYTES = DISK_BYTES // 2  # the rest is for class files and what tests write
+MOST_TREE_BYTES = DISK_BYTES // 2  # the rest is for class files and files that tests write
 FILE_BYTES = 1 << 30
 PROCESSES = 512
 
@@ -70,14 +70,14 @@ NO_FILES: Mapping[str, Path] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launcher:
-    """What is the same for all test processes of a run."""
+    """The settings that all test processes of a run share."""
 
     toolchain: Toolchain
     workspace: Path
     mounts: tuple[Mount, ...]
 
     def arrange_class_path(self, plan: LaunchPlan) -> LaunchPlan:
-        """A plan with its class path, libraries first where that cannot be told."""
+        """Return a plan with its class path, libraries first where this makes no difference."""
         places = tuple(self._list_class_path(plan))
         files = {
             sandbox_path: self.locate_on_host(sandbox_path)
@@ -87,14 +87,14 @@ class Launcher:
         return replace(plan, class_path=move_libraries_first(places, plan.layers, files))
 
     def locate_on_host(self, place: str) -> Path:
-        """The file of the host for a place in the sandbox that is mounted."""
+        """Return the host's file for a path in the sandbox that is mounted."""
         mount = next(m for m in self.mounts if place.startswith(f'{m.target}/'))
         return mount.source / place.removeprefix(
             f'{mount.target}/'
         )  # own name: read alone; held to the tree by report.py
 
     def prepare_rehearsal(self, plan: LaunchPlan, list_file: Path) -> ArchiveRehearsal:
-        """How an archive of a plan's libraries is made, from a list of names in a file."""
+        """Return the jobs that make an archive of a plan's libraries; see `ArchiveRehearsal`."""
         job = self.make_job(plan)
         shell, option, _, *rest = job.argv
         java = rest.index(str(self.toolchain.java))
@@ -113,11 +113,12 @@ class Launcher:
     def make_reporting_job(
         self, plan: LaunchPlan, command: Sequence[str], report: str, files: Mapping[str, Path]
     ) -> Job:
-        """Another command in a plan's surroundings, with a file that it leaves as its channel.
+        """Return a job that runs another command in a plan's environment and prints its report.
 
-        Where the command fails, nothing is on the channel.
+        The file goes to the channel; if the command fails, the channel stays empty.
 
-        files  what the command needs beside the plan's own, by place in the sandbox
+        report  path of the file in the sandbox
+        files   files that the command needs beside the plan's own, by path in the sandbox
         """
         job = self.make_job(plan, files)
         script = make_report_script(report)
@@ -126,13 +127,14 @@ class Launcher:
         return replace(job, argv=('/bin/sh', '-c', script, *before, *command))
 
     def make_job(self, plan: LaunchPlan, files: Mapping[str, Path] = NO_FILES) -> Job:
-        """A process that runs the worker in the module's folder, its channel on stdout.
+        """Return a job that runs the worker in the module's folder, with its channel on stdout.
 
-        Of the workspace it sees its own tree alone: what else is compiled there, for other tests
-        or revisions, may be what a test is asked to be. Of libraries it sees what it names. Nothing
-        that it sees, words, mounts and limits of the kernel, tells whether anything was edited.
+        Of the workspace it can see only its own tree: other compiled code, for other tests or
+        revisions, might contain the answer to a task. It can see only the libraries that its
+        command names. Nothing that a test can read (arguments, mounts, kernel limits) reveals
+        whether the code was edited.
 
-        files  others that it sees, by place in the sandbox
+        files  further files that it can see, by path in the sandbox
         """
         module = plan.module
         folder = module.surefire.working_folder or module.path
@@ -157,7 +159,7 @@ class Launcher:
     def _mount_libraries(
         self, plan: LaunchPlan, files: Mapping[str, Path] = NO_FILES
     ) -> Iterator[Mount]:
-        """The JDK, and those of the shared files that a plan's process is told of."""
+        """Yield mounts for the JDK and for the shared files that a plan's process needs."""
         yield from (m for m in self.mounts if m.target == str(self.toolchain.java_home))
         known = {
             sandbox_path: self.locate_on_host(sandbox_path)
@@ -166,7 +168,7 @@ class Launcher:
         yield from mount_shelves(self.workspace / 'shelves', {**known, **files})
 
     def _list_named_files(self, plan: LaunchPlan) -> Iterator[str]:
-        """Places of libraries and tools that the command or the environment of a plan names."""
+        """Yield sandbox paths of libraries and tools that a plan's command or environment names."""
         surefire = plan.module.surefire
         shared = tuple(f'{m.target}/' for m in self.mounts if m.target != WORKSPACE)
         texts = (
@@ -183,11 +185,11 @@ class Launcher:
                 yield sandbox_path
 
     def _mount_view(self, place: Path) -> Mount:
-        """A part of the workspace, where it is seen in the whole of it."""
+        """Mount a part of the workspace at its usual path in the sandbox."""
         return Mount(source=place, target=self.locate_in_sandbox(place))
 
     def make_clock_probe(self, environment: Mapping[str, str]) -> Job:
-        """A JVM that says what its clock is, and whether it waits as long as it should."""
+        """Return a job whose JVM reports its clock and whether it waits as long as it should."""
         return Job(
             argv=(
                 str(self.toolchain.java),
@@ -202,7 +204,7 @@ class Launcher:
         )
 
     def locate_in_sandbox(self, path: Path) -> str:
-        """Where the sandbox sees a folder of the workspace."""
+        """Return the sandbox path of a folder of the workspace."""
         return f'{WORKSPACE}/{path.relative_to(self.workspace)}'
 
     def list_compile_class_path(
@@ -212,10 +214,10 @@ class Launcher:
         siblings: Sequence[Path],
         edited: Mapping[str, Sequence[Path]],
     ) -> Iterator[str]:
-        """The class path for the compiler, which reads the code's build output where it lies.
+        """Yield the class path for the compiler, which reads the code's build output in place.
 
         siblings  folders that mirror the tree, with test classes of other modules
-        edited    module -> the folders that stand for its class folder
+        edited    module -> the folders that replace its class folder
         """
         own = code.code / module.path / module.classes
         yield from (self.locate_in_sandbox(folder) for folder in edited.get(module.path, (own,)))
@@ -248,7 +250,7 @@ class Launcher:
         yield from plan.folders if plan.reload_classes else ()
 
     def list_jvm_options(self, plan: LaunchPlan) -> Iterator[str]:
-        """What a plan's module and workaround ask of its JVM beside ours."""
+        """Yield the JVM options that a plan's module and workaround add to coevo's own."""
         module = plan.module
         if plan.override is not None and self.toolchain.feature >= FIRST_WITH_MODULES:
             yield from WORKAROUNDS[plan.override].jvm_options
@@ -259,9 +261,9 @@ class Launcher:
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
 
     def _list_class_path(self, plan: LaunchPlan) -> Iterator[str]:
-        """The project's own order, our workarounds before it, the engine that it lacks behind it.
+        """Yield the class path: worker, workarounds, the project's own entries, missing engines.
 
-        The worker comes first, lest a project's class stand for one of its.
+        The worker comes first so that no class of a project can replace one of its classes.
         """
         module = plan.module
         yield WORKER
@@ -279,15 +281,17 @@ class Launcher:
         yield from module.surefire.more_places
 
     def locate_tool_library(self, artifact: str) -> str:
+        """Return the sandbox path of a pinned library."""
         return f'{TOOLS}/libraries/{self.toolchain.locate_library(artifact).name}'
 
 
 def is_in_tree(place: str) -> bool:
+    """Return whether a sandbox path lies in the tree of a test process."""
     return f'{place}/'.startswith(f'{TREE}/')
 
 
 def _locate_entry(entry: ReportedClassPathEntry) -> str:
-    """Where a test process finds an entry of the class path."""
+    """Return the path at which a test process finds an entry of the class path."""
     if entry.sibling is not None:
         return f'{TREE}/{entry.sibling}/{entry.folder}'
     if entry.file is not None:
@@ -306,11 +310,11 @@ def _make_limits(cpu_seconds: float, wall_per_cpu: float) -> Limits:
     )
 
 
-# What a shell in the sandbox does before a test process: it lays the tree out, and changes into
-# it.
-
-# The tree is laid out anew for every process, so that none sees what another one wrote, and in the
-# same way whatever is in it: as many processes, the same words. Dates are those of the archive.
+# Shell scripts that unpack the tree and change into it before a test process starts.
+#
+# The tree is unpacked anew for every process, so that no process sees the files of another one. The
+# arguments and the number of processes do not depend on the tree's contents. Dates are those of the
+# archive.
 _TREE_LAID_OUT = f"""\
 set -e
 folder=$1; shift 2
@@ -319,10 +323,10 @@ mkdir -p "{TREE}/$folder"
 cd "{TREE}/$folder"
 """
 
-# Then the process itself, its channel on standard output.
+# Then start the process itself, with its channel on standard output.
 LAY_OUT = f'{_TREE_LAID_OUT}exec "$@" 3>&1 1>&2\n'
 
-# The same under observation: where to connect to is the first line of standard input.
+# Under observation, the first line of standard input holds the port to connect to.
 _OBSERVED = """\
 read -r port
 java=$1; shift
@@ -331,10 +335,10 @@ exec "$java" "-agentlib:jdwp=transport=dt_socket,server=n,suspend=y,address=127.
 """
 LAY_OUT_OBSERVED = _TREE_LAID_OUT + _OBSERVED
 
-# The same for a process that only lists what it loads.
+# Start a process that only lists the classes it loads.
 LAY_OUT_AND_LIST = f'{_TREE_LAID_OUT}{LIST}\n'
 
 
 def make_report_script(file: str) -> str:
-    """The same for a process that leaves a file; where it fails, nothing is on the channel."""
+    """Return the script for a process that writes a file; if it fails, the channel stays empty."""
     return f'{_TREE_LAID_OUT}"$@" 1>&2\ncat {file}\n'

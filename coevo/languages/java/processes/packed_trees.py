@@ -1,8 +1,8 @@
-"""The tree of a test process as one file, so that nothing tells which layers it was made of.
+"""The tree of a test process as one archive file, which hides the layers it was made of.
 
-A test may read what is mounted, the arguments of its shell, dates, inodes and the order of entries.
-All of these are the same whether or not anything in the tree was edited: one archive under a name
-that says nothing, its entries sorted, of one owner and one date.
+A test may read mounts, the arguments of its shell, dates, inodes and the order of entries. All of
+these are the same whether or not anything in the tree was edited: there is one archive under a
+random name, with sorted entries, one owner and one date.
 """
 
 from __future__ import annotations
@@ -15,27 +15,31 @@ import tarfile
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-# Of one thread. Each is as large as its tree, and a test runs several times with the same one.
+# Archives kept for each thread. Each is as large as its tree, and a test runs several times with
+# the same one.
 MOST_PACKED = 4
 
-# 2000-01-01, which is before any code that is mined: no file is younger than the clock says.
+# 2000-01-01, earlier than any mined code, so that no file is newer than the clock of a process.
 _SECONDS = 946_684_800
 
 _Found = tuple[os.stat_result, Path]
 
 
 class PackedTrees:
-    """For one thread, which runs nothing while it packs; `folder` is its own and may not exist."""
+    """The archives of one thread, which runs no process while it packs.
+
+    `folder` must belong to this object alone; it is created if necessary.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._packed: dict[tuple[tuple[Path, ...], tuple[str, ...]], Path] = {}
 
     def get_archive(self, layers: Sequence[Path], removed: Sequence[str]) -> Path:
-        """The archive of layers that lie over each other, less some files; sandboxes can read it."""
+        """Return the archive of overlaid layers without removed files; sandboxes can read it."""
         key = (tuple(layers), tuple(removed))
         if key in self._packed:
-            self._packed[key] = self._packed.pop(key)  # used last
+            self._packed[key] = self._packed.pop(key)  # mark as used most recently
             return self._packed[key]
         while len(self._packed) >= MOST_PACKED:
             self._packed.pop(next(iter(self._packed))).unlink()
@@ -43,11 +47,12 @@ class PackedTrees:
         return self._packed[key]
 
     def close(self) -> None:
+        """Delete the folder with all archives."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def pack_tree(folder: Path, layers: Sequence[Path], removed: Collection[str]) -> Path:
-    """A new archive in a folder, which is made, under a name that nobody can guess."""
+    """Write a new archive with an unguessable name into a folder, which is created if necessary."""
     folder.mkdir(mode=0o711, parents=True, exist_ok=True)
     archive_file = folder / secrets.token_hex(16)
     with tarfile.open(
@@ -60,7 +65,7 @@ def pack_tree(folder: Path, layers: Sequence[Path], removed: Collection[str]) ->
 
 
 def _merge_layers(layers: Sequence[Path], removed: Collection[str]) -> dict[str, _Found]:
-    """By path below the tree, what is seen there: the upper layer's file hides the lower one's."""
+    """Return the visible entries by path below the tree; upper layers hide lower ones."""
     entries: dict[str, _Found] = {}
     for layer in layers:
         for name, entry in _list_entries(layer, ''):
@@ -70,7 +75,7 @@ def _merge_layers(layers: Sequence[Path], removed: Collection[str]) -> dict[str,
 
 
 def _list_entries(folder: Path, prefix: str) -> Iterator[tuple[str, _Found]]:
-    """Links are not followed; a layer that does not exist has none."""
+    """Yield the entries below a folder without following links; none if it does not exist."""
     try:
         listed = list(os.scandir(folder))
     except FileNotFoundError:

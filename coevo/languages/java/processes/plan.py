@@ -1,4 +1,4 @@
-"""A test process as it is planned: what its tree is made of, and what it runs."""
+"""The plan of a test process: what its tree consists of and what it runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coevo.languages.java.processes.runner import RunTarget
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JvmAgent:
-    """An agent of a test JVM, its jar in the sandbox."""
+    """An agent of a test JVM, with the path of its jar in the sandbox."""
 
     jar: str
     options: str
@@ -21,7 +21,7 @@ class JvmAgent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JUnitClassPath:
-    """Class path entries in the sandbox, before and behind the project's own."""
+    """Class path entries in the sandbox, placed before and after the project's own."""
 
     first: tuple[str, ...]
     last: tuple[str, ...]
@@ -29,9 +29,9 @@ class JUnitClassPath:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchPlan:
-    """One test process: what is laid into its tree, layer over layer, and what it runs.
+    """One test process: the layers of its tree, from bottom to top, and what it runs.
 
-    tree  the archive of its layers, see `packed_trees`
+    `tree` is the archive of the layers, see `packed_trees`.
     """
 
     module: JavaModule
@@ -40,21 +40,22 @@ class LaunchPlan:
     junit: JUnitClassPath
     override: str | None
     targets: tuple[RunTarget, ...]
-    class_path: tuple[str, ...] = ()  # as `Launcher.arranged` has it
+    class_path: tuple[str, ...] = ()  # as `Launcher.arrange_class_path` orders it
     archive: str | None = None
-    removed: tuple[str, ...] = ()  # files of the layers that are not laid out
+    removed: tuple[str, ...] = ()  # files of the layers that are left out of the tree
     observed: bool = False  # see `runner.run_observed`
-    clock: Mapping[str, str] = field(default_factory=dict)  # variables of `Clock.environment`
-    cpu_limit: float | None = None  # of the whole process; None is what its targets may use
+    # the environment variables that set the clock
+    clock: Mapping[str, str] = field(default_factory=dict)
+    cpu_limit: float | None = None  # for the whole process; None: the sum of its targets' limits
     agents: tuple[JvmAgent, ...] = ()  # JaCoCo's first, if any; see `runner.run_traced`
-    reload_classes: bool = False  # folders of the class path are loaded again for each target
+    reload_classes: bool = False  # reload the class path's folders for each target
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """What stands before the first folder of the class path."""
+        """The entries before the first folder of the class path."""
         return tuple(takewhile(lambda place: place.endswith('.jar'), self.class_path))
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """What stands behind them: folders, where libraries could all be put first."""
+        """The entries after `libraries`: only folders if all libraries could be moved first."""
         return self.class_path[len(self.libraries) :]

@@ -1,8 +1,8 @@
-"""Run test methods in one fresh JVM in the sandbox and read what happened from its channel.
+"""Run test methods in one new JVM in the sandbox and read the results from its channel.
 
 A verdict needs the complete sequence begin, tests, end under the run's nonce. A method that began
-but did not end is an `error` with the exit status as its signature, or a `timeout` if it was
-killed for time; a method that never began lost its JVM to a neighbour.
+but did not end is an `error` with the exit status as its signature, or a `timeout` if it was killed
+for exceeding a limit. A method that never began lost its JVM to another method.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from coevo.languages.verdicts import KILLED, Verdict, VerdictBatch
 from coevo.model.words import Outcome
 from coevo.sandboxes.sandbox import Job, Process, Sandbox
 
-# CPU seconds that a method may use at least once it has passed, in this pair; before it may use
-# LEAST_CPU_LIMIT. Ten times its slowest passing run if that is more. In wall time ten times LEAST_CPU_LIMIT
-# at least, since a method that passed may have slept (docs/evidence.md).
+# The least CPU limit, in seconds, of a method that has passed once in this pair; before that,
+# LEAST_CPU_LIMIT applies. The limit is ten times its slowest passing run if that is more. The wall
+# limit is at least ten times LEAST_CPU_LIMIT, since a method that passed may have slept
+# (docs/evidence.md).
 LEAST_ONCE_PASSED = 15.0
 _LAST_WORDS_SECONDS = 10.0
 
@@ -39,9 +40,9 @@ _RECORDED = ('covered', 'entered')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTarget:
-    """A test method as the worker selects it: on every concrete class that has it.
+    """A test method, to be run on every concrete class that has it.
 
-    expects  class names of throwables that its annotations expect, for `run_observed`
+    `expects` holds class names of throwables that its annotations expect, for `run_observed`.
     """
 
     classes: tuple[str, ...]
@@ -53,11 +54,11 @@ class RunTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRecording:
-    """What agents recorded of one target.
+    """The agents' recording of one target.
 
     covered  execution data of JaCoCo, as Base64 for URLs
-    entered  lines of CLASS.METHODDESCRIPTOR, internal names
-    reached  watched lines that an observer saw reached, by top-level type; None where none was there
+    entered  lines of CLASS.METHODDESCRIPTOR with internal names
+    reached  watched lines that the observer saw executed, by top-level type; None if there is none
     """
 
     covered: str
@@ -71,7 +72,10 @@ def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> Ver
 
 
 def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> VerdictBatch:
-    """The same for a plan that is `observed`: passes that were not seen are `tampered`."""
+    """Run targets like `run_targets`, for a plan that is `observed`.
+
+    A pass that the observer did not confirm is marked as `tampered`.
+    """
     watched = [
         WatchedMethod(target.classes, target.method, target.parameters) for target in targets
     ]
@@ -95,9 +99,9 @@ def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> Ve
 def run_traced(
     sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]
 ) -> tuple[list[TargetRecording | None], VerdictBatch]:
-    """What the agents of a plan recorded of each target, and how they went.
+    """Run targets; return what the agents of the plan recorded of each one, and the verdicts.
 
-    None where no test ran, or not to its end.
+    A recording is None if no test of the target ran, or not to its end.
     """
     heard, batch = _follow_run(sandbox, job, targets, lambda process: None)
     return _collect_recordings(heard), batch
@@ -106,14 +110,16 @@ def run_traced(
 def run_watched(
     sandbox: Sandbox, job: Job, target: RunTarget, lines: Mapping[str, Collection[int]]
 ) -> tuple[TargetRecording | None, VerdictBatch]:
-    """The same for one target of a plan that is `observed`; None also where it was not seen to pass.
+    """Run one target of a plan that is `observed`; return its recording and the verdicts.
 
-    lines  what to watch, as `Observer` has it
+    The recording is also None if the observer did not confirm the pass. `lines` are the lines to
+    watch, see `Observer`.
     """
     watched = [WatchedMethod(target.classes, target.method, target.parameters)]
     runs: list[ObservedRun] = []
 
     def start_observer(process: Process) -> None:
+        """Observe the process; a repeated run gets a new observer."""
         runs.append(ObservedRun(process, watched, lines))
 
     heard, batch = _follow_run(sandbox, job, [target], start_observer)
@@ -151,9 +157,9 @@ def _follow_run(
     targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
 ) -> tuple[NumberedReport, VerdictBatch]:
-    """One run; another one if the process was killed, for which nobody's tests need be the reason.
+    """Run the job; repeat the run if the process was killed from outside, up to MOST_KILLS runs.
 
-    Tests that kill their process do so each time.
+    Such a kill need not be the tests' fault. Tests that kill their process do so in each run.
     """
     used = 0.0
     for _ in range(MOST_KILLS):
@@ -199,16 +205,16 @@ def _follow_run_once(
 
 
 def did_not_start(batch: VerdictBatch) -> bool:
-    """Whether nothing was heard of a process at all."""
+    """Return whether the process reported nothing at all, which the verdicts show as `infra`."""
     return any(
         verdict is not None and verdict.outcome is Outcome.INFRA for verdict in batch.verdicts
     )
 
 
 def _wait_for_end(process: Process) -> tuple[str, bool]:
-    """How it ended (its exit status, or the limit for which it was killed), and whether others killed it.
+    """Return the exit status or exceeded limit, and whether another process killed it.
 
-    Who closes the channel and lives on has nothing more to say.
+    A process that closes its channel but does not end is killed.
     """
     if not process.ends_within(_LAST_WORDS_SECONDS):
         process.kill()
@@ -218,7 +224,7 @@ def _wait_for_end(process: Process) -> tuple[str, bool]:
 
 
 def encode_request(nonce: str, targets: Sequence[RunTarget]) -> bytes:
-    """What the worker reads before it runs the targets."""
+    """Encode the request that the worker reads before it runs the targets."""
     request = [nonce, '0']
     for index, target in enumerate(targets):
         request += [
@@ -235,7 +241,7 @@ def _send_request(process: Process, nonce: str, targets: Sequence[RunTarget]) ->
         process.stdin.write(encode_request(nonce, targets))
         process.stdin.close()
     except BrokenPipeError:
-        return  # the JVM ended before it read: its silence is what the verdicts are made from
+        return  # the JVM ended before it read the request; the verdicts reflect its silence
 
 
 def _make_test_verdict(event: dict[str, Any]) -> Verdict:

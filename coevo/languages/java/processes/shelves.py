@@ -1,8 +1,9 @@
-"""Libraries and tools of one test process in a folder of their own, to be mounted instead of the
-shared ones: a test sees what its class path names, and no place of the host but this folder.
+"""Give each test process its libraries and tools in a folder of their own.
 
-Hard links, since every mount costs bubblewrap more than the one before: a hundred jars would take
-36 ms of CPU to each process, one folder of them takes less than one (benchmarks/figures.md).
+That folder is mounted instead of the shared ones, so that a test sees only what its class path
+names. The files are hard links in one folder because the cost of a mount in bubblewrap grows with
+their number: a hundred jars would cost each process 36 ms of CPU time, one folder costs less than 1
+ms (benchmarks/figures.md).
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from coevo.storage.beneath import SafePath, join_beneath
 
 
 def mount_shelves(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:
-    """A mount for each top folder of some places in the sandbox, with these files and no other.
+    """Yield a mount for each top folder of the given sandbox paths, with only the given files.
 
-    folder  holds a shelf for each set that was asked for; safe from several threads
-    files   place -> file of the host; what is no regular file is left out
+    folder  holds one subfolder for each set of files; thread-safe
+    files   sandbox path -> file of the host; entries that are no regular files are skipped
     """
     known = {
         sandbox_path: file for sandbox_path, file in sorted(files.items()) if _is_regular_file(file)
@@ -43,7 +44,7 @@ def _is_regular_file(file: Path) -> bool:
 
 
 def _fill_shelf(shelf: Path, files: Mapping[str, Path]) -> None:
-    """Whole or not at all: another thread may be about to use it, or to make it, too."""
+    """Create the folder atomically, since another thread may use or create it as well."""
     shelf.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=shelf.parent, prefix='new-') as scratch:
         new = Path(scratch, 'shelf')
@@ -57,10 +58,10 @@ def _fill_shelf(shelf: Path, files: Mapping[str, Path]) -> None:
 
 
 def _link_file(file: Path, target: SafePath) -> None:
-    """Keep size and time: an archive of classes is valid for a jar of the same ones alone."""
+    """Hard-link or copy a file with its size and time, which class archives depend on."""
     try:
         target.add_hard_link(file)
-    except OSError:  # another file system, or a file of another user's
+    except OSError:  # the file is on another file system or belongs to another user
         with file.open('rb') as source, target.open_new_file() as copy:
             shutil.copyfileobj(source, copy)
             times = os.fstat(source.fileno())

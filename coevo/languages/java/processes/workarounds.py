@@ -1,8 +1,8 @@
-"""What may work around a failure that the JDK causes, not the project: one table with its evidence.
+"""Workarounds for failures that are caused by the JDK and not by the project.
 
-Measured: mocking libraries of 2017 and before do not know the
-class files of JDK 17; a newer byte-buddy, first on the class path, helps, and so do opened
-packages where a library defines classes by reflection. A workaround is applied to all cells alike.
+Mocking libraries of 2017 and earlier do not know the class files of JDK 17. Measurements showed
+that a newer byte-buddy, first on the class path, helps, and so do opened packages where a library
+defines classes by reflection. A workaround is applied to all cells alike.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BYTE_BUDDY = 'byte-buddy'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workaround:
-    """Libraries (pinned artifactIds) put first on the class path, and options of the JVM."""
+    """Libraries (pinned artifactIds) placed first on the class path, and options of the JVM."""
 
     libraries: tuple[str, ...]
     jvm_options: tuple[str, ...]
@@ -31,8 +31,8 @@ WORKAROUNDS = {
     )
 }
 
-# Exceptions that mocking and proxy libraries throw when the JDK refuses them; a verdict shows one
-# of them anywhere in its chain of causes. What Mockito says of its misuse are other classes.
+# Exceptions that mocking and proxy libraries throw when the JDK refuses an operation; a verdict
+# shows one anywhere in its chain of causes. Mockito reports misuse with other classes.
 _REFUSED = frozenset(
     {
         'org.mockito.exceptions.base.MockitoException',
@@ -46,5 +46,5 @@ _REFUSED = frozenset(
 
 
 def suggest_workaround(verdict: Verdict) -> str | None:
-    """The name of the workaround to try for a failed verdict; None where none is known."""
+    """Return the name of the workaround to try for a failed verdict; None if none is known."""
     return BYTE_BUDDY if _REFUSED.intersection(verdict.exceptions) else None

@@ -1,4 +1,7 @@
-"""Java as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.LanguageReading`."""
+"""Java as text: its syntax, its test frameworks and its source trees.
+
+Implements `coevo.languages.reading.LanguageReading`.
+"""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Calls and variables in a piece of Java, read off its syntax tree."""
+"""Find calls and variables in the syntax tree of a piece of Java."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = re.compile(r'[\w$]')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaCall:
-    """The call of a method; receiver is what stands before the dot, if anything does."""
+    """A method call; `receiver` is the expression before the dot, or None if there is no dot."""
 
     name: str
     receiver: Node | None
@@ -29,9 +29,9 @@ class JavaCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaVariable:
-    """A declared variable: its type's simple name as written, and its initializer.
+    """A declared variable with its type's simple name as written and its initializer.
 
-    declaration is the whole statement, parameter or field.
+    `declaration` is the whole statement, parameter or field.
     """
 
     name: str
@@ -41,16 +41,20 @@ class JavaVariable:
 
 
 def get_text(node: Node) -> str:
+    """Return the source text of a node."""
     return (node.text or b'').decode(errors='replace')
 
 
 def list_named_children(node: Node) -> list[Node]:
-    """The children that are neither punctuation nor comments."""
+    """Return the children that are neither punctuation nor comments."""
     return [child for child in node.named_children if child.type not in COMMENTS]
 
 
 def iterate_nodes(node: Node, *, classes: bool) -> Iterator[Node]:
-    """A node and all below it in order, with or without bodies of local and anonymous classes."""
+    """Yield a node and all of its descendants in source order.
+
+    With `classes=False`, skip the bodies of local and anonymous classes.
+    """
     stack = [node]
     while stack:
         current = stack.pop()
@@ -60,12 +64,14 @@ def iterate_nodes(node: Node, *, classes: bool) -> Iterator[Node]:
 
 
 def find_calls(node: Node, *, classes: bool = False) -> Iterator[JavaCall]:
+    """Yield the method calls below a node; see `iterate_nodes` for `classes`."""
     for descendant in iterate_nodes(node, classes=classes):
         if descendant.type == 'method_invocation':
             yield parse_call(descendant)
 
 
 def parse_call(invocation: Node) -> JavaCall:
+    """Return the call that a `method_invocation` node stands for."""
     name = invocation.child_by_field_name('name')
     arguments = invocation.child_by_field_name('arguments')
     return JavaCall(
@@ -77,7 +83,7 @@ def parse_call(invocation: Node) -> JavaCall:
 
 
 def find_chained_calls(call: JavaCall) -> tuple[JavaCall, ...]:
-    """The calls made on the result of a call, one after the other: `b` and `c` of `a().b().c()`."""
+    """Return the calls made on the result of a call, in order: `b` and `c` of `a().b().c()`."""
     calls, node = [], call.node
     while (parent := node.parent) is not None and parent.type == 'method_invocation':
         if parent.child_by_field_name('object') != node:
@@ -88,7 +94,7 @@ def find_chained_calls(call: JavaCall) -> tuple[JavaCall, ...]:
 
 
 def find_variables(node: Node) -> Iterator[JavaVariable]:
-    """Fields, local variables, resources and parameters declared in a node."""
+    """Yield the fields, local variables, resources and parameters declared in a node."""
     for descendant in iterate_nodes(node, classes=False):
         if descendant.type in _DECLARING:
             for declarator in descendant.children_by_field_name('declarator'):
@@ -101,7 +107,7 @@ def _parse_variable(declaration: Node, declarator: Node) -> Iterator[JavaVariabl
     type_ = declaration.child_by_field_name('type')
     name = declarator.child_by_field_name('name')
     if type_ is None or name is None:
-        return  # a resource that is only named, or code with an error
+        return  # a resource given only by name, or code with a syntax error
     value = declarator.child_by_field_name('value')
     declared = erase_type_name(get_text(type_))
     if (
@@ -117,7 +123,7 @@ def _parse_variable(declaration: Node, declarator: Node) -> Iterator[JavaVariabl
 
 
 def find_created_type(node: Node) -> str | None:
-    """The simple name of the type that `new` creates, None for any other expression."""
+    """Return the simple name of the type that `new` creates; None for any other expression."""
     if node.type != 'object_creation_expression':
         return None
     type_ = node.child_by_field_name('type')
@@ -125,7 +131,7 @@ def find_created_type(node: Node) -> str | None:
 
 
 def normalise_node(node: Node) -> str:
-    """A node's tokens without comments and white space but what separates words."""
+    """Join a node's tokens, without comments and with spaces only where two words would merge."""
     joined = ''
     for token in _list_tokens(node):
         apart = _WORD.match(joined[-1:]) and _WORD.match(token)

@@ -1,4 +1,4 @@
-"""The class that a test class is named after."""
+"""Guess the class that a test class is named after."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ _AFFIX = re.compile(r'^Tests?(?=[A-Z])|(?:Tests?|TestCases?|IT|ITCase|Spec)$')
 
 
 def guess_class_under_test(test: TestMethod) -> str:
-    """Its simple name: FooTest, TestFoo, FooIT. Where a file has that name, it tells what is nested."""
+    """Return the simple name of the class under test, such as `Foo` for FooTest, TestFoo or FooIT.
+
+    If the test class is named after its file or is nested in that class, the file's name is used;
+    otherwise the part of the class name before `$`.
+    """
     simple, stem = test.test_class.rpartition('.')[2], PurePosixPath(test.test_file).stem
     outermost = stem if f'{simple}$'.startswith(f'{stem}$') else _HEAD.findall(simple)[0]
     return _AFFIX.sub('', outermost)

@@ -1,4 +1,4 @@
-"""Names that calls mean for the JDK's or a test library's types far more often than a project's."""
+"""Method names that calls use for the JDK or a test library far more often than for the project."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Whether a method of a class file is a declaration of a source, or lies in one.
+"""Match methods of class files with declarations of a source file.
 
-Class files name methods otherwise than sources do: constructors are `<init>`, which also holds the
-initialisers of fields, lambdas and local classes have names of their own. Lines tell the rest.
+Class files name methods differently from sources: a constructor is `<init>`, which also contains
+the field initialisers, and lambdas and local classes have generated names. Line numbers resolve the
+rest.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ _PARAMETER = re.compile(r'\[*(?:L([^;]+);|[BCDFIJSZ])')
 
 
 def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
-    """Whether an executed method of a file is that member of a type, or lies in it."""
+    """Return whether an executed method is the given member of a type, or lies inside it.
+
+    If `member` is None, return whether the method belongs to the type itself.
+    """
     if member is None:
         return one.type == type_.name
     name = '<init>' if member.kind == 'constructor' else member.name
@@ -42,7 +46,7 @@ def _starts_or_ends_in(one: ExecutedMethod, member: Member) -> bool:
 
 
 def _matches_descriptor(one: ExecutedMethod, member: Member, overloads: list[Member]) -> bool:
-    """Whether the descriptor fits this overload, where lines tell none of them."""
+    """Return whether the descriptor fits this overload; only used if lines match no overload."""
     if any(_starts_or_ends_in(one, other) for other in overloads):
         return False
     types = tuple(_parse_parameters(one.descriptor))
@@ -50,7 +54,7 @@ def _matches_descriptor(one: ExecutedMethod, member: Member, overloads: list[Mem
 
 
 def _parse_parameters(descriptor: str) -> Iterator[str]:
-    """Simple names of the parameter types."""
+    """Yield the simple names of the parameter types in a method descriptor."""
     plain = dict(
         zip(
             'BCDFIJSZ',

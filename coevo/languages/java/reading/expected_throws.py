@@ -1,19 +1,20 @@
-"""What tests say that they may be left by."""
+"""Find the exceptions that the tests of a file declare as expected."""
 
 from __future__ import annotations
 
 import re
 
 _EXPECTED = re.compile(rb'\bexpected(?:Exceptions)?\s*=\s*\{?([^)}]*)')
-# From the beginning of a name alone, lest a long one is read from each of its letters.
+# Match from the beginning of a name only; otherwise a long name is scanned again from each letter.
 _CLASS = re.compile(rb'(?<![\w$.])([A-Za-z_$][\w$.]*)\s*\.\s*class\b')
 
 
 def list_expected_throws(source: bytes) -> tuple[str, ...]:
-    """Throwables by which tests of a file say they may be left, simple or full names, sorted.
+    """Return the simple or full names of throwables that tests of a file expect, sorted.
 
-    A rule of JUnit 4 may be told of any, in many ways. To name one wins nothing: a test that is
-    left by what it expects is no better than one that does nothing.
+    JUnit 4's `ExpectedException` rule can be given any throwable in many ways, so a file that uses
+    it yields `Throwable`. A test gains nothing by naming one: being left by an expected exception
+    counts no more than doing nothing.
     """
     if b'ExpectedException' in source and re.search(rb'\.expect\w*\s*\(', source):
         return ('Throwable',)

@@ -1,4 +1,7 @@
-"""Which engines run a module's tests: the project's own, or ours for JUnit 3 and 4 and TestNG."""
+"""Choose the engines that run a module's tests: the project's own or coevo's pinned ones.
+
+The pinned engines cover JUnit 3 and 4 and TestNG.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _JAR = re.compile(r'(?P<artifact>.+?)-(?P<version>\d.*)\.jar')
-_OLDEST_JUPITER = (5, 3)  # the worker's launcher calls exist since then
-_OLDEST_JUNIT4 = (4, 12)  # older ones cannot be run by the vintage engine
-_OLDEST_TESTNG = (6, 14, 3)  # nor older ones by the engine for TestNG
+_OLDEST_JUPITER = (5, 3)  # the launcher calls of the worker exist since this version
+_OLDEST_JUNIT4 = (4, 12)  # the vintage engine cannot run older versions
+_OLDEST_TESTNG = (6, 14, 3)  # the TestNG engine cannot run older versions
 
 _PLATFORM = (
     'junit-platform-launcher',
@@ -24,11 +27,11 @@ _TESTNG = ('testng', 'jcommander', 'bsh')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JUnitLibraries:
-    """What a test class path lacks to be run by the worker.
+    """The libraries that a test class path lacks before the worker can run it.
 
-    first     artifactIds of pinned libraries that go before the project's
-    resolve   coordinates to resolve with what they need; they go after the project's
-    last      artifactIds of pinned libraries that go after the project's
+    first     artifactIds of pinned libraries placed before the project's
+    resolve   coordinates to resolve with their dependencies, placed after the project's
+    last      artifactIds of pinned libraries placed after the project's
     """
 
     first: tuple[str, ...] = ()
@@ -37,7 +40,10 @@ class JUnitLibraries:
 
 
 def choose_junit_libraries(class_path: Sequence[str]) -> JUnitLibraries | None:
-    """The choice for the jars (file names) of a test class path; None if it has no framework."""
+    """Choose libraries for the jars (file names) of a test class path.
+
+    Returns None if the class path contains no test framework.
+    """
     versions = _parse_versions(class_path)
     platform = _find_platform_version(versions)
     if platform is not None and _derive_jupiter_version(platform) < _OLDEST_JUPITER:
@@ -62,7 +68,7 @@ def choose_junit_libraries(class_path: Sequence[str]) -> JUnitLibraries | None:
 
 
 def _parse_versions(class_path: Sequence[str]) -> Mapping[str, str]:
-    """Artifact to version; of several the first on the path counts, as for the JVM."""
+    """Map each artifact to its version; as in the JVM, the first jar on the path wins."""
     versions: dict[str, str] = {}
     for name in class_path:
         if match := _JAR.fullmatch(name):
@@ -81,7 +87,7 @@ def _get_junit4_version(found: Mapping[str, str]) -> str | None:
 
 
 def _find_platform_version(found: Mapping[str, str]) -> str | None:
-    """The version of the JUnit Platform that an engine on the class path asks for."""
+    """Return the version of the JUnit Platform that an engine on the class path needs."""
     for artifact in ('junit-platform-engine', 'junit-platform-commons'):
         if artifact in found:
             return found[artifact]
@@ -90,7 +96,10 @@ def _find_platform_version(found: Mapping[str, str]) -> str | None:
 
 
 def _derive_jupiter_version(platform: str) -> tuple[int, ...]:
-    """The Jupiter of a platform: 5.9 of 1.9; since 6 both have one version."""
+    """Return the Jupiter version that belongs to a platform version.
+
+    Platform 1.9 belongs to Jupiter 5.9; since version 6 both share one number.
+    """
     major, *rest = _parse_numbers(platform)
     return (major if major > 1 else 5, *rest)
 
@@ -103,7 +112,7 @@ def _list_newer_platform(found: Mapping[str, str]) -> Iterator[str]:
 
 
 def _list_lacking_libraries(found: Mapping[str, str], platform: str) -> Iterator[str]:
-    """The engines and the launcher that fit what is there."""
+    """Yield the coordinates of the missing launcher and engines that fit the versions present."""
     jupiter = found.get('junit-jupiter-api')
     fitting = re.sub(r'^1\.', '5.', platform)
     wanted = {'junit-platform-launcher': f'org.junit.platform:junit-platform-launcher:{platform}'}
@@ -115,7 +124,10 @@ def _list_lacking_libraries(found: Mapping[str, str], platform: str) -> Iterator
 
 
 def _list_replacements(found: Mapping[str, str]) -> Iterator[str]:
-    """Ours where the project's is too old to be run; Hamcrest too, which old JUnits bundle."""
+    """Yield pinned libraries that replace versions of the project that are too old to run.
+
+    Hamcrest is replaced together with JUnit 4, since old JUnits bundle it.
+    """
     junit4, testng = _get_junit4_version(found), found.get('testng')
     if junit4 is not None and _parse_numbers(junit4) < _OLDEST_JUNIT4:
         yield from ('junit', 'hamcrest-core')
@@ -128,7 +140,10 @@ def _list_testng_engine(found: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _list_hamcrest(found: Mapping[str, str]) -> tuple[str, ...]:
-    """JUnit 4 without the library that it needs; ours of JUnit brings it along."""
+    """Return Hamcrest if a usable JUnit 4 is present without it; otherwise nothing.
+
+    A JUnit 4 that is too old is replaced by the pinned one, which already comes with Hamcrest.
+    """
     junit4 = _get_junit4_version(found)
     there = any(name.startswith(('hamcrest', 'java-hamcrest')) for name in found)
     return (

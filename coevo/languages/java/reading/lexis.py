@@ -1,4 +1,4 @@
-"""How comments and strings look in Java (JLS 3.7, 3.10)."""
+"""Lexical rules of Java's comments and strings (JLS 3.7, 3.10)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ LEXIS = LexicalRules(
         | (?!""")"(?:\\.|[^"\\\n]++)*+"
         | '(?:\\.|[^'\\\n]++)*+'
     )''',
-    # JUnit 3 and a class of TestNG take what is void.
+    # JUnit 3 and TestNG classes treat `void` methods as tests, without an annotation.
     test_mark=re.compile(rb'\bvoid\b|@(?!Override\b)'),
 )

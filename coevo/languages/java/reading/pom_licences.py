@@ -1,4 +1,4 @@
-"""The licences that a POM lists."""
+"""Read the licences that a POM lists."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from coevo.languages.licences import DeclaredLicence
 
 
 def parse_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
-    """None of a POM that cannot be read."""
+    """Return the licences that a POM lists; none if the POM cannot be parsed."""
     try:
         root = ElementTree.fromstring(build_file)
-    except (ElementTree.ParseError, ValueError, LookupError):  # the others of odd encodings
+    # ValueError and LookupError: unusual encodings
+    except (ElementTree.ParseError, ValueError, LookupError):
         return ()
     return tuple(
         DeclaredLicence(

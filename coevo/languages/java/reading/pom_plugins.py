@@ -1,4 +1,4 @@
-"""What a POM says of the plugins of its build."""
+"""Read the plugin settings of a POM."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ from xml.etree import ElementTree
 
 
 def has_plugin_dependencies(pom: bytes, artifact: str) -> bool:
-    """Whether a POM adds libraries to a plugin, of which Maven then has them in each release of the plugin."""
+    """Return whether a POM adds dependencies to a plugin.
+
+    Maven then uses these dependencies with every version of the plugin. Returns False if the POM
+    cannot be parsed.
+    """
     try:
         root = ElementTree.fromstring(pom)
-    except (ElementTree.ParseError, ValueError, LookupError):  # the others of odd encodings
+    # ValueError and LookupError: unusual encodings
+    except (ElementTree.ParseError, ValueError, LookupError):
         return False
     return any(
         (plugin.findtext('{*}artifactId') or '').strip() == artifact

@@ -1,4 +1,4 @@
-"""A test file with its syntax tree, and one test method of it."""
+"""A parsed test file with its syntax tree, and one test method of it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from coevo.model.records import TestMethod
 
 
 class JavaSource:
-    """The declarations of a file and the nodes that they stand for."""
+    """The declarations of a file and their syntax tree nodes."""
 
     def __init__(self, source: bytes) -> None:
         self.file: SourceFile = parse(source)
         self._root = Parser(JAVA).parse(source).root_node
 
     def find_node(self, declared: DeclaredType | Member) -> Node:
+        """Return the syntax tree node of a declaration of this file."""
         node = self._root.descendant_for_byte_range(declared.start_byte, declared.end_byte)
         assert node is not None, 'a declaration of this very source'
         return node
 
     def find_test(self, method: TestMethod) -> JavaTest:
-        """One test method; LookupError if the file does not declare it."""
+        """Return one test method; raises LookupError if the file does not declare it."""
         wanted = method.test_class, method.test_method, method.parameters
         for type_ in self.file.types:
             for member in type_.members:
@@ -47,14 +48,14 @@ class JavaSource:
 
     @cached_property
     def tests(self) -> tuple[JavaTest, ...]:
-        """The test methods as far as this file alone tells."""
+        """The test methods that can be recognised from this file alone."""
         declared_tests = find_tests(self.file, self.file.index_types())
         return tuple(
             JavaTest(file=self, type=type_, member=member) for type_, member in declared_tests
         )
 
     def list_enclosing_types(self, type_: DeclaredType) -> list[DeclaredType]:
-        """A type and those that it is nested in."""
+        """Return a type and all types that enclose it."""
         names, outer = {type_.name}, type_.outer
         while outer:
             names.add(outer)
@@ -62,14 +63,14 @@ class JavaSource:
         return [t for t in self.file.types if t.name in names]
 
     def imports_any_of(self, *packages: str) -> bool:
-        """Whether anything of a package, or of one below it, is imported."""
+        """Return whether the file imports anything from one of the packages or a subpackage."""
         starts = tuple(f'{package}.' for package in packages)
         return any(f'{item.text}.'.startswith(starts) for item in self.file.imports)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JavaTest:
-    """A test method in its file: the type that declares it and its node."""
+    """A test method in its file, with its declaring type and its node."""
 
     file: JavaSource
     type: DeclaredType
@@ -77,23 +78,24 @@ class JavaTest:
 
     @cached_property
     def node(self) -> Node:
+        """The syntax tree node of the method."""
         return self.file.find_node(self.member)
 
     @cached_property
     def body(self) -> Node:
-        """The block of the method; a test method has one."""
+        """The block of the method; every test method has one."""
         block = self.node.child_by_field_name('body')
         assert block is not None, 'an abstract method is no test'
         return block
 
     @cached_property
     def locals(self) -> tuple[JavaVariable, ...]:
-        """What the method declares, its parameters included."""
+        """The variables that the method declares, including its parameters."""
         return tuple(find_variables(self.node))
 
     @cached_property
     def variables(self) -> Mapping[str, JavaVariable]:
-        """Every variable in scope by name: fields of the type and those around it, then locals."""
+        """Every variable in scope by name: fields of enclosing types and the type, then locals."""
         variables_by_name: dict[str, JavaVariable] = {}
         for type_ in self.file.list_enclosing_types(self.type):
             for member in type_.members:
@@ -105,12 +107,12 @@ class JavaTest:
 
 @lru_cache(maxsize=64)
 def parse_java_source(source: bytes) -> JavaSource:
-    """A file read once for all of its test methods."""
+    """Parse a file; the cache lets all of its test methods share one result."""
     return JavaSource(source)
 
 
 def get_annotation_values(declaration: Node, name: str) -> dict[str, str]:
-    """The named values, as written, of an annotation with this simple name."""
+    """Return the named values, as written, of the annotations with this simple name."""
     values: dict[str, str] = {}
     for modifiers in (child for child in declaration.children if child.type == 'modifiers'):
         for annotation in list_named_children(modifiers):

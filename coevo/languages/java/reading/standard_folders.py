@@ -1,7 +1,7 @@
-"""Whose a file is by the standard folders of Maven and Gradle.
+"""Classify files by the standard folders of Maven and Gradle.
 
-The first such folder counts: `src/it/shop/src/main/java/Till.java` is a part of a test. What a POM declares
-beside them is known to `coevo.languages.java.reading.trees`.
+The first such folder in a path decides: `src/it/shop/src/main/java/Till.java` belongs to a test.
+Folders that a POM declares in addition are handled by `coevo.languages.java.reading.trees`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from coevo.languages.layout import PathClassification, Side
 
 BUILD_FILE = 'pom.xml'
 
-# Beside src/test there are src/it, src/integration-test, src/testFixtures and the like.
+# Besides src/test there are src/it, src/integration-test, src/testFixtures and similar folders.
 _ROOT = re.compile(r'(?:^|/)src/(main|it|[\w-]*[tT]est[\w-]*)/(resources/)?')
 
 
 def classify_path(path: str) -> PathClassification | None:
-    """None for what lies in no standard folder."""
+    """Return the side of a file and its path below its folder; None outside standard folders."""
     match = _ROOT.search(path)
     if match is None:
         return None
@@ -29,10 +29,11 @@ def classify_path(path: str) -> PathClassification | None:
 
 
 def find_project_folder(path: str) -> str | None:
-    """The folder whose `src` a file lies in; None for what lies in no standard folder."""
+    """Return the folder that contains the `src` of a file; None outside the standard folders."""
     match = _ROOT.search(path)
     return None if match is None else path[: match.start()] or '.'
 
 
 def is_build_file(path: str) -> bool:
+    """Return whether a path names a POM."""
     return path.rpartition('/')[2] == BUILD_FILE

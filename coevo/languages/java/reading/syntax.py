@@ -1,7 +1,7 @@
-"""Java declarations by tree-sitter: types and their members with spans, hashes and names used.
+"""Parse Java declarations with tree-sitter: types and members with spans, hashes and names.
 
-Hashes are over tokens, so comments and formatting never matter. Members of local and anonymous
-classes belong to the body of the method around them.
+Hashes cover tokens, so comments and formatting never matter. Members of local and anonymous classes
+belong to the body of the enclosing method.
 """
 
 from __future__ import annotations
@@ -43,12 +43,13 @@ _MEMBERS = {
     'static_initializer': 'initializer',
     'block': 'initializer',
 }
-# Nodes between a type and its members; an ERROR node may hold members that can still be had.
+# Nodes between a type and its members; an ERROR node may still contain usable members.
 _WRAPPERS = frozenset({'enum_body_declarations', 'ERROR'})
-# The longest files that people keep have a few hundred kilobytes; generated parsers reach some millions.
+# The longest handwritten files have a few hundred kilobytes; generated parsers reach several
+# megabytes.
 MOST_BYTES = 4 << 20
 MOST_NESTED = 50
-# A field of many names has all of its tokens for each of them.
+# A field declaration with many names repeats all of its tokens for each name.
 MOST_TOKENS = 4_000_000
 _COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*', re.DOTALL)
 
@@ -58,7 +59,10 @@ class _JavaTooComplex(ValueError):
 
 
 def parse(source: bytes, path: str = '') -> SourceFile:
-    """As `parse_uncached`, kept for a while; the text itself says in which package it is."""
+    """Return the cached result of `parse_uncached`; `path` is ignored.
+
+    Java needs no path because the source itself declares its package.
+    """
     return _parse_cached(source)
 
 
@@ -68,10 +72,10 @@ def _parse_cached(source: bytes) -> SourceFile:
 
 
 def parse_uncached(source: bytes) -> SourceFile:
-    """The declarations of a Java file; what can be had of one with syntax errors.
+    """Return the declarations of a Java file, or those that are readable if it has syntax errors.
 
-    What counts are bytes, types in types, brackets in brackets, and tokens: a file is as readable on a slow machine as on a
-    fast one.
+    A file that exceeds a limit is returned as `unreadable`. The limits count bytes, nested types,
+    nested brackets and tokens, not time, so that the result is the same on slow and fast machines.
     """
     try:
         return _parse_declarations(source)
@@ -142,7 +146,10 @@ class _CachedJavaMembers:
 def _get_cached_members(
     kind: str, text: bytes, owner: str, simple: str, variables: tuple[tuple[str, str], ...]
 ) -> _CachedJavaMembers:
-    """Where to keep the members that a node declares, which this tells but for where they stand."""
+    """Return a cache entry for the members of a node.
+
+    The arguments determine the members except for their positions.
+    """
     return _CachedJavaMembers()
 
 
@@ -153,15 +160,16 @@ class _JavaSyntaxReader:
         self.tokens = tokens
         self.package = package
         self._comments = {end: start for start, end in tokens.comments}
-        self._read = 0  # tokens of members, once for each name that they declare
+        self._read = 0  # tokens of all members read so far, counted once for each declared name
 
     def get_text(self, node: Node) -> str:
+        """Return the source text of a node."""
         return _get_text(node, self.source)
 
     def parse_types(
         self, parent: Node, around: tuple[str, ...], variables: dict[str, str]
     ) -> Iterator[DeclaredType]:
-        """The types declared in a node, each followed by those nested in it."""
+        """Yield the types declared in a node, each followed by its nested types."""
         if len(around) > MOST_NESTED:
             raise _JavaTooComplex
         for node in _iterate_declarations(parent):
@@ -249,7 +257,7 @@ class _JavaSyntaxReader:
             raise _JavaTooComplex
 
     def _relocate_member(self, member: Member, node: Node) -> Member:
-        """A member of the same text, where it stands here."""
+        """Return a copy of a cached member of the same text with the positions of this node."""
         return replace(
             member,
             start_byte=node.start_byte,
@@ -297,12 +305,15 @@ class _JavaSyntaxReader:
         )
 
     def _find_comment_before(self, at: int) -> int | None:
-        """Where a comment begins behind which there is nothing but white space."""
-        end = find_code_end(self.source, at)  # a comment of one line takes a carriage return along
+        """Return the start of the comment before `at` if only white space lies between.
+
+        Returns None otherwise.
+        """
+        end = find_code_end(self.source, at)  # a line comment's node includes a carriage return
         return self._comments.get(end, self._comments.get(end + 1))
 
     def _find_start_with_comment(self, node: Node) -> int:
-        """Where the comments that directly precede a member on their own lines begin."""
+        """Return the start of the comments directly above a member that begin their own lines."""
         start, source = node.start_byte, self.source
         while (begin := self._find_comment_before(start)) is not None:
             end = find_code_end(source, start)
@@ -326,7 +337,7 @@ class _JavaSyntaxReader:
         return len(self.source[node.start_byte : body.start_byte].decode(errors='replace'))
 
     def _list_names(self, node: Node, kind: str) -> Iterator[tuple[str, str]]:
-        """(name, declaration) of each member that a node declares."""
+        """Yield (name, declaration) for each member that a node declares."""
         if kind == 'initializer':
             static = node.type == 'static_initializer'
             yield ('<clinit>', 'static {…}') if static else ('<init>', '{…}')
@@ -347,7 +358,7 @@ class _JavaSyntaxReader:
         return self._format_declaration(parameter, parameter.end_byte).removeprefix('final ')
 
     def _format_declaration(self, node: Node, end: int) -> str:
-        """The text from a node's start to `end` on one line, its annotations and comments left out."""
+        """Return a node's text up to `end` on one line, without annotations and comments."""
         start, pieces = node.start_byte, []
         for child in _list_modifier_nodes(node):
             if child.type.endswith('annotation'):
@@ -373,7 +384,7 @@ class _JavaSyntaxReader:
         return superclass, tuple(interfaces)
 
     def _find_type_variables(self, node: Node) -> dict[str, str]:
-        """Type variables declared by a node, each with the simple name of its bound."""
+        """Return the type variables that a node declares, with the simple names of their bounds."""
         parameters = node.child_by_field_name('type_parameters')
         bounds_by_name: dict[str, str] = {}
         for parameter in parameters.named_children if parameters is not None else ():
@@ -439,7 +450,7 @@ def _list_modifiers(node: Node) -> frozenset[str]:
 
 
 def _list_parameter_nodes(node: Node) -> list[Node]:
-    """The formal parameters; those of a compact constructor are the record's components."""
+    """Return the formal parameters; for a compact constructor, the components of the record."""
     holder = node
     if node.type == 'compact_constructor_declaration':
         while holder.parent is not None and holder.type != 'record_declaration':

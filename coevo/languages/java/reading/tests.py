@@ -1,5 +1,7 @@
-"""Which members of a Java file are test methods: JUnit 3 to 6, TestNG, engines of the JUnit Platform,
-and annotations made of theirs."""
+"""Find the test methods of a Java file.
+
+Supports JUnit 3 to 6, TestNG, engines of the JUnit Platform and composed annotations.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,16 @@ TEST_ANNOTATIONS = frozenset(
         'TestFactory',
         'TestTemplate',
         'ArchTest',
-        # what libraries have made of ParameterizedTest and TestTemplate
+        # annotations that libraries built on ParameterizedTest and TestTemplate
         'CartesianTest',
         'FuzzTest',
         'RepeatedIfExceptionsTest',
         'RetryingTest',
     }
 )
-# Test annotations with names that other libraries use otherwise, by the package that has them.
+# Test annotations whose names other libraries use for something else, by their package.
 _AMBIGUOUS = {'net.jqwik.api': frozenset({'Example', 'Property'})}
-# Engines that run static methods.
+# Annotations whose engines run static methods.
 _STATIC = frozenset({'ArchTest'})
 FIXTURE_ANNOTATIONS = frozenset(
     {
@@ -72,7 +74,7 @@ _FIXTURE_NAMES = frozenset({'setUp', 'tearDown'})
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
-    """The test methods that a file declares, ignored and disabled ones too, in its order."""
+    """Return the test methods that a file declares, in order, even ignored and disabled ones."""
     here = TEST_ANNOTATIONS | _list_imported_annotations(file)
     above = _TestAncestry(resolve)
     tests = []
@@ -92,7 +94,7 @@ def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, 
 
 
 def is_fixture(member: Member) -> bool:
-    """Whether the framework runs or injects a member of a test class by itself."""
+    """Return whether the test framework itself runs or injects a member of a test class."""
     if member.kind in ('constructor', 'initializer'):
         return True
     if not FIXTURE_ANNOTATIONS.isdisjoint(member.annotations):
@@ -101,7 +103,7 @@ def is_fixture(member: Member) -> bool:
 
 
 def _list_imported_annotations(file: SourceFile) -> frozenset[str]:
-    """What only an import makes a test annotation."""
+    """Return the ambiguous annotation names that this file's imports make test annotations."""
     return frozenset(
         name
         for package, names in _AMBIGUOUS.items()
@@ -119,7 +121,7 @@ def _has_test_annotation(member: Member, known: frozenset[str], above: _TestAnce
 
 
 class _TestAncestry:
-    """What the types that are known say of annotations and superclasses, by simple names."""
+    """Facts about annotations and superclasses, derived from the known types by simple name."""
 
     def __init__(self, resolve: Resolve) -> None:
         self._resolve = resolve
@@ -128,18 +130,22 @@ class _TestAncestry:
         self._test_cases = AncestryQuery(self._look_up_test_case)
 
     def is_test_annotation(self, annotation: str) -> bool:
+        """Return whether an annotation is a test annotation or is annotated with one."""
         return self._marks.holds_for(annotation)
 
     def is_test_class(self, type_: DeclaredType) -> bool:
-        """Whether TestNG takes every public method of a class for a test; subclasses inherit that."""
+        """Return whether TestNG treats every public method of a class as a test.
+
+        A `@Test` on the class has this effect, and subclasses inherit it.
+        """
         if 'Test' in type_.annotations:
             return type_.kind == 'class'
         return type_.superclass is not None and self._test_classes.holds_for(type_.superclass)
 
     def is_test_case(self, type_: DeclaredType) -> bool:
-        """Whether a class extends TestCase, as the known part of its ancestry tells.
+        """Return whether a class extends TestCase, as far as its ancestors are known.
 
-        A superclass from a library counts by its name: PlexusTestCase, XMLTestCase and such.
+        A superclass from a library is judged by its name, such as PlexusTestCase or XMLTestCase.
         """
         if type_.superclass is None:
             return False
@@ -148,7 +154,7 @@ class _TestAncestry:
         return self._test_cases.holds_for(type_.superclass)
 
     def _has_unknown_superclass(self, type_: DeclaredType) -> bool:
-        """Whether nothing that is known may be the superclass; a class is not its own."""
+        """Return whether no known type can be the superclass; no class is its own superclass."""
         return all(other.name == type_.name for other in self._resolve(type_.superclass or ''))
 
     def _look_up_test_annotation(self, name: str) -> tuple[bool, set[str]]:

@@ -1,4 +1,4 @@
-"""The tokens of a Java file in order, blind to comments and white space, and slices of them."""
+"""Tokens of a Java file in order, without comments and white space, and slices of them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ _FIXED = list_fixed_node_kinds(JAVA)
 COMMENTS = frozenset({'line_comment', 'block_comment'})
 _LITERALS = frozenset({'string_literal', 'character_literal'})
 _IDENTIFIERS = frozenset({'identifier', 'type_identifier'})
-# What names something that is invoked, and the field that has the name.
+# Nodes that invoke something, and the field that holds the invoked name.
 _INVOKING = {
     'method_invocation': 'name',
     'object_creation_expression': 'type',
     'method_reference': '',
 }
-_NAME, _TYPE = '\1name', '\1type'  # no Java token begins so
+_NAME, _TYPE = '\1name', '\1type'  # no Java token begins with this character
 
 
-# What neighbouring revisions of a file mostly share, and longest of it that is kept, in bytes.
+# Declarations that neighbouring revisions of a file mostly share, and the longest in bytes that is
+# cached.
 _SHARED = frozenset({'method_declaration', 'constructor_declaration'})
 _LONGEST = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaToken:
+    """A token with its byte offset and its syntax tree node type."""
+
     start: int
     text: str
     kind: str
@@ -42,7 +45,7 @@ class JavaToken:
 
 @dataclass(frozen=True, slots=True)
 class _JavaLeaves:
-    """The tokens below a node in columns, its comments, and what it calls; all by their offsets."""
+    """The tokens below a node in columns, its comments and its calls, all by their offsets."""
 
     starts: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -51,7 +54,7 @@ class _JavaLeaves:
     calls: list[tuple[int, str]] = field(default_factory=list)
 
     def add_shifted(self, other: _JavaLeaves, at: int) -> None:
-        """Those of a node that begins at an offset."""
+        """Append the leaves of a node that begins at offset `at`."""
         self.starts.extend([start + at for start in other.starts])
         self.texts.extend(other.texts)
         self.kinds.extend(other.kinds)
@@ -65,14 +68,15 @@ class _CachedJavaLeaves:
 
 
 class JavaTokens:
-    """All tokens of a file; `slice_spans` gives those of some spans. Text blocks are unindented.
+    """All tokens of a file; `slice_spans` returns those in some spans.
 
-    `comments` are the spans of comments in their order. All is found in one pass: a query of
-    tree-sitter takes the square of the number of brackets that nobody closes.
+    Text blocks are unindented. `comments` holds the spans of the comments in order. Everything is
+    collected in one traversal, because a tree-sitter query takes time quadratic in the number of
+    unclosed brackets.
     """
 
     def __init__(self, root: Node, source: bytes) -> None:
-        # Where a parser recovers, it reads words otherwise.
+        # Error recovery can parse the same text differently, so files with errors share nothing.
         self._leaves = _collect_leaves(root, source, root.start_byte, shares=not root.has_error)
         self.comments = self._leaves.comments
         self._calls = sorted(self._leaves.calls)
@@ -80,10 +84,11 @@ class JavaTokens:
 
     @property
     def texts(self) -> Sequence[str]:
-        """All of them, in order."""
+        """The texts of all tokens, in order."""
         return self._leaves.texts
 
     def slice_spans(self, spans: Iterable[Span]) -> JavaSlice:
+        """Return the tokens and calls that begin within the spans."""
         all_ = self._leaves
         leaves = _JavaLeaves()
         calls: list[str] = []
@@ -103,7 +108,7 @@ class JavaTokens:
 
 
 def _collect_leaves(root: Node, source: bytes, base: int, *, shares: bool) -> _JavaLeaves:
-    """What stands below a node, by offsets from a base; declarations that were read are not again."""
+    """Collect the leaves below a node by offsets from `base`, with cached results if `shares`."""
     leaves = _JavaLeaves()
     cursor = root.walk()
     while True:
@@ -141,7 +146,10 @@ def _collect_leaves(root: Node, source: bytes, base: int, *, shares: bool) -> _J
 
 
 def is_shareable(node: Node, kind: str) -> bool:
-    """Whether what a node of a file without errors says is kept for other files that have it."""
+    """Return whether the result for a node may be cached for other files that contain its text.
+
+    Only valid in files without syntax errors.
+    """
     return kind in _SHARED and node.end_byte - node.start_byte <= _LONGEST
 
 
@@ -154,13 +162,13 @@ def _get_shared_leaves(node: Node, kind: str, source: bytes) -> _JavaLeaves:
 
 @lru_cache(maxsize=1 << 14)
 def _get_cached_leaves(kind: str, text: bytes) -> _CachedJavaLeaves:
-    """Where to keep what stands below a node of a kind, which its text alone tells."""
+    """Return a cache entry for the leaves of a node, which its kind and text determine."""
     return _CachedJavaLeaves()
 
 
 @dataclass(frozen=True, kw_only=True)
 class JavaSlice:
-    """The tokens of a declaration in columns, and what they name."""
+    """The tokens of a declaration in columns, and the names that it calls."""
 
     starts: tuple[int, ...]
     texts: tuple[str, ...]
@@ -169,23 +177,27 @@ class JavaSlice:
 
     @property
     def tokens(self) -> tuple[JavaToken, ...]:
+        """The tokens as objects instead of columns."""
         columns = zip(self.starts, self.texts, self.kinds, strict=True)
         return tuple(JavaToken(start=start, text=text, kind=kind) for start, text, kind in columns)
 
     @property
     def types(self) -> frozenset[str]:
+        """The simple names of the types mentioned."""
         return frozenset(
             [t for t, kind in zip(self.texts, self.kinds, strict=True) if kind == 'type_identifier']
         )
 
     @property
     def names(self) -> frozenset[str]:
+        """The identifiers mentioned, including types."""
         return frozenset(
             [t for t, kind in zip(self.texts, self.kinds, strict=True) if kind in _IDENTIFIERS]
         )
 
     @property
     def strings(self) -> frozenset[str]:
+        """The contents of the string literals."""
         return frozenset(
             _unquote(text)
             for text, kind in zip(self.texts, self.kinds, strict=True)
@@ -193,9 +205,10 @@ class JavaSlice:
         )
 
     def replace_own_names(self, name: str, simple: str) -> tuple[str, ...]:
-        """The texts with a declaration's own name and its class's replaced by placeholders.
+        """Return the texts with the names of the declaration and its class as placeholders.
 
-        Behind a dot the name is most often that of what a test tests, not its own.
+        After a dot the name is kept: there it mostly names the tested method, not the declaration
+        itself.
         """
         bare, before = [], ''
         for text in self.texts:
@@ -206,7 +219,7 @@ class JavaSlice:
 
 
 def _find_invoked_names(node: Node, kind: str, source: bytes) -> Iterator[tuple[int, str]]:
-    """Where a node names what it invokes, and its simple name."""
+    """Yield the offset and the simple name of what a node invokes."""
     field = _INVOKING[kind]
     target = node.child_by_field_name(field) if field else _find_reference_target(node)
     if target is None or (kind == 'method_invocation' and target.type != 'identifier'):
@@ -216,14 +229,14 @@ def _find_invoked_names(node: Node, kind: str, source: bytes) -> Iterator[tuple[
 
 
 def _find_reference_target(reference: Node) -> Node:
-    """What a method reference names: the method, or the type for `Type::new`."""
+    """Return the node that a method reference names: the method, or the type for `Type::new`."""
     last = reference.children[-1]
     return reference.children[0] if last.type == 'new' else last
 
 
 def erase_type_name(name: str) -> str:
-    """The simple name of a type as written: without type arguments, package and annotations."""
-    words = name.partition('<')[0].split()  # none in code with errors
+    """Return the simple name of a type without type arguments, package and annotations."""
+    words = name.partition('<')[0].split()  # no words in code with syntax errors
     return words[-1].rpartition('.')[2] if words else ''
 
 
@@ -233,7 +246,7 @@ def _unquote(literal: str) -> str:
 
 
 def _unindent_text_block(block: str) -> str:
-    """The content of a text block without incidental white space (JLS 3.10.6)."""
+    """Return the content of a text block without incidental white space (JLS 3.10.6)."""
     lines = block.partition('\n')[2].replace('\r', '').split('\n')
     significant = [line for line in lines[:-1] if line.strip()] + lines[-1:]
     margin = min(len(line) - len(line.lstrip()) for line in significant)

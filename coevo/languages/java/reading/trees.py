@@ -1,4 +1,4 @@
-"""The Java side of one revision: which files are tests or sources, their modules, their types."""
+"""The Java files of one revision: tests or sources, their modules and their types."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BASEDIR = re.compile(r'^\$\{(?:project\.)?basedir\}/|^\./')
 
 
 class JavaTree:
-    """One revision's Java files. Nothing is parsed before it is asked for."""
+    """The Java files of one revision, parsed on demand."""
 
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
@@ -48,15 +48,17 @@ class JavaTree:
         self._declared_folders = cache(self._parse_declared_folders)
 
     def parse_file(self, path: str) -> SourceFile:
+        """Return the parsed file."""
         if path not in self._files:
             self._files[path] = parse(self.read_content(path))
         return self._files[path]
 
     def read_content(self, path: str) -> bytes:
+        """Return the bytes of a file."""
         return self._repository.blob(self.entries[path].oid)
 
     def find_origin(self, path: str) -> FileOrigin:
-        """Whether a file was written here, generated, or taken from another project."""
+        """Return whether a file was written here, generated, or taken from another project."""
         if path not in self._origins:
             self._origins[path] = determine_origin(
                 path, self.read_content(path), self.parse_file(path)
@@ -64,7 +66,10 @@ class JavaTree:
         return self._origins[path]
 
     def find_side(self, path: str) -> Side | None:
-        """Test or source by the standard folders, else by those that the nearest POM declares."""
+        """Return test or source by the standard folders, else by those of the nearest POM.
+
+        Returns None for other files, symbolic links and resources.
+        """
         if path not in self._sides:
             self._sides[path] = self._find_side(path)
         return self._sides[path]
@@ -79,11 +84,11 @@ class JavaTree:
         return None if placement.is_resource else placement.side
 
     def is_source(self, path: str) -> bool:
-        """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
+        """Return whether a file of any kind belongs to the code, which cannot access the tests."""
         return self._find_side_of_any_file(path) is Side.SOURCE
 
     def belongs_to_tests(self, path: str) -> bool:
-        """Whether a file of whatever kind belongs to the tests."""
+        """Return whether a file of any kind belongs to the tests."""
         return self._find_side_of_any_file(path) is Side.TEST
 
     def _find_side_of_any_file(self, path: str) -> Side | None:
@@ -95,13 +100,15 @@ class JavaTree:
         return next((side for folder, side in declared if path.startswith(folder)), None)
 
     def find_module(self, path: str) -> str:
-        """The nearest folder above a file that holds a POM; '.' for the root or where none does."""
+        """Return the nearest folder above a file that is a module, or '.' if there is none."""
         return find_folder_above(path, self.modules)
 
     @cached_property
     def modules(self) -> frozenset[str]:
-        """Folders with a POM. Without one at the root, also those with sources at the usual places: a script
-        of Gradle's may speak of folders that have none of their own."""
+        """Folders with a POM; without one at the root, also folders with standard source folders.
+
+        A Gradle script at the root may define subprojects that have no build file of their own.
+        """
         folders = {str(PurePosixPath(path).parent) for path in self.entries if is_build_file(path)}
         if BUILD_FILE not in self.entries:
             folders |= {
@@ -118,7 +125,7 @@ class JavaTree:
         return [(f'{prefix}{folder}', side) for folder, side in declared]
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
-        """Whether a type can be meant by its simple name in a file."""
+        """Return whether a file can refer to a type by its simple name."""
         if path == type_.path:
             return True
         file = self.parse_file(path)
@@ -135,7 +142,7 @@ class JavaTree:
 
 @lru_cache(maxsize=4)
 def open_tree(repository: Repository, rev: str) -> JavaTree:
-    """The tree of a revision, kept since a walk's neighbours share one end."""
+    """Return the tree of a revision; cached, since neighbouring pairs share a revision."""
     return JavaTree(repository, rev)
 
 
@@ -148,7 +155,7 @@ def _iterate_source_folders(pom: bytes) -> Iterator[tuple[str, Side]]:
     try:
         root = ElementTree.fromstring(pom)
     except (ElementTree.ParseError, ValueError, LookupError):
-        return  # a POM that Maven cannot read either declares nothing
+        return  # Maven cannot read such a POM either, so it declares nothing
     for element in root.iterfind('{*}build/*'):
         name = element.tag.rpartition('}')[2]
         side = {'testSourceDirectory': Side.TEST, 'sourceDirectory': Side.SOURCE}.get(name)
@@ -157,11 +164,11 @@ def _iterate_source_folders(pom: bytes) -> Iterator[tuple[str, Side]]:
             yield f'{folder}/', side
 
 
-# Whether a Java file was written here by hand: told from its path and from its head.
+# Whether a Java file was written here by hand, decided by its path and the text above its types.
 #
-# GitHub Linguist's rules for generated and vendored files were the starting point, cut down to
-# what Java projects have. Folders count only above the package, so `com/acme/vendor/` is a
-# package like any other. What stands in bodies never counts.
+# The rules started as GitHub Linguist's for generated and vendored files, reduced to what Java
+# projects contain. Folders count only above the package, so `com/acme/vendor/` is a package like
+# any other. Method bodies never count.
 
 _VENDORED = re.compile(
     r'vendor(s|ed)?|(third|3rd)[-_]?party|node_modules|bower_components', re.IGNORECASE
@@ -169,20 +176,20 @@ _VENDORED = re.compile(
 _GENERATED = re.compile(
     r'(auto)?[-_]?generated([-_][\w-]+)?|gen-src|src-gen|evosuite-tests', re.IGNORECASE
 )
-# `gen` alone may be a module that generates; below `src` it is what was generated.
+# `gen` alone may be a module that generates code; below `src` it holds generated code.
 _BELOW_SRC = frozenset({'gen', 'generated', 'gen-java'})
 _OUTPUT = frozenset({'target', 'build', 'out', 'bin'})
 
-# A comment, or the lines of one that follow each other.
+# A block comment, or consecutive line comments.
 _COMMENTS = re.compile(r'/\*.*?\*/|//[^\n]*(?:\s*//[^\n]*)*', re.DOTALL)
 _DECORATION = re.compile(r'^[ \t\r/*#=<>!-]+|[ \t\r*/-]+$', re.MULTILINE)
 _TAG = re.compile(r'<[^>]*>')
-# Wizards of editors make a frame that people fill.
+# Editor wizards generate a skeleton that people then fill in.
 _WIZARD = re.compile(
     r'generated by (the )?(eclipse|intellij|netbeans)( idea| ide)?(?! implementation)',
     re.IGNORECASE,
 )
-# A line may begin within a sentence that is about something else.
+# Match at the start of a sentence only: a line may begin inside a sentence about something else.
 _SENTENCE = r'(?:\A\s*|(?<=[.:!;,\n])\n)(?:(?:note|warning|attention)[:!]\s*)?'
 _MAKER = re.compile(
     rf"""
@@ -209,7 +216,7 @@ _EVOSUITE = 'EvoRunnerParameters'
 
 
 def determine_origin(path: str, source: bytes, file: SourceFile) -> FileOrigin:
-    """Where a Java file comes from; path is that in its repository, file the parsed source."""
+    """Return the origin of a Java file, by its path in the repository and its contents."""
     folders = _list_folders_above_package(path, file)
     if any(_VENDORED.fullmatch(folder) for folder in folders):
         return FileOrigin.VENDORED
@@ -223,9 +230,10 @@ def determine_origin(path: str, source: bytes, file: SourceFile) -> FileOrigin:
 
 
 def _list_folders_above_package(path: str, file: SourceFile) -> tuple[str, ...]:
-    """The folders above the root of the packages; none that is also a part of the package's name.
+    """Return the folders above the root of the packages, without names in the package.
 
-    A module may be named after its subject, a vendor say, and its packages are then as well.
+    A module may be named after its subject, such as `vendor`; its packages then have that name as
+    well.
     """
     folders = path.split('/')[:-1]
     package = file.package.split('.') if file.package else []
@@ -246,9 +254,10 @@ def _has_generated_folder(folders: tuple[str, ...]) -> bool:
 
 
 def _has_generated_annotation(source: bytes, file: SourceFile) -> bool:
-    """Whether a top-level type has the platform's @Generated, or EvoSuite's parameters.
+    """Return whether a top-level type has the platform's @Generated or EvoSuite's parameters.
 
-    Others of the name, Lombok's for one, are put on written code to keep it out of coverage.
+    Other annotations of that name, such as Lombok's, mark handwritten code to exclude it from
+    coverage.
     """
     imported = {item.text for item in file.imports if item.name == 'Generated'}
     ours = any(f'{package}.Generated' in imported for package in _ANNOTATIONS)
@@ -264,9 +273,10 @@ def _has_generated_annotation(source: bytes, file: SourceFile) -> bool:
 
 
 def _has_generated_comment(source: bytes, file: SourceFile) -> bool:
-    """Whether a comment above the first type says that the file is generated.
+    """Return whether a comment above the first type says that the file is generated.
 
-    Above the type itself the comment has to say more: `Generated by` may be what the type is about.
+    Directly above the type the comment has to say more, since `Generated by` may describe the
+    purpose of the type.
     """
     end = min((type_.start_byte for type_ in file.types), default=len(source))
     head = source[:end].decode(errors='replace')

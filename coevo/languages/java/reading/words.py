@@ -1,4 +1,4 @@
-"""A declaration of Java cut out of its file, as words."""
+"""Split a Java declaration, cut out of its file, into words."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tree_sitter import Parser
 from coevo.languages.java.reading.tokens import JAVA, JavaToken, JavaTokens
 from coevo.languages.words import DeclarationPart, Word
 
-# Members are no compilation unit: the grammar wants a type around them.
+# Members are not a compilation unit; the grammar needs a type around them.
 _BEFORE, _AFTER = b'class _ {\n', b'\n}'
 _IDENTIFIERS = ('identifier', 'type_identifier')
 
 
 @lru_cache(maxsize=1024)
 def list_words(source: str) -> tuple[Word, ...]:
-    """The words of a declaration, in order."""
+    """Return the words of a declaration, in order."""
     content = source.encode('utf-8', 'replace')
     whole = _BEFORE + content + _AFTER
     tokens = JavaTokens(Parser(JAVA).parse(whole).root_node, whole)

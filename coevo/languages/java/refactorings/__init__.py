@@ -1,1 +1,1 @@
-"""What RefactoringMiner finds in a pair."""
+"""Detect the refactorings of a pair with RefactoringMiner."""

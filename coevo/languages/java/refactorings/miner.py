@@ -1,7 +1,7 @@
-"""The refactorings of a pair, by RefactoringMiner, from the contents of the files that differ.
+"""Detect the refactorings of a pair with RefactoringMiner, from the contents of changed files.
 
-Nothing is checked out. That something is unknown is an answer of its own, never "no refactoring": a
-missing JVM, a hanging or dying worker and too large a pair keep the row and withhold its track.
+Nothing is checked out. An unknown result is distinct from "no refactoring": if there is no JVM, if
+the worker hangs or dies, or if the pair is too large, the row is kept and its track is withheld.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from coevo.languages.refactorings import (
 )
 
 SUFFIX = '.java'
-_LINE_END = re.compile('\r\n|\r|\n')  # as the parser counts lines
+_LINE_END = re.compile('\r\n|\r|\n')  # the line ends that RefactoringMiner's parser counts
 
 
 class RefactoringMiner:
-    """For one thread; `limits` hold for each pair. The worker starts when it is first needed."""
+    """A miner for one thread; `limits` apply to each pair. The worker starts when first needed."""
 
     def __init__(self, limits: MinerLimits | None = None) -> None:
         self._limits = limits or MinerLimits()
@@ -40,7 +40,10 @@ class RefactoringMiner:
         self.process.close()
 
     def find(self, repository: Repository, old: str, new: str) -> Refactorings:
-        """The refactorings between two revisions; CorruptObject if a file cannot be read."""
+        """Return the refactorings between two revisions.
+
+        Raises: CorruptObject if a file cannot be read.
+        """
         changes = [c for c in repository.list_changes(old, new) if c.path.endswith(SUFFIX)]
         trees = (repository.tree(old), repository.tree(new))
         return self.compare(*_fetch_contents(repository, changes), *trees)
@@ -52,15 +55,15 @@ class RefactoringMiner:
         all_old: Iterable[str] = (),
         all_new: Iterable[str] = (),
     ) -> Refactorings:
-        """The refactorings between two sets of files, contents by path.
+        """Return the refactorings between two sets of files, given as contents by path.
 
-        all_old, all_new  paths of files at either end that are the same at both, too
+        `all_old` and `all_new` are paths of further files at either end, including unchanged ones.
         """
         size = sum(map(len, (*old.values(), *new.values())))
         if len(old.keys() | new.keys()) > self._limits.files or size > self._limits.bytes:
             return _make_unknown(RefactoringsUnknown.TOO_LARGE)
         if not old or not new:
-            return Refactorings(status=RefactoringStatus.FOUND)  # nothing to be compared with
+            return Refactorings(status=RefactoringStatus.FOUND)  # there is nothing to compare with
         left, right = (
             {_sanitise_path(p): _decode_text(c) for p, c in end.items()} for end in (old, new)
         )
@@ -83,18 +86,18 @@ class RefactoringMiner:
 
 
 class RefactoringMiners:
-    """One for each thread that asks, all closed together; a `RefactoringFinder`."""
+    """One miner for each calling thread, all closed together; implements `RefactoringFinder`."""
 
     def __init__(self) -> None:
         self._opened: dict[int, RefactoringMiner] = {}
 
     def find(self, repository: Repository, old: str, new: str) -> Refactorings:
-        """By the miner of the calling thread."""
+        """Return the refactorings between two revisions, with the miner of the calling thread."""
         miner = self._opened.setdefault(threading.get_ident(), RefactoringMiner())
         return miner.find(repository, old, new)
 
     def close(self) -> None:
-        """Kill all workers; threads that wait for one are told so."""
+        """Kill all workers; threads waiting for one receive an unknown result."""
         for miner in tuple(self._opened.values()):
             miner.process.close()
 
@@ -109,7 +112,7 @@ def _fetch_contents(
     old, new = {}, {}
     for change in changes:
         if change.old_oid == change.new_oid:
-            continue  # only the mode differs
+            continue  # only the file mode differs
         if change.old_oid is not None:
             old[change.path] = repository.blob(change.old_oid)
         if change.new_oid is not None:
@@ -118,14 +121,14 @@ def _fetch_contents(
 
 
 def _list_folders(paths: Iterable[str]) -> tuple[str, ...]:
-    """Those of Java files, and all folders around them, sorted."""
+    """Return the folders of Java files and all of their parents, sorted."""
     direct = {PurePosixPath(path).parent for path in paths if path.endswith(SUFFIX)}
     folders = {str(ancestor) for folder in direct for ancestor in (folder, *folder.parents)}
     return tuple(sorted(map(_sanitise_path, folders - {'.'})))
 
 
 def _sanitise_path(path: str) -> str:
-    """A path as Java can have it: without the surrogates of bytes that are not UTF-8."""
+    """Return a path as Java can represent it, without surrogates for bytes that are not UTF-8."""
     return path.encode('utf-8', 'surrogateescape').decode('utf-8', 'replace')
 
 
@@ -134,7 +137,7 @@ def _decode_text(content: bytes) -> str:
 
 
 class _JavaEndLines:
-    """The files of one end by line, as the worker was given them."""
+    """The files of one end, split into lines, as the worker received them."""
 
     def __init__(self, texts: Mapping[str, str], paths: Iterable[str]) -> None:
         self._texts = texts
@@ -142,14 +145,14 @@ class _JavaEndLines:
         self.paths = {_sanitise_path(path): path for path in paths}
 
     def extract_declaration(self, row: list[Any]) -> str:
-        """The text of a declaration, else nothing."""
+        """Return the text of a declaration; '' for other code elements."""
         file, first, last, start, end, kind, *_ = row
         if not kind.endswith('_DECLARATION') or kind == 'SINGLE_VARIABLE_DECLARATION':
             return ''
         if file not in self._lines:
             self._lines[file] = _LINE_END.split(self._texts[file])
         lines = self._lines[file][first - 1 : last]
-        if kind != 'FIELD_DECLARATION':  # that is one declarator
+        if kind != 'FIELD_DECLARATION':  # a field's range covers only one declarator
             lines[-1] = lines[-1][: max(end - 1, 0)]
             lines[0] = lines[0][max(start - 1, 0) :]
         return '\n'.join(lines)

@@ -1,4 +1,4 @@
-"""The process in which RefactoringMiner works: started when asked, killed when it takes too much."""
+"""The process that runs RefactoringMiner: started on demand, killed when it exceeds its limits."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ from coevo.model.errors import Fatal
 _ROOT = Path(__file__).resolve().parents[4]
 _SAMPLE_MILLISECONDS = 100
 _BLOCK = 1 << 20
-# What `-XX:+ExitOnOutOfMemoryError` ends a JVM with.
+# The exit status that `-XX:+ExitOnOutOfMemoryError` gives a JVM.
 _EXHAUSTED = 3
-# All that Python and the JVM need: neither a user's JVM options nor what is nobody's business there.
+# The variables that Python and the JVM need. Others, such as a user's JVM options or secrets, are
+# not passed on.
 _KEPT = ('PATH', 'LD_LIBRARY_PATH')
 
 Answer = Mapping[str, Any]
@@ -36,12 +37,12 @@ Answer = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinerLimits:
-    """What one pair may take.
+    """The limits for one pair.
 
-    Of 136 pairs one took 70 CPU seconds, all others less than 25.
+    In a sample of 136 pairs, one took 70 CPU seconds and all others less than 25.
 
-    heap_bytes    of the JVM, which is kept over pairs; about 300 MiB come on top
-    files, bytes  that differ, those of both ends
+    heap_bytes    heap of the JVM, which serves many pairs; it needs about 300 MiB in addition
+    files, bytes  number and size of the files that differ, over both ends
     """
 
     cpu_seconds: float = 120
@@ -53,10 +54,10 @@ class MinerLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinerPairEnd:
-    """What is known of one end of a pair.
+    """The data about one end of a pair.
 
-    files    texts by path of those that differ
-    folders  of all Java files, lest a package seem gone of which no file differs
+    files    texts of the files that differ, by path
+    folders  folders of all Java files; without them, a package without changes would seem deleted
     """
 
     files: Mapping[str, str]
@@ -64,10 +65,10 @@ class MinerPairEnd:
 
 
 class RefactoringProcess:
-    """A worker for one thread; it is reused until it dies, is killed or `close` is called.
+    """A worker for use by one thread; it is reused until it dies, is killed or `close` is called.
 
-    It leads a session of its own, so that Ctrl-C reaches it by way of us alone, and ends by itself
-    when we do, however.
+    It has a session of its own, so that Ctrl-C reaches only the parent process, which then stops
+    it. It ends by itself when the parent ends, whatever the reason.
     """
 
     def __init__(self, limits: MinerLimits) -> None:
@@ -78,22 +79,23 @@ class RefactoringProcess:
 
     @property
     def pid(self) -> int | None:
+        """The process id of the worker; None if none is running."""
         return self._popen.pid if self._popen is not None else None
 
     def request_refactorings(
         self, old: MinerPairEnd, new: MinerPairEnd
     ) -> Answer | RefactoringsUnknown:
-        """What the worker says of two sets of files, or why it says nothing."""
+        """Return the worker's answer for two sets of files, or the reason why there is none."""
         try:
             if self._popen is None and (trouble := self._start_worker()) is not None:
                 return trouble
             return self._exchange_lines(_encode_request(old, new))
         except BaseException:
-            self.close()  # an answer that is under way must not be taken for the next one's
+            self.close()  # otherwise the next request would read the answer to this one
             raise
 
     def close(self) -> None:
-        """Kill the worker with all that it may have started; returns when it is gone."""
+        """Kill the worker and all of its child processes, and wait for its end."""
         if self._stop is not None:
             self._stop()
         self._popen = self._stop = None
@@ -132,7 +134,7 @@ class RefactoringProcess:
         return None
 
     def _exchange_lines(self, request: bytes) -> Answer | RefactoringsUnknown:
-        """Send a line and read one; what the worker cannot survive is told by how it ended."""
+        """Send a line and read one; if the worker dies or is too slow, return the reason."""
         popen = self._popen
         assert popen is not None
         assert popen.stdin is not None
@@ -163,7 +165,7 @@ class RefactoringProcess:
 
 
 class _MinerClock:
-    """The time that a worker takes from now on."""
+    """Measures the time that a worker takes, from now on."""
 
     def __init__(self, pid: int, limits: MinerLimits) -> None:
         self._process = psutil.Process(pid)
@@ -171,6 +173,7 @@ class _MinerClock:
         self._begun = time.monotonic(), self._measure_cpu_seconds()
 
     def is_time_up(self) -> bool:
+        """Return whether the wall time or the CPU time exceeds its limit."""
         wall, cpu = self._begun
         return (
             time.monotonic() - wall > self._limits.wall_seconds

@@ -1,14 +1,14 @@
 """A process that holds a JVM with RefactoringMiner: file contents in, refactorings out, as JSON.
 
-`python -m coevo.languages.java.refactorings.worker LIBJVM CLASS_PATH HEAP PARENT` says once `{"ready": null}`, or
-why there is no JVM. Then each line of standard input is `{"old": END, "new": END}`, answered by one
-line: `{"refactorings": [...], "cpu_seconds": ...}` or `{"error": ...}`. An END is `{"files": {path:
-text}, "folders": [path, ...]}`, folders those of all Java files there are. It ends with its standard
-input or its parent, even in the middle of a call.
+`python -m coevo.languages.java.refactorings.worker LIBJVM CLASS_PATH HEAP PARENT` first prints
+`{"ready": null}`, or `{"no_jvm": REASON}`. Then each line of standard input is a request `{"old":
+END, "new": END}`, answered by one line: `{"refactorings": [...], "cpu_seconds": ...}` or `{"error":
+...}`. An END is `{"files": {path: text}, "folders": [path, ...]}`, where `folders` are those of all
+Java files. The process ends with its standard input or its parent, even in the middle of a call.
 
-It stands outside of the sandbox: mined sources are parsed here, without bindings or annotation
-processing, and no class of theirs is loaded or run. What it can do at worst is to fail or to hang, which
-`coevo.languages.java.refactorings.miner` bounds by its own limits.
+It runs outside the sandbox: mined sources are parsed here, without bindings or annotation
+processing, but none of their classes is loaded or run. At worst a source makes it fail or hang, and
+`coevo.languages.java.refactorings.miner` enforces limits for that.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from typing import Any, BinaryIO
 
 import jpype
 
-# Ends the JVM with status 3 at the first allocation that fails: what comes after one is undefined.
+# End the JVM with status 3 at the first failed allocation, since its state is undefined afterwards.
 _ON_EXHAUSTION = '-XX:+ExitOnOutOfMemoryError'
 _OPTIONS = (
     _ON_EXHAUSTION,
-    '-XX:+UseSerialGC',  # as many threads on any machine
+    '-XX:+UseSerialGC',  # the same number of threads on any machine
     '-XX:MaxMetaspaceSize=256m',
-    '-XX:-UsePerfData',  # which leaves a file behind where a process is killed
+    '-XX:-UsePerfData',  # its file would remain if the process is killed
     '-XX:+ErrorFileToStderr',
     '-XX:-CreateCoredumpOnCrash',
-    '-Xrs',  # signals are the parent's business
+    '-Xrs',  # signals are left to the parent
     '-Djava.awt.headless=true',
     '-Dfile.encoding=UTF-8',
     '-Duser.language=en',
@@ -44,9 +44,10 @@ _OPTIONS = (
 
 
 def main(arguments: list[str]) -> None:
+    """Start a JVM and answer requests until standard input or the parent ends."""
     library, class_path, heap, parent = arguments
     results = os.fdopen(os.dup(1), 'wb')
-    os.dup2(2, 1)  # whatever a library prints is no result
+    os.dup2(2, 1)  # output of libraries must not be mixed with results
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     _end_with_parent(int(parent), requests)
     try:
@@ -70,11 +71,11 @@ def _write_result(results: BinaryIO, answer: object) -> None:
     results.flush()
 
 
-# -- when to end -------------------------------------------------------------------------------
+# -- end of the process ------------------------------------------------------------------------
 
 
 def _end_with_parent(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
-    """Read requests in a thread of its own, which ends the process though Java is at work."""
+    """Read requests in a thread, which ends the process even while Java is working."""
     try:
         handle = os.pidfd_open(parent)
     except ProcessLookupError:
@@ -107,7 +108,7 @@ def _handle_request(request: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     try:
         refactorings = list(_detect_refactorings(request['old'], request['new']))
     except jpype.JException as error:
-        # Whatever it is, StackOverflowError included: this pair has no answer, the next may.
+        # Any exception, even StackOverflowError, concerns this pair only; the next one may succeed.
         return {'error': str(error.getClass().getName())}
     return {'refactorings': refactorings, 'cpu_seconds': time.process_time() - begun}
 
@@ -115,7 +116,10 @@ def _handle_request(request: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 def _detect_refactorings(
     old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """As `detectAtCommit` does, which needs a handler that is a subclass of a Java class."""
+    """Yield the refactorings as `detectAtCommit` does, without its handler.
+
+    The handler would have to be a subclass of a Java class, which Python cannot define.
+    """
     implementation = jpype.JClass('org.refactoringminer.rm1.GitHistoryRefactoringMinerImpl')
     before, after = (
         implementation.createModel(_make_java_map(end['files']), _make_java_set(end['folders']))
@@ -165,7 +169,7 @@ def _to_text(value: Any) -> str:
 
 
 def _is_pure(refactoring: Any, all_of_them: Any, difference: Any) -> bool | None:
-    """What the PurityChecker says; None where it judges no such kind or fails."""
+    """Return the PurityChecker's result; None if it does not judge this kind or fails."""
     checker = jpype.JClass('org.refactoringminer.api.PurityChecker')
     try:
         result = checker.check(refactoring, all_of_them, difference)

@@ -1,1 +1,1 @@
-"""Revisions, each built once for a run by whoever builds them, and with which JDK."""
+"""Revisions, each built once for a run, with the choice of build tool and JDK."""

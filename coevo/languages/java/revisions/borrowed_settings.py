@@ -1,4 +1,4 @@
-"""A module as its POM at another revision would have it: libraries alone, or all settings of tests."""
+"""Modules with settings borrowed from another revision's POM: test libraries or everything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TEST_SCOPE = 'test'
 def apply_borrowed_settings(
     module: JavaModule, donor: JavaModule, scope: SettingsScope
 ) -> JavaModule:
-    """The module with what it borrows: itself where both have the same."""
+    """Return the module with the donor's settings; the same object if libraries are equal."""
     if scope is SettingsScope.TEST_LIBRARIES:
         libraries = tuple(_merge_test_libraries(module, donor))
         same = set(libraries) == set(module.class_path)
@@ -30,7 +30,10 @@ def apply_borrowed_settings(
 def _merge_test_libraries(
     module: JavaModule, donor: JavaModule
 ) -> Iterator[ReportedClassPathEntry]:
-    """The module's own for its code, the donor's for tests; the code's version of both counts."""
+    """Yield the module's entries for its code and the donor's for tests.
+
+    If both have a library, the version of the code wins.
+    """
     own_entries = [entry for entry in module.class_path if not _is_for_tests(entry)]
     names = {_make_unversioned_name(entry) for entry in own_entries}
     yield from own_entries
@@ -42,7 +45,7 @@ def _merge_test_libraries(
 def _replace_all_libraries(
     module: JavaModule, donor: JavaModule
 ) -> Iterator[ReportedClassPathEntry]:
-    """Siblings are code and stay; every library is the donor's."""
+    """Yield the module's sibling entries, which are code, and all libraries of the donor."""
     yield from (entry for entry in module.class_path if entry.sibling is not None)
     yield from (entry for entry in donor.class_path if entry.sibling is None)
 
@@ -52,6 +55,6 @@ def _is_for_tests(entry: ReportedClassPathEntry) -> bool:
 
 
 def _make_unversioned_name(entry: ReportedClassPathEntry) -> str:
-    """Group, artifact and classifier: all but the version."""
+    """Return group, artifact and classifier: the coordinates without the version."""
     group, artifact, *rest = entry.coordinates.split(':')
     return ':'.join((group, artifact, *rest[1:]))

@@ -1,4 +1,4 @@
-"""The builds of a run, by the JDK that makes them, and which JDKs can be had."""
+"""The builds of a run by their JDK, and the JDKs that are available."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coevo.model.records import Pair
 
 
 class BuildsByJdk:
-    """The builds of each JDK that some pair needs; shared by all builders of a run."""
+    """The builds with each JDK that some pair needs; shared by all builders of a run."""
 
     def __init__(self, run: JavaRunContext, jdks: JdkSupply | None = None) -> None:
         self._run = run
@@ -23,13 +23,14 @@ class BuildsByJdk:
         self._lock = threading.Lock()
 
     def list_candidates(self, pair: Pair) -> tuple[Jdk, ...]:
-        """The JDKs to try, some of which may have to be brought."""
+        """Return the JDKs to try, in order; some of them may have to be installed."""
         return rank_jdks_for_pair(self._run.repository, pair, self._jdks.offered, self._run.gradles)
 
     def iterate_available(self, candidates: Sequence[Jdk]) -> Iterator[Jdk | None]:
-        """Those candidates that can be had, each brought when it is its turn.
+        """Yield the available candidates, each installed when its turn comes.
 
-        If none can, the newest at hand; with none at all None, for what the toolchain says of that.
+        If there is none, yield the newest known JDK; if no JDK is known at all, yield None, so that
+        the toolchain reports this.
         """
         any_available = False
         for jdk in candidates:
@@ -41,16 +42,17 @@ class BuildsByJdk:
             yield max(self._jdks.known, key=lambda jdk: jdk.feature, default=None)
 
     def find_lacking_release(self, candidates: Sequence[Jdk]) -> str | None:
-        """The feature release of the first candidate that could not be brought."""
+        """Return the feature release of the first candidate whose installation failed."""
         return next((jdk.release for jdk in candidates if self._jdks.has_failed(jdk)), None)
 
     def get_builds(self, jdk: Jdk | None) -> SharedBuilds:
+        """Return the builds with a JDK."""
         with self._lock:
             if jdk not in self._builds_by_jdk:
                 self._builds_by_jdk[jdk] = SharedBuilds(self._run, jdk)
             return self._builds_by_jdk[jdk]
 
     def forget_revision(self, rev: str) -> None:
-        """Remove what was built of a revision."""
+        """Delete the builds of a revision with every JDK."""
         for builds in tuple(self._builds_by_jdk.values()):
             builds.forget_revision(rev)

@@ -1,4 +1,4 @@
-"""What cells and environments are made of: trees, libraries by their digests, tools by their versions."""
+"""The ingredients of cells and environments: trees, library digests and tool versions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from coevo.model.environments import Environment, LibraryEntry
 
 
 class BuildContents:
-    """Of revisions that were built with one JDK.
+    """Describes revisions that were built with one JDK.
 
-    output  of a revision that was built
-    gradle  who builds a revision that Maven does not
+    output  returns a built revision
+    gradle  returns the Gradle that builds a revision, None if Maven builds it
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class BuildContents:
         self._toolchain, self._output, self._gradle = toolchain, output, gradle
 
     def make_key(self, compiled: CompiledTests, module: JavaModule, junit: JUnitClassPath) -> str:
-        """A digest of both trees, the libraries, the settings and the tools of a cell."""
+        """Return a digest of both trees, the libraries, the settings and the tools of a cell."""
         code = self._output(compiled.code_rev)
         parts = (
             *(
@@ -53,7 +53,7 @@ class BuildContents:
         return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
 
     def describe_environment(self, rev: str, module: str) -> Environment | None:
-        """What it takes to build and run a module at a revision that was built."""
+        """Return what is needed to build and run a module of a built revision, or None."""
         output = self._output(rev)
         known = output.modules.get(module)
         if known is None:
@@ -75,7 +75,7 @@ class BuildContents:
         return self._toolchain.maven_home.name.removeprefix('apache-').replace('-', ' ')
 
     def _digest_entry(self, output: BuildOutput, entry: ReportedClassPathEntry) -> str | None:
-        """The SHA-256 of a library; None for a module of the same build and for what is not there."""
+        """Return the SHA-256 of a library; None for a sibling module or a missing file."""
         if entry.path is not None:
             return self._proxy.get_sha256(entry.path)
         file = output.code / entry.file if entry.file else None

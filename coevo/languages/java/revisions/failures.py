@@ -1,4 +1,4 @@
-"""Why a revision is not built, whoever was to do it, and what no other JDK would cure."""
+"""Reasons why no build tool can build a revision, and which of them do not depend on the JDK."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from coevo.languages.java.maven.attempts import OF_THE_MODEL, SIBLING_NOT_PACKAG
 from coevo.languages.left_out import NEEDS_LFS_FILE, NEEDS_SUBMODULE
 from coevo.model.reasons import LIBRARY_REASONS
 
-# A tree that no sandbox of ours has room for.
+# The tree exceeds the space of a sandbox.
 TREE_TOO_LARGE = 'tree_too_large'
 
-# A tree with a path that no file system of ours can hold.
+# The tree contains a path that is too long for the file system.
 PATH_TOO_LONG = 'path_too_long'
 
-# A tree without a POM, or a script of Gradle's, at its root.
+# The tree has neither a POM nor a Gradle script at its root.
 NO_BUILD_FILE = 'no_build_file'
 
-# Nothing at hand builds what a revision's wrapper asks for.
+# No available Gradle suits the version that the revision's wrapper names.
 GRADLE_MISSING = 'gradle_missing'
 
-# How the failure of a revision begins whose builder died, the reason behind it.
+# Prefix of the failure of a revision whose builder died; the reason follows.
 _BUILDER_DIED = 'builder_'
 
 
 def explain_failure(answer: JvmAnswer | JvmDeath, modules: Mapping[str, JavaModule]) -> str:
-    """Why nothing of a revision was built."""
+    """Return the reason why no module of a revision was built."""
     if isinstance(answer, JvmDeath):
         return f'{_BUILDER_DIED}{answer.reason}'
     reasons = [module.failure for module in modules.values() if module.failure != 'skipped']
@@ -36,10 +36,10 @@ def explain_failure(answer: JvmAnswer | JvmDeath, modules: Mapping[str, JavaModu
 
 
 def fails_on_any_jdk(failure: str | None) -> bool:
-    """Whether what failed fails on any JDK: a POM that cannot be read, a library that is gone,
-    a tree that is too large or has no POM.
+    """Return whether a failure does not depend on the JDK.
 
-    So does, as far as anyone would wait for it, what took too long or killed its builder.
+    Examples are an unreadable POM, a library that no longer exists, and a tree that is too large. A
+    builder that took too long or died counts too, since further tries would cost too much.
     """
     if failure is None:
         return False
@@ -58,5 +58,5 @@ def fails_on_any_jdk(failure: str | None) -> bool:
 
 
 def is_builder_death(failure: str) -> bool:
-    """Whether a builder died of what it was to build."""
+    """Return whether a failure means that the builder died on the revision."""
     return failure.startswith(_BUILDER_DIED)

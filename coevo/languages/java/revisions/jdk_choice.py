@@ -1,8 +1,8 @@
-"""Which JDKs to try for a pair of revisions, the likeliest first; pure but for reading what the builds say.
+"""Rank the JDKs to try for a pair of revisions, the most likely one first.
 
-What a POM demands gives the lowest and highest JDK that its authors can have meant. Between these
-the one counts that most people built with when the revision was made, or, where the revision's own
-files name others, the one of those that is nearest to it.
+The build files' requirement bounds the JDKs that the authors can have meant. Among these, the
+preferred one is the release with which most people built at the revision's date, or, if the
+revision's own files name releases, the named one nearest to it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coevo.languages.java.tools.gradles import Gradle
 from coevo.languages.java.tools.jdks import PREFERRED, Jdk
 from coevo.model.records import Pair
 
-# Long-term releases and when they came (Oracle Java SE Support Roadmap).
+# Long-term releases and their dates (Oracle Java SE Support Roadmap).
 LONG_TERM = (
     (8, date(2014, 3, 18)),
     (11, date(2018, 9, 25)),
@@ -30,7 +30,7 @@ LONG_TERM = (
     (25, date(2025, 9, 16)),
 )
 
-# Builds move to a new release when their tools do.
+# Projects move to a new release only when their tools support it.
 ADOPTION = timedelta(days=365)
 
 # Each further try builds two revisions again.
@@ -38,12 +38,13 @@ MOST_TRIES = 3
 
 
 def rank_jdks(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
-    """At most `MOST_TRIES` JDKs, one of each feature release, in the order to try them.
+    """Return at most `MOST_TRIES` JDKs, one of each feature release, in the order to try them.
 
-    First the long-term release of the date, or the newest before it that the demand allows, or the
-    oldest after it, among those that are named if there are any; then the nearest below, and the one
-    that the POMs ask for, which their code may need whatever its date; then above and below by turns.
-    A highest release that leaves none is passed over; so is a lowest, for the newest.
+    The first is the long-term release usual at the date, else the newest allowed one before it,
+    else the oldest after it; if releases are named, only these are considered. Next are the nearest
+    lower release and the lowest allowed one if the POMs state a minimum, since their code may need
+    it whatever its date; then higher and lower releases in turn. A maximum that excludes every JDK
+    is ignored; if a minimum does, only the newest JDK is returned.
     """
     known = {jdk.feature: jdk for jdk in reversed(jdks)}
     enough = sorted(feature for feature in known if feature >= (demand.lowest or 0))
@@ -63,7 +64,7 @@ def rank_jdks(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> 
 
 
 def find_usual_release(made: datetime | None) -> int:
-    """The long-term release that a build of this day was usually made with."""
+    """Return the long-term release with which a build of this day was usually made."""
     if made is None:
         return PREFERRED
     day = made.date() - ADOPTION
@@ -73,7 +74,7 @@ def find_usual_release(made: datetime | None) -> int:
 def rank_jdks_for_pair(
     repository: Repository, pair: Pair, jdks: Sequence[Jdk], gradles: Sequence[Gradle] = ()
 ) -> tuple[Jdk, ...]:
-    """The JDKs for both ends of a pair: a label must never come from a change of JDK."""
+    """Return the JDKs for both ends of a pair, so that no label comes from a change of JDK."""
     if len(jdks) == 1:
         return tuple(jdks)
     demands = [

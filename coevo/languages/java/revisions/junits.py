@@ -1,4 +1,4 @@
-"""The engine that runs the tests of a module: its own, with what that lacks resolved."""
+"""Choose the engine that runs the tests of a module: its own, with missing parts resolved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coevo.languages.java.processes.plan import JUnitClassPath
 from coevo.languages.java.reading.junit import JUnitLibraries, choose_junit_libraries
 from coevo.model.errors import Transient
 
-# The worker needs the platform to say that no engine knows a test.
+# The worker needs the platform even to report that no engine knows a test.
 NO_JUNIT = JUnitLibraries(
     last=(
         'junit-platform-launcher',
@@ -28,9 +28,9 @@ NO_JUNIT = JUnitLibraries(
 
 
 class JUnitChoices:
-    """Chosen once for each class path; safe from several threads.
+    """The choice of engines, made once for each class path; thread-safe.
 
-    folder  makes a folder of the workspace
+    `folder` creates a folder of the workspace.
     """
 
     def __init__(self, launcher: Launcher, folder: Callable[[str], Path]) -> None:
@@ -39,7 +39,10 @@ class JUnitChoices:
         self._lock = threading.Lock()
 
     def get_junit(self, module: JavaModule, session: JvmSession) -> JUnitClassPath:
-        """The engine that runs a module's tests: its own, with what that lacks resolved."""
+        """Return the engine that runs a module's tests: its own, with missing parts resolved.
+
+        Raises: Transient if missing parts cannot be downloaded.
+        """
         places = (entry.path or entry.file for entry in module.class_path)
         names = tuple(Path(path).name for path in places if path)
         with self._lock:

@@ -1,7 +1,7 @@
-"""The JDKs that a revision's own files name: those of its continuous integration and version managers.
+"""Find the JDKs that a revision's files for continuous integration and version managers name.
 
-Read line by line, not as YAML: matrices, anchors and expressions aside, a number beside the word says it,
-and a file that is no YAML still does.
+The files are read line by line, not as YAML: a number beside the keyword is enough. Matrices,
+anchors and expressions are not evaluated, and files with invalid YAML can be read too.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from coevo.git.repository import Repository
 
-# Where they stand, and what of them says which.
+# Patterns of the files' paths, and of the lines that name a JDK.
 _PLACES = (
     (
         r'\.travis\.yml|\.circleci/config\.yml|\.gitlab-ci\.yml|\.?appveyor\.yml',
@@ -29,7 +29,7 @@ _KNOWN = range(5, 40)
 
 
 def find_named_jdks(repository: Repository, rev: str) -> frozenset[int]:
-    """The feature releases that are named, of which some may be no JDK that is offered."""
+    """Return the named feature releases; some may not be among the offered JDKs."""
     releases: set[int] = set()
     for path, entry in repository.tree(rev).items():
         for path_pattern, line in _PLACES:

@@ -1,4 +1,4 @@
-"""What a run has once, whatever JDKs it uses: a sandbox, a workspace, the proxy for libraries."""
+"""Resources that all JDKs of a run share: a sandbox, a workspace and the proxy for libraries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coevo.storage.folders import find_cache_folder
 
 
 class JavaRunContext:
-    """Opened for one repository; what it holds is closed with the stack."""
+    """The context of a run on one repository; its resources are closed with `stack`."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class JavaRunContext:
         )
 
     def make_folder_for(self, tools: Toolchain) -> Path:
-        """The part of the workspace for what is built with one JDK."""
+        """Return the part of the workspace for builds with one JDK."""
         folder = self._root / f'jdk-{tools.jdk}'  # own name: a release of Java
         folder.mkdir(exist_ok=True)
         folder.chmod(0o755)

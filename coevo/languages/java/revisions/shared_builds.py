@@ -1,4 +1,4 @@
-"""What the builders of one run share: folders, sandbox, libraries, and revisions built once."""
+"""Resources shared by the builders of a run: folders, sandbox, libraries and built revisions."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ from coevo.sandboxes.sandbox import Job, Mount
 from coevo.storage.beneath import find_path_fault, join_beneath
 from coevo.storage.folders import find_cache_folder
 
-# Wall seconds for one build or compilation; far beyond what a healthy one takes.
+# Wall seconds for one build or compilation; far more than a healthy one takes.
 BUILD_SECONDS = 1200.0
 
 
-# Older JVMs keep archives of their own classes alone.
+# Older JVMs support archives of the JDK's own classes only.
 OLDEST_WITH_ARCHIVES = 11
 
 
 class SharedBuilds:
-    """Revisions built with one JDK; nothing is started before the first builder asks for it."""
+    """Revisions built with one JDK; no process is started before a builder needs it."""
 
     def __init__(self, run: JavaRunContext, chosen: Jdk | None = None) -> None:
         self._repository = run.repository
@@ -77,7 +77,8 @@ class SharedBuilds:
         self._unread: dict[str, frozenset[str]] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
-        self._sharing = threading.Lock()  # an output is not removed while another one takes of it
+        # no output may be removed while another one links to its files
+        self._sharing = threading.Lock()
         settings.write_settings(self.root)
         archives = find_cache_folder() / 'archives'
         archives.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -98,16 +99,19 @@ class SharedBuilds:
         self.clock = ProcessClock(self.sandbox, self.launcher.make_clock_probe)
 
     def make_session(self) -> JvmSession:
-        """A JVM of its own for builds and compilations, started on its first request."""
+        """Return a JVM for builds and compilations, started on its first request."""
         return JvmSession(self.sandbox, self.make_builder_job, seconds=BUILD_SECONDS)
 
     def make_tracer_session(self) -> JvmSession:
-        """A JVM of its own that reads execution data, started on its first request."""
+        """Return a JVM that reads execution data, started on its first request."""
         job = settings.make_tracer_job(self.toolchain, self._mounts)
         return JvmSession(self.sandbox, lambda: job, seconds=BUILD_SECONDS)
 
     def make_builder_job(self) -> Job:
-        """With an archive of Maven's classes, which the first one of a machine has to make."""
+        """Return the job of a builder, with an archive of Maven's classes.
+
+        The archive is made first if this machine has none yet.
+        """
         archive = None
         if self.toolchain.feature >= OLDEST_WITH_ARCHIVES:
             archive, _ = self._prepare_archive(
@@ -117,12 +121,14 @@ class SharedBuilds:
         return settings.make_builder_job(self.toolchain, self._mounts, self._proxy.socket, archive)
 
     def list_files(self, rev: str) -> Collection[str]:
-        """Repository paths of a revision."""
+        """Return the repository paths of a revision."""
         return self._repository.tree(rev).keys()
 
     def attach_archive(self, plan: LaunchPlan) -> tuple[LaunchPlan, float]:
-        """A plan with its class path and, where there is one, an archive of its classes; the CPU
-        seconds that it took to make one."""
+        """Return a plan with its class path and, if possible, a class archive.
+
+        Also return the CPU seconds spent on making the archive.
+        """
         plan = self.launcher.arrange_class_path(plan)
         if launch.WORKER not in plan.libraries or self.toolchain.feature < OLDEST_WITH_ARCHIVES:
             return plan, 0.0
@@ -134,9 +140,9 @@ class SharedBuilds:
     def _prepare_archive(
         self, places: Sequence[str], made_by: Callable[[Path], ArchiveRehearsal]
     ) -> tuple[str | None, float]:
-        """The archive of a class path, and the CPU seconds that it took to make it now.
+        """Return the archive of a class path, and the CPU seconds spent on making it now.
 
-        made_by  how, from a file with a list of classes
+        `made_by` returns the jobs that make it, from the path of a class list.
         """
         key = make_archive_key(
             str(self.toolchain.java),
@@ -153,11 +159,14 @@ class SharedBuilds:
         return self._archives.find_archive(key), used
 
     def get_output(self, rev: str) -> BuildOutput:
-        """A revision that was built."""
+        """Return the output of a revision that was built."""
         return self._outputs[rev][1]
 
     def build(self, rev: str, session: JvmSession) -> Build:
-        """Build a revision, or answer at no cost from what another pair has built."""
+        """Build a revision, or return another pair's build of it with a cost of 0.
+
+        Raises: Transient if libraries could not be downloaded.
+        """
         with self._lock:
             lock = self._locks.setdefault(rev, threading.Lock())
         with lock:
@@ -174,26 +183,30 @@ class SharedBuilds:
             return self._outputs[rev][0]
 
     def list_unread_files(self, rev: str) -> frozenset[str]:
-        """The test files of a revision that are left out, see `unread_tests`."""
+        """Return the test files of a revision that are left out, see `unread_files`."""
         if rev not in self._unread:
             self._unread[rev] = find_unread_tests(self._repository, rev)
         return self._unread[rev]
 
     def forget_revision(self, rev: str) -> None:
+        """Delete the build of a revision."""
         with self._sharing:
             entry = self._outputs.pop(rev, None)
             if entry is not None:
                 entry[1].remove()
 
     def make_folder(self, *names: str) -> Path:
-        """A folder of the workspace, its parents made."""
+        """Return the path of a folder of the workspace and create its parents."""
         folder = self.root.joinpath(*names)  # own name: words of coevo and digests
         folder.parent.mkdir(parents=True, exist_ok=True)
         return folder
 
     def _find_refusal(self, rev: str) -> str | None:
-        """Why a tree is not even written: it would fill the disk of every sandbox, cannot be, or is no
-        project."""
+        """Return why a revision is not built at all; None if it can be.
+
+        Its tree would fill the disk of a sandbox, has a path that cannot be written, or has no
+        usable build file.
+        """
         if any(
             map(
                 find_path_fault,
@@ -217,9 +230,9 @@ class SharedBuilds:
         return build, BuildOutput(rev=rev, root=self.root, modules={})
 
     def _lay_out_revision(self, rev: str) -> BuildOutput:
-        """A revision's tree, and nothing that Maven made."""
+        """Write the tree of a revision without anything that a build made."""
         output = BuildOutput(rev=rev, root=self.root, modules={})
-        output.remove()  # what a try that trouble of ours ended may have left
+        output.remove()  # a try that ended with an infrastructure error may have left files
         output.code.parent.mkdir(parents=True, exist_ok=True)
         self._repository.materialise(rev, output.code)
         for path in self.list_unread_files(rev):
@@ -227,7 +240,7 @@ class SharedBuilds:
         return output
 
     def _share_existing_build(self, empty: BuildOutput) -> tuple[Build, BuildOutput] | None:
-        """The build of a revision that differs in test sources alone, if one is at hand."""
+        """Reuse the build of a revision that differs in test sources alone; None without one."""
         tree = self._repository.tree(empty.rev)
         with self._sharing:
             for build, donor in tuple(self._outputs.values()):
@@ -281,19 +294,19 @@ class SharedBuilds:
         )
 
     def _choose_gradle(self, rev: str) -> Gradle | None:
-        """Who builds a revision without a POM at its root."""
+        """Return the Gradle for a revision without a POM at its root; None if Maven builds it."""
         if POM in self._repository.tree(rev):
             return None
         return choose_gradle_for_revision(self._repository, rev, self._gradles)
 
     def _name_failure(self, failure: str, rev: str, module: str | None = None) -> str:
-        """A failure of Maven's by its cause, if that is content which no clone holds."""
+        """Replace a failure by its cause if that is content missing from every clone."""
         if failure == 'skipped' or is_builder_death(failure):
             return failure
         return find_absent_need(self._repository, rev, module) or failure
 
     def _find_module_folders(self, rev: str) -> Iterator[str]:
-        """Folders with a build file: modules, whether or not they were read."""
+        """Yield the folders with a build file: modules, whether or not the build tool read them."""
         for path in self._repository.tree(rev):
             folder, _, name = path.rpartition('/')
             if name in (POM, *BUILD_FILES):
@@ -301,23 +314,27 @@ class SharedBuilds:
 
 
 def mount_foreign_jdk(java_home: Path, unless: Path | None = None) -> Iterator[Mount]:
-    """A JDK that is not among the system's folders, which every sandbox sees."""
+    """Yield a mount for a JDK outside the system's folders, which every sandbox can read.
+
+    Yields nothing if the JDK is `unless`.
+    """
     if java_home == unless:
         return
     if not java_home.is_relative_to('/usr') or java_home.is_relative_to('/usr/local'):
         yield Mount(source=java_home.resolve(), target=str(java_home))
 
 
-# The language level that a build declares, as Maven has worked it out of all POMs.
+# The language level that a build declares, as Maven derives it from all POMs.
 
-# 8 of `8`, `1.8` and `1.8.0`.
+# 8 for `8`, `1.8` and `1.8.0`.
 _LEVEL = re.compile(r'(?:1\.)?(\d{1,2})(?:\.\d+)*')
 
 
 def find_declared_level(modules: Iterable[JavaModule]) -> int | None:
-    """The highest level of modules with sources; one that we had to raise or fill in is none.
+    """Return the highest declared level of the modules; None if none is declared.
 
-    None where nothing is declared. Any JDK for the whole has to know the highest.
+    A level that coevo had to raise or fill in does not count. A JDK for the whole build must
+    support the highest level.
     """
     levels = (
         _parse_level(str(compiler.get('release') or compiler.get('source') or ''))

@@ -1,9 +1,8 @@
-"""What Maven made of one revision serves another that differs in test sources alone; so does that it
-failed, unless over tests.
+"""Share a build between revisions that differ in test sources alone, including its failure.
 
-Maven compiles no tests for us, so it never looks at them, but where another module uses them,
-where a plugin writes test sources, or where they are resources as well: there each revision is
-built for itself.
+Maven compiles no tests for coevo and so does not read them, except where another module uses them,
+where a plugin generates test sources, or where they are also resources. In these cases, and if a
+goal for tests failed, each revision is built by itself.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from coevo.git.repository import TreeEntry
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.report import JavaModule
 
-# Roots elsewhere may be main sources too.
+# Only roots below this folder count; roots elsewhere may also contain main sources.
 _TESTS = 'src/test/'
 
 
 def find_differing_paths(
     one: Mapping[str, TreeEntry], other: Mapping[str, TreeEntry]
 ) -> frozenset[str]:
-    """Paths of files that two trees do not share."""
+    """Return the paths of files that differ between two trees."""
     return frozenset(path for path, _ in one.items() ^ other.items())
 
 
 def can_share(donor: BuildOutput, changed: Collection[str]) -> bool:
-    """Whether a build of the donor's revision is one of a revision with these changed files."""
+    """Return whether the donor's build is also valid for a revision with these changed files."""
     modules = donor.modules.values()
     roots = [root for module in modules for root in _list_pure_test_roots(module)]
     return (
@@ -41,12 +40,12 @@ def can_share(donor: BuildOutput, changed: Collection[str]) -> bool:
 
 
 def _is_test_failure(failure: str | None) -> bool:
-    """Whether a goal failed that may have read test sources."""
+    """Return whether the failed goal may have read test sources."""
     return failure is not None and 'test' in failure.lower()
 
 
 def _list_pure_test_roots(module: JavaModule) -> Iterator[str]:
-    """A module's folders of test sources that hold nothing but that, with a slash at the end."""
+    """Yield a module's folders that hold only test sources, with a trailing slash."""
     others = set(module.test_folders) - set(module.test_source_roots)
     for root in module.test_source_roots:
         apart = not any(_are_overlapping(root, other) for other in others)
@@ -59,7 +58,7 @@ def _are_overlapping(one: str, other: str) -> bool:
 
 
 def share_outputs(donor: BuildOutput, output: BuildOutput) -> None:
-    """Give an output what the donor's builder sent, as links to files that nobody writes to."""
+    """Link the files that the donor's builder returned into an output; they are never modified."""
     for module in donor.modules.values():
         built = str(module.index)  # own name: a number
         for side in (donor.code, donor.sources):

@@ -1,7 +1,7 @@
-"""Test files that are nested more deeply than we read, which no compiler is given.
+"""Find test files whose classes are nested too deeply; no compiler gets them.
 
-javac takes the cube of the number of classes in each other before it says that no file can have such a name: of 1,500
-it takes hours, and nothing else of the module would be compiled.
+javac takes time cubic in the nesting depth before it reports that a class name is too long: a depth
+of 1,500 takes hours, and nothing else of the module would be compiled.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ _SUFFIX = '.java'
 
 
 def find_unread_tests(repository: Repository, rev: str) -> frozenset[str]:
-    """Their repository paths. Long files are compiled: that takes no longer than they are."""
+    """Return the repository paths of such files.
+
+    Files that are merely too long are compiled, since that takes time linear in their length.
+    """
     return frozenset(
         path
         for path, entry in repository.tree(rev).items()
@@ -27,10 +30,10 @@ def find_unread_tests(repository: Repository, rev: str) -> frozenset[str]:
 
 
 def name_test_class(path: str) -> str:
-    """The class that a test file is named after."""
+    """Return the class that a test file is named after."""
     placement = classify_path(path)
     assert placement is not None, 'it is a test file'
-    inner = placement.relative.partition('/')[2]  # of the folder of the language
+    inner = placement.relative.partition('/')[2]  # drop the folder of the programming language
     return inner.removesuffix(_SUFFIX).replace('/', '.')
 
 

@@ -1,4 +1,7 @@
-"""What smells in Java tests, each group of smells a module. Fulfils `coevo.languages.measures.SmellDetector`."""
+"""Detect smells in Java tests; each group of smells has its own module.
+
+Implements `coevo.languages.measures.SmellDetector`.
+"""
 
 from coevo.languages.java.smells.tsdetect import find_smells
 

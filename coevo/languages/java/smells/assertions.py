@@ -1,8 +1,9 @@
-"""Test smells of assertions.
+"""Detect test smells of assertions.
 
-Definitions: testsmells.org and the source of tsDetect 2.2. Ours differ where they say so. In all of
-them the message is where the library has it (see `coevo.languages.java.assertions.style`), assertions of JUnit 5, TestNG, AssertJ
-and Truth count, and the arguments of an AssertJ or Truth chain are the arguments of its assertion.
+Definitions: testsmells.org and the source of tsDetect 2.2; deviations are stated in the docstrings.
+For all of them, the message is at the library's position (see
+`coevo.languages.java.assertions.style`), assertions of JUnit 5, TestNG, AssertJ and Truth count,
+and the arguments in an AssertJ or Truth chain are arguments of its assertion.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ _BY_CHAIN = frozenset({'isTrue', 'isFalse', 'isNull', 'isNotNull'})
 
 
 def is_assertion_roulette(test: JavaTest) -> bool:
-    """Two assertions or more, of which one or more have no message.
+    """Return whether a test has two or more assertions, at least one of them without a message.
 
-    An `assertAll` counts as one assertion whose parts are told apart: it reports each of them.
+    An `assertAll` counts as one assertion with a message, since it reports each of its parts.
     """
     grouped = [group.node for group in find_assertion_groups(test.body)]
     single = [
@@ -52,10 +53,10 @@ def is_assertion_roulette(test: JavaTest) -> bool:
 
 
 def is_duplicate_assert(test: JavaTest) -> bool:
-    """The same assertion with the same arguments, or the same message, twice.
+    """Return whether the same assertion with equal arguments, or the same message, occurs twice.
 
-    tsDetect compares chains by their `assertThat(x)` alone and takes the first of three arguments for
-    the message; here the whole chain counts.
+    tsDetect compares chains only by their `assertThat(x)` and treats the first of three arguments
+    as the message; here the whole chain is compared.
     """
     assertions = list(_find_assertions(test))
     whole = [normalise_node(assertion.whole_node) for assertion in assertions]
@@ -65,12 +66,15 @@ def is_duplicate_assert(test: JavaTest) -> bool:
 
 
 def is_redundant_assertion(test: JavaTest) -> bool:
-    """An assertion about a literal, as in `assertTrue(true)`, or with equal expected and actual."""
+    """Return whether an assertion is about a literal, `assertTrue(true)`, or on equal sides."""
     return any(_is_redundant(test, assertion) for assertion in _find_assertions(test))
 
 
 def is_sensitive_equality(test: JavaTest) -> bool:
-    """A `toString` in the arguments of an assertion, a helper's too, or AssertJ's `hasToString`."""
+    """Return whether `toString` occurs in the arguments of an assertion or an asserting helper.
+
+    AssertJ's `hasToString` counts too.
+    """
     for call in find_calls(test.body):
         asserts = call.name == 'fail' or call.name.startswith('assert')
         if asserts and any(map(_mentions_to_string, call.arguments)):
@@ -83,10 +87,10 @@ def is_sensitive_equality(test: JavaTest) -> bool:
 
 
 def is_magic_number_test(test: JavaTest) -> bool:
-    """A numeric literal as an argument of an assertion, or one call or `new` below it.
+    """Return whether a numeric literal is an argument of an assertion, or of a call or `new` in it.
 
-    tsDetect 2.2 finds it in every test, since it compares with `>= 0`; the definition is followed here.
-    A delta counts and conditions of assertTrue do not, as there.
+    tsDetect 2.2 finds this smell in every test, since it compares with `>= 0`; here the definition
+    is followed. As in tsDetect, a delta counts and conditions of assertTrue do not.
     """
     for assertion in _find_assertions(test):
         if assertion.name not in _WITHOUT_NUMBERS and any(
@@ -97,10 +101,11 @@ def is_magic_number_test(test: JavaTest) -> bool:
 
 
 def is_unknown_test(test: JavaTest) -> bool:
-    """Neither an assertion nor an expected exception.
+    """Return whether a test has neither an assertion nor an expected exception.
 
-    tsDetect knows calls named `assert…` and `fail`. Here all that can fail a test counts: verified
-    mocks, expectations, `assert`, references to assertions, and bodies of anonymous classes.
+    tsDetect only knows calls named `assert…` and `fail`. Here everything that can fail a test
+    counts: verified mocks, expectations, `assert`, references to assertions, and bodies of
+    anonymous classes.
     """
     for annotation in ('Test', 'Property'):
         if {'expected', 'expectedExceptions'} & get_annotation_values(test.node, annotation).keys():
@@ -163,7 +168,7 @@ def _is_redundant_chain(assertion: Assertion, subject: Node) -> bool:
 
 
 def _unwrap_matcher(matcher: Node) -> Node:
-    """What a Hamcrest matcher compares with: `x` of `is(equalTo(x))`."""
+    """Return the operand of a Hamcrest matcher: `x` for `is(equalTo(x))`."""
     while matcher.type == 'method_invocation':
         name = matcher.child_by_field_name('name')
         below = matcher.child_by_field_name('arguments')

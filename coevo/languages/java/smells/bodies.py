@@ -1,7 +1,7 @@
-"""Test smells of a test's statements.
+"""Detect test smells of a test's statements.
 
-Definitions: testsmells.org and the source of tsDetect 2.2, whose thresholds are all zero here: one
-occurrence is the smell. Lambdas belong to a test, methods of local and anonymous classes do not.
+Definitions: testsmells.org and the source of tsDetect 2.2. All thresholds are zero here: one
+occurrence is enough. Lambdas belong to a test; methods of local and anonymous classes do not.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ _CLOCKS = ('TimeUnit', 'java.util.concurrent.TimeUnit')
 
 
 def is_conditional_test_logic(test: JavaTest) -> bool:
-    """An if, a switch, a `?:` or a loop.
+    """Return whether a test contains an if, a switch, a `?:` or a loop.
 
-    tsDetect has no `do`. In a @TestFactory of JUnit 5 only lambdas are judged: the rest makes tests.
+    tsDetect does not look for `do`. In a @TestFactory of JUnit 5 only lambdas are checked, since
+    the other statements create the tests.
     """
     roots: Iterator[Node] = iter([test.body])
     if 'TestFactory' in test.member.annotations:
@@ -50,21 +51,21 @@ def is_conditional_test_logic(test: JavaTest) -> bool:
 
 
 def is_empty_test(test: JavaTest) -> bool:
-    """No statement: comments at most."""
+    """Return whether a test has no statements; comments do not count."""
     return not list_named_children(test.body)
 
 
 def is_exception_handling(test: JavaTest) -> bool:
-    """A catch clause or a throw statement.
+    """Return whether a test has a catch clause or a throw statement.
 
-    tsDetect 2.2 counts a `throws` clause too, its documentation does not: the exception then goes to
-    the framework, as the smell asks for. JUnit 5's assertThrows is no handling.
+    tsDetect 2.2 counts a `throws` clause too, contrary to its documentation: such an exception goes
+    to the framework, as the smell recommends. JUnit 5's assertThrows does not count.
     """
     return any(node.type in _EXCEPTIONS for node in iterate_nodes(test.body, classes=False))
 
 
 def is_redundant_print(test: JavaTest) -> bool:
-    """A print to System.out or, which tsDetect does not look for, to System.err."""
+    """Return whether a test prints to System.out or, unlike tsDetect, to System.err."""
     return any(
         call.name in _PRINTING
         and call.receiver is not None
@@ -74,7 +75,7 @@ def is_redundant_print(test: JavaTest) -> bool:
 
 
 def is_sleepy_test(test: JavaTest) -> bool:
-    """Thread.sleep, or TimeUnit's, which tsDetect does not look for."""
+    """Return whether a test calls Thread.sleep or, unlike tsDetect, TimeUnit's `sleep`."""
     for call in find_calls(test.body):
         if call.name == 'sleep' and call.receiver is not None:
             receiver = normalise_node(call.receiver)

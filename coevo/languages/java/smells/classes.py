@@ -1,4 +1,4 @@
-"""Test smells of a test class, each laid to those of its test methods that it concerns.
+"""Detect test smells of a test class, attributed to the test methods that they concern.
 
 Definitions: testsmells.org and the source of tsDetect 2.2.
 """
@@ -19,10 +19,11 @@ _SET_UP = frozenset({'Before', 'BeforeEach', 'BeforeMethod'})
 
 
 def is_constructor_initialization(test: JavaTest) -> bool:
-    """The class of the test, or one around it, declares a constructor; concerns all its tests.
+    """Return whether the test's class, or one enclosing it, declares a constructor.
 
-    tsDetect looks at the main class of the file. Constructors with parameters that a runner fills are
-    none here: those of JUnit 4's Parameterized and Theories, and all in JUnit 5.
+    Concerns all tests of the class. tsDetect checks the main class of the file. Constructors whose
+    parameters a runner fills do not count: those under @RunWith, such as JUnit 4's Parameterized
+    and Theories, and all in JUnit 5.
     """
     return any(
         member.kind == 'constructor'
@@ -33,18 +34,18 @@ def is_constructor_initialization(test: JavaTest) -> bool:
 
 
 def is_default_test(test: JavaTest) -> bool:
-    """A class with the name that Android Studio gives its examples; concerns all its tests."""
+    """Return whether the class has a default name of Android Studio; concerns all of its tests."""
     return any(
         type_.simple in _DEFAULT_CLASSES for type_ in test.file.list_enclosing_types(test.type)
     )
 
 
 def is_ignored_test(test: JavaTest) -> bool:
-    """@Ignore, JUnit 5's @Disabled or TestNG's `enabled = false`, on the test or a class around it.
+    """Return whether a test or an enclosing class has @Ignore, @Disabled or `enabled = false`.
 
-    tsDetect takes methods `test…` that are not public for ignored too; such are no tests here, or
-    JUnit 5 runs them. Conditions (@DisabledOnOs and the like) do not ignore a test. The other smells
-    of an ignored test are told as well.
+    tsDetect also treats methods `test…` that are not public as ignored; here these are either no
+    tests or JUnit 5 runs them. Conditions such as @DisabledOnOs do not count. The other smells of
+    an ignored test are reported as well.
     """
     types = test.file.list_enclosing_types(test.type)
     annotations = {*test.member.annotations, *(name for t in types for name in t.annotations)}
@@ -55,10 +56,11 @@ def is_ignored_test(test: JavaTest) -> bool:
 
 
 def is_general_fixture(test: JavaTest) -> bool:
-    """A field that the class's set-up assigns and the test does not use; concerns that test.
+    """Return whether the class's set-up assigns a field that this test does not use.
 
-    Set-up is setUp, @Before, JUnit 5's @BeforeEach and TestNG's @BeforeMethod. Unlike in tsDetect a use
-    in a method of the class that the test calls counts, and so does an assignment to `this.x`.
+    Set-up is setUp, @Before, JUnit 5's @BeforeEach and TestNG's @BeforeMethod. Unlike in tsDetect,
+    a use in a method of the class that the test calls counts, and so does an assignment to
+    `this.x`.
     """
     assigned = {
         name
@@ -82,7 +84,7 @@ def _find_set_up_methods(type_: DeclaredType) -> Iterator[Member]:
 
 
 def _find_assigned_fields(test: JavaTest, member: Member) -> Iterator[str]:
-    """The fields of the class that a method's own statements assign."""
+    """Yield the fields of the class that a method's own top-level statements assign."""
     fields = {m.name for m in test.type.members if m.kind == 'field'}
     body = test.file.find_node(member).child_by_field_name('body')
     for statement in body.named_children if body is not None else ():
@@ -99,7 +101,10 @@ def _is_assignment(expression: Node) -> bool:
 
 
 def _find_used_names(test: JavaTest) -> set[str]:
-    """The identifiers in a test and in the methods of its class that it calls, however deep."""
+    """Return the identifiers in a test and in the methods of its class that it calls.
+
+    Calls of these methods are followed as well.
+    """
     set_up = {member.start_byte for member in _find_set_up_methods(test.type)}
     methods = [m for m in test.type.members if m.kind == 'method' and m.start_byte not in set_up]
     names: set[str] = set()

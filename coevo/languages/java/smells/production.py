@@ -1,9 +1,10 @@
-"""Test smells of the calls that tests make of their class under test.
+"""Detect test smells of the calls that tests make to their class under test.
 
-Definitions: testsmells.org and the source of tsDetect 2.2. A call is one of the class under test if its
-receiver is that class or a variable of it, or if it has the name and the number of arguments of one of its
-public or protected methods. tsDetect asks no more; here such a call is not on another class, nor on a
-variable whose type is the JDK's, nor, but for a static import, one without a receiver.
+Definitions: testsmells.org and the source of tsDetect 2.2. A call is one to the class under test if
+its receiver is that class or a variable of it, or if its name and number of arguments match one of
+that class's public or protected methods. tsDetect requires no more. Here such a call is excluded if
+its receiver is another class or a variable of a JDK type, or if it has no receiver and is not
+statically imported.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ Signature = tuple[str, int]
 
 
 def is_eager_test(test: JavaTest, production: DeclaredType) -> bool:
-    """Calls of two methods of the class under test or more.
+    """Return whether a test calls two or more methods of the class under test.
 
-    tsDetect (threshold 1) counts a method again for each of its calls; its documentation asks for
-    several methods.
+    tsDetect (threshold 1) counts every call, even repeated calls of one method; its documentation
+    requires several methods.
     """
     return len(_collect_called_signatures(test, production)) > 1
 
 
 def is_lazy_test(test: JavaTest, production: DeclaredType) -> bool:
-    """A call of a method of the class under test that another test of the file calls too."""
+    """Return whether a test calls a method under test that another test of the file calls too."""
     own = _collect_called_signatures(test, production)
     return bool(own) and any(
         not own.isdisjoint(_collect_called_signatures(other, production))
@@ -69,7 +70,7 @@ def _list_signatures(production: DeclaredType) -> Iterator[Signature]:
 
 
 def _is_call_of(test: JavaTest, call: JavaCall, production: DeclaredType) -> bool | None:
-    """Whether a call is one of a class's methods by its receiver; None if that does not tell."""
+    """Return whether the receiver shows that a call belongs to the class; None if it is unclear."""
     if call.receiver is None:
         return None if _is_static_import(test, call.name, production) else False
     if (created := find_created_type(call.receiver)) is not None:
@@ -80,7 +81,7 @@ def _is_call_of(test: JavaTest, call: JavaCall, production: DeclaredType) -> boo
     if name == production.simple:
         return True
     if name not in test.variables:
-        # With a capital it is another class; else a field that is inherited.
+        # A capital letter means another class; otherwise it is an inherited field.
         return False if name[:1].isupper() else None
     variable = test.variables[name]
     initial_type = find_created_type(variable.value) if variable.value is not None else None
@@ -97,7 +98,7 @@ def _is_jdk_type(test: JavaTest, simple: str) -> bool:
 
 
 def _get_variable_name(receiver: Node) -> str | None:
-    """The name in `name` and `this.name`, None for any other expression."""
+    """Return the name in `name` or `this.name`; None for any other expression."""
     if receiver.type == 'identifier':
         return get_text(receiver)
     if receiver.type == 'field_access' and get_text(receiver).startswith('this.'):

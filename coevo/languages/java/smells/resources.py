@@ -1,8 +1,8 @@
-"""Test smells of files, databases and the network.
+"""Detect test smells of files, databases and the network.
 
-Definitions: testsmells.org and the source of tsDetect 2.2, by the types' names there; thresholds are
-zero. tsDetect goes by simple names alone; here an import of the name from elsewhere rules it out. A
-variable declared with `var` has the type that its initializer creates.
+Definitions: testsmells.org and the source of tsDetect 2.2, with its type names; thresholds are
+zero. tsDetect matches simple names only; here an import of that name from another package rules it
+out. A variable declared with `var` has the type that its initializer creates.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from coevo.languages.java.reading.calls import (
 )
 from coevo.languages.java.reading.source import JavaTest
 
-# The types of tsDetect by package, and the siblings of its FileOutputStream in java.io.
+# The types of tsDetect by package, and the related types of its FileOutputStream in java.io.
 _PACKAGES = {
     'File': ('java.io',),
     'FileInputStream': ('java.io',),
@@ -65,7 +65,11 @@ _CHECKS = frozenset({'exists', 'isFile', 'notExists'})
 
 
 def is_mystery_guest(test: JavaTest) -> bool:
-    """A local variable of a type for files, databases or HTTP that is no mock, or a call for one."""
+    """Return whether a test uses files, databases or HTTP.
+
+    A local variable of such a type counts unless it is a mock, and so does a call that is typical
+    of such resources.
+    """
     if any(call.name in _CALLS for call in find_calls(test.body)):
         return True
     return any(
@@ -77,9 +81,9 @@ def is_mystery_guest(test: JavaTest) -> bool:
 
 
 def is_resource_optimism(test: JavaTest) -> bool:
-    """A File that the test declares, or makes in passing, and never asks whether it exists.
+    """Return whether a test declares or creates a File without checking that it exists.
 
-    tsDetect blames `new File(x).exists()` too, though it asks.
+    tsDetect also reports `new File(x).exists()`, although that is a check.
     """
     if not _is_resource(test, 'File'):
         return False
@@ -100,7 +104,7 @@ def _is_variable_initializer(node: Node) -> bool:
 
 
 def _is_resource(test: JavaTest, simple: str) -> bool:
-    """Whether a simple name means the type for resources in a test's file."""
+    """Return whether a simple name refers to the resource type in a test's file."""
     packages = _PACKAGES.get(simple)
     if packages is None:
         return False

@@ -1,8 +1,9 @@
 """The 19 test smells that AgoneTest (III-E) reports, as tsDetect (testsmells.org) defines them.
 
-They are judged on syntax. Those of the class are laid to its methods: Constructor Initialization, Default
-Test and an ignored class to all its test methods, General Fixture to those that leave a field unused, Lazy
-Test to each of those that call the same production method. Eager and Lazy Test need the class under test.
+They are detected in the syntax tree. Smells of a class are attributed to its methods: Constructor
+Initialization, Default Test and an ignored class to all of its test methods, General Fixture to
+those that leave a field unused, Lazy Test to each of those that call the same production method.
+Eager and Lazy Test need the class under test.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from coevo.model.records import TestMethod
 
 
 class JavaSmell(StrEnum):
+    """The names of the test smells in the data."""
+
     ASSERTION_ROULETTE = 'assertion_roulette'
     CONDITIONAL_TEST_LOGIC = 'conditional_test_logic'
     CONSTRUCTOR_INITIALIZATION = 'constructor_initialization'
@@ -66,10 +69,12 @@ _OF_PRODUCTION: Mapping[JavaSmell, Callable[[JavaTest, DeclaredType], bool]] = {
 def find_smells(
     source: bytes, method: TestMethod, production: DeclaredType | None = None
 ) -> tuple[JavaSmell, ...]:
-    """The smells of a test method in its file, sorted; LookupError if the file declares no such.
+    """Return the smells of a test method, sorted.
 
     source      the test file
-    production  the class under test; without it Eager and Lazy Test are not looked for
+    production  the class under test; if None, Eager and Lazy Test are not looked for
+
+    Raises: LookupError if the file does not declare the method.
     """
     test = parse_java_source(source).find_test(method)
     smells = [smell for smell, is_smelly in _OF_TESTS.items() if is_smelly(test)]

@@ -1,4 +1,7 @@
-"""Java files cut and put together again. Fulfils `coevo.languages.surgery.FileSurgery`."""
+"""Cut Java files and put them together again.
+
+Implements `coevo.languages.surgery.FileSurgery`.
+"""
 
 from coevo.languages.java.surgery.reach import (
     find_derived_classes as find_derived_classes,

@@ -1,4 +1,4 @@
-"""Defects in tests of Java. Fulfils `coevo.languages.measures.DefectInsertion`."""
+"""Insert defects into Java tests; implements `coevo.languages.measures.DefectInsertion`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ _THROWS = b' ((Object) null).hashCode();'
 _ARGUMENT = b'null'
 
 Insert = Callable[[JavaSource, bytes, Member, Sequence[Member]], Iterator[bytes]]
-"""From a file, a test of it and all its tests to texts with a defect."""
+"""Takes a parsed file, its text, a test and all tests; yields texts with a defect."""
 
 
 def insert_defects(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[bytes]:
+    """Yield versions of a test file with a defect of the given kind."""
     if kind is Defect.MISSED_DEPENDENCIES:
         yield from _remove_import(source)
         return
@@ -41,7 +42,7 @@ def _remove_import(source: bytes) -> Iterator[bytes]:
 def _remove_assertions(
     file: JavaSource, source: bytes, test: Member, tests: Sequence[Member]
 ) -> Iterator[bytes]:
-    """All assertions that are statements of their own."""
+    """Remove all assertions that are statements of their own."""
     edits, removed_any = TextEdits(source), False
     for assertion in find_assertions(file.find_node(test)):
         statement = assertion.whole_node.parent
@@ -55,7 +56,7 @@ def _remove_assertions(
 def _copy_other_body(
     file: JavaSource, source: bytes, test: Member, tests: Sequence[Member]
 ) -> Iterator[bytes]:
-    """The body of another test in place of its own."""
+    """Replace the test's body by that of another test."""
     body = _get_body(file, test)
     for other in tests:
         another = _get_body(file, other)
@@ -67,7 +68,7 @@ def _copy_other_body(
 def _insert_undefined_name(
     file: JavaSource, source: bytes, test: Member, tests: Sequence[Member]
 ) -> Iterator[bytes]:
-    """A name that nothing has, where something is called or handed over."""
+    """Make a name undefined that is used as a receiver or an argument."""
     for call in find_calls(_get_body_or_node(file, test)):
         for node in (call.receiver, *call.arguments):
             if node is not None and node.type == 'identifier':
@@ -78,7 +79,7 @@ def _insert_undefined_name(
 def _add_call_argument(
     file: JavaSource, source: bytes, test: Member, tests: Sequence[Member]
 ) -> Iterator[bytes]:
-    """One argument more than a method takes."""
+    """Add one argument too many to a call that is not an assertion."""
     asserted = {assertion.call.node.id for assertion in find_assertions(file.find_node(test))}
     for call in find_calls(_get_body_or_node(file, test)):
         arguments = call.node.child_by_field_name('arguments')
@@ -117,7 +118,7 @@ def _duplicate_test(
 def _insert_syntax_error(
     file: JavaSource, source: bytes, test: Member, tests: Sequence[Member]
 ) -> Iterator[bytes]:
-    """The last statement of a test without what ends it."""
+    """Remove the last character, such as `;`, of the test's last statement."""
     body = _get_body(file, test)
     statements = list_named_children(body) if body is not None else []
     if statements:
@@ -137,7 +138,7 @@ _INSERTIONS: Mapping[Defect, Insert] = {
 
 
 def _get_body_or_node(file: JavaSource, test: Member) -> Node:
-    """Its body, or the whole of what has none."""
+    """Return the test's body, or the whole declaration if it has none."""
     return _get_body(file, test) or file.find_node(test)
 
 

@@ -1,6 +1,6 @@
-"""A Java file as pieces that can be taken out of it or put into another version of it.
+"""Split a Java file into pieces that can be removed from it or added to another version of it.
 
-A piece is an import, a member or a whole type, with the comments above it and behind it.
+A piece is an import, a member or a whole type, with the comments above it and after it.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _PRIMITIVES = frozenset(
 )
 
 Key = tuple[str, str, tuple[str, ...], tuple[str, ...]]
-"""Kind, owner, names and parameters: what two versions of one piece have in common."""
+"""Kind, owner, names and parameters, which identify a piece in two versions of a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JavaPiece:
-    """A declaration, equal to itself alone; start and end (bytes) take in its comments.
+    """A declaration, equal only to itself; `start` and `end` (bytes) include its comments.
 
     kind      import, method, constructor, field, initializer or type
-    owner     binary name of the type around it, '' if there is none
-    names     what it declares: several for a field of several declarators, '*' for a wildcard
-    uses      every name in it that may mean another piece
-    mentions  those of them that stand without a qualifier, local variables aside
+    owner     binary name of the enclosing type, '' if there is none
+    names     the declared names: several for a field with several declarators, '*' for a wildcard
+    uses      every name in it that may refer to another piece
+    mentions  those names in `uses` that occur unqualified, without local variables
     """
 
     kind: str
@@ -55,24 +55,27 @@ class JavaPiece:
     imported: Import | None = None
 
     def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
-        """Whether some names may mean it."""
+        """Return whether one of the names may refer to this piece."""
         return not names.isdisjoint(self.names)
 
     @property
     def key(self) -> Key:
+        """The identity of the piece, see `Key`."""
         return self.kind, self.owner, self.names, self.parameters
 
     @property
     def start_byte(self) -> int | None:
+        """The offset of the declaration without its comments; None for imports and types."""
         return self.members[0].start_byte if self.members else None
 
     @property
     def span(self) -> Span:
+        """The piece's byte offsets, including its comments."""
         return self.start, self.end
 
 
 class JavaOutline:
-    """A parsed file with what it takes to cut it into pieces."""
+    """A parsed file with the data for cutting it into pieces."""
 
     def __init__(self, source: bytes) -> None:
         root = Parser(JAVA).parse(source).root_node
@@ -87,10 +90,11 @@ class JavaOutline:
         self._comment_ends = dict(self._tokens.comments)
 
     def get_text(self, piece: JavaPiece) -> bytes:
+        """Return the source of a piece."""
         return self.source[piece.start : piece.end]
 
     def find_names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
-        """Identifiers and words of string literals in what `spans` leave, imports aside."""
+        """Return identifiers and words of string literals outside the spans and outside imports."""
         imports = [(item.start_byte, item.end_byte) for item in self.file.imports]
         remaining = self._tokens.slice_spans(
             subtract_holes((0, len(self.source)), [*imports, *spans])
@@ -98,6 +102,7 @@ class JavaOutline:
         return remaining.names | _find_words(remaining.strings)
 
     def list_imports(self) -> list[JavaPiece]:
+        """Return the imports as pieces."""
         return [
             JavaPiece(
                 kind='import',
@@ -112,6 +117,7 @@ class JavaOutline:
         ]
 
     def list_members(self, type_: DeclaredType) -> Iterator[JavaPiece]:
+        """Yield the members of a type as pieces; a field with several declarators is one piece."""
         own = frozenset({type_.simple, *type_.around})
         for _, group in groupby(type_.members, key=lambda member: member.start_byte):
             members = tuple(group)
@@ -130,7 +136,7 @@ class JavaOutline:
             )
 
     def make_whole_type(self, type_: DeclaredType) -> JavaPiece:
-        """A type with all that is in it."""
+        """Return a type with all of its contents as one piece."""
         tokens = self._tokens.slice_spans([(type_.start_byte, type_.end_byte)])
         return JavaPiece(
             kind='type',
@@ -144,7 +150,7 @@ class JavaOutline:
         )
 
     def list_pieces(self, opened: AbstractSet[str]) -> list[JavaPiece]:
-        """All pieces in order: the types named in `opened` by their members, the others whole."""
+        """Return all pieces in order: types in `opened` by their members, other types whole."""
         pieces = self.list_imports()
         for type_ in self.file.types:
             if type_.name in opened:
@@ -154,7 +160,7 @@ class JavaOutline:
         return sorted(pieces, key=lambda piece: piece.start)
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, JavaPiece]]:
-        """All types, the only one at the top of the file aside."""
+        """Yield every type that can be removed: all but a file's only top-level type."""
         is_alone = len([type_ for type_ in self.types.values() if not type_.outer]) == 1
         for type_ in self.file.types:
             if type_.outer or not is_alone:
@@ -162,11 +168,15 @@ class JavaOutline:
 
     @cached_property
     def tests(self) -> tuple[Member, ...]:
-        """The test methods as far as this file alone tells."""
+        """The test methods that can be recognised from this file alone."""
         return tuple(member for _, member in find_tests(self.file, self.file.index_types()))
 
     def find_declaration(self, method: TestMethod, when: str) -> Member:
-        """The declaration of a test method; StartStateInvalid, which says `new` of either revision."""
+        """Return the declaration of a test method.
+
+        Raises: StartStateInvalid if there is none; its message always says `new`, whatever `when`
+        is.
+        """
         for member in self._find_members_like(method):
             return member
         raise StartStateInvalid(
@@ -174,11 +184,15 @@ class JavaOutline:
         )
 
     def find_namesake(self, method: TestMethod) -> TestMethod | None:
-        """A method of the same name that was no test, or was not seen to be one."""
+        """Return `method` if the file has a method of that name and parameters that may be a test.
+
+        Returns None if there is none, or only fixtures.
+        """
         alike = self._find_members_like(method)
         return None if all(map(is_fixture, alike)) else method
 
     def is_well_formed(self) -> bool:
+        """Return whether the file has no syntax errors."""
         return not self.file.has_error
 
     def _find_members_like(self, method: TestMethod) -> Iterator[Member]:
@@ -189,7 +203,7 @@ class JavaOutline:
                 yield member
 
     def _find_start_with_comments(self, start: int) -> int:
-        """Where the comments begin that stand directly above, on lines of their own."""
+        """Return the start of the comments directly above, on lines of their own."""
         while True:
             before = find_code_end(self.source, start)
             comment = self._comment_starts.get(before, self._comment_starts.get(before + 1))
@@ -201,7 +215,7 @@ class JavaOutline:
             start = comment
 
     def _find_end_with_comment(self, end: int) -> int:
-        """Where a comment ends that closes the line."""
+        """Return the end of a comment that follows on the same line; `end` if there is none."""
         stop = self.source.find(b'\n', end)
         line = self.source[end : stop if stop >= 0 else len(self.source)]
         begin = end + len(line) - len(line.lstrip())
@@ -213,6 +227,7 @@ class JavaOutline:
 
 @lru_cache(maxsize=16)
 def make_outline(source: bytes) -> JavaOutline:
+    """Return the outline of a file; cached."""
     return JavaOutline(source)
 
 
@@ -221,7 +236,11 @@ def _get_span(member: Member) -> Span:
 
 
 def _find_used_names(member: Member) -> frozenset[str]:
-    """Names used; its own only if it invokes an overload or names its source by being named so."""
+    """Return the names that a member uses.
+
+    Its own name counts only if it invokes an overload, or if its @MethodSource defaults to that
+    name.
+    """
     own = {member.name}
     if member.name in member.calls or 'MethodSource' in member.annotations:
         own = set()
@@ -229,12 +248,15 @@ def _find_used_names(member: Member) -> frozenset[str]:
 
 
 def _find_words(strings: Iterable[str]) -> frozenset[str]:
-    """Identifiers in strings without spaces, such as `@MethodSource("numbers")` has."""
+    """Return identifiers in strings without spaces, such as `@MethodSource("numbers")`."""
     return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
 
 
 def _find_mentions(found: JavaSlice, own: AbstractSet[str]) -> frozenset[str]:
-    """Names without a qualifier but `this` or a class's own name; local variables left out."""
+    """Return names that are unqualified, or qualified by `this`, `super` or an enclosing class.
+
+    Local variables are left out.
+    """
     free, qualified, declared = set(_find_words(found.strings)), set(), set()
     edge = JavaToken(start=-1, text='', kind='')
     tokens = (edge, edge, *found.tokens, edge)
@@ -252,7 +274,7 @@ def _find_mentions(found: JavaSlice, own: AbstractSet[str]) -> frozenset[str]:
 
 
 def _declares_variable(before: JavaToken, after: JavaToken) -> bool:
-    """Whether what stands between two tokens is the name of a variable that is declared there."""
+    """Return whether the token between two others is the name of a variable declared there."""
     if before.kind == 'type_identifier' or before.text in _PRIMITIVES:
         return True
     return before.text == '>' and after.text == '='

@@ -1,4 +1,7 @@
-"""Statements and comments of no effect, in Java. Fulfils `coevo.languages.placebos.PlaceboInsertion`."""
+"""Insert statements and comments without effect into Java code.
+
+Implements `coevo.languages.placebos.PlaceboInsertion`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from coevo.languages.undoing import LocatedDeclaration
 _BLOCKS = ('block', 'constructor_body')
 _CALLS_ANOTHER_CONSTRUCTOR = 'explicit_constructor_invocation'
 
-# Of a word: whole numbers below the count.
+# Calls on a string literal that return integers; the results are below _MOST_COUNTED.
 _CALLS = (b'length()', b"indexOf('_')", b"lastIndexOf('.')", b'compareTo("")', b'codePointAt(0)')
 _MOST_COUNTED = 130
 
@@ -23,6 +26,7 @@ _MOST_COUNTED = 130
 def choose_insertion(
     declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
 ) -> tuple[int, bytes]:
+    """Return the offset and text of a placebo for a declaration."""
     at, text = _draw_insertion(declared, draw)
     lines = choose_line_breaks(kind, draw) or b' '
     return at, text + lines
@@ -38,13 +42,17 @@ def _draw_insertion(declared: LocatedDeclaration, draw: Random) -> tuple[int, by
 
 
 def _find_insertion_offsets(declaration: Node) -> Iterator[int]:
-    """Where a statement can stand: before one that is there, which can be reached if it compiles."""
+    """Yield the offsets where a statement may be inserted.
+
+    They lie before existing statements, which are reachable if the code compiles, and in empty
+    blocks.
+    """
     for block in iterate_nodes(declaration, classes=True):
         if block.type not in _BLOCKS:
             continue
         statements = list_named_children(block)
         calls = [s for s in statements if s.type == _CALLS_ANOTHER_CONSTRUCTOR]
-        if calls:  # nothing may stand before it
+        if calls:  # it must remain the first statement
             yield calls[0].end_byte
             statements = statements[statements.index(calls[0]) + 1 :]
         elif not statements:
@@ -53,8 +61,11 @@ def _find_insertion_offsets(declaration: Node) -> Iterator[int]:
 
 
 def _make_statement(draw: Random) -> bytes:
-    """A number in a variable of its own. A call and a text go into the class's constants with it: who
-    compares these, as those of a change or of a mutant that calls something else, sees them, too."""
+    """Return a statement that stores a number in a new variable.
+
+    Its call and string also enter the class's constants. A test that compares constants therefore
+    notices a placebo, just as it notices a change or a mutant that calls another method.
+    """
     name, number = invent_word(draw), draw.randint(100_000, 1_000_000_000)
     value = b'"%b".%b' % (invent_word(draw), draw.choice(_CALLS))
     forms = (

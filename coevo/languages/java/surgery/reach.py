@@ -1,4 +1,4 @@
-"""Which other files of a tree know a Java test file, and by which names."""
+"""Find the other files of a tree that refer to a Java test file, and the names that they use."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ from coevo.languages.java.reading.trees import open_tree
 
 
 def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
-    """All names in files that mention a type of a file, derive from one, or that one derives from.
+    """Return all names in test files that are related to the types of a file.
 
-    Main sources cannot see the test tree, so they do not count.
+    Such a file mentions one of the types, declares a subtype of one, or declares a supertype of
+    one. Main sources cannot access the test tree, so they do not count.
     """
     own = parse(repository.blob(repository.tree(rev)[path].oid)).types
     files = load_other_files(repository, open_tree(repository, rev), path, '.java')
@@ -34,15 +35,17 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
 def find_derived_classes(
     repository: Repository, rev: str, path: str, names: Iterable[str]
 ) -> Iterator[tuple[str, bytes, frozenset[str]]]:
-    """Other test files that declare classes below some types, by simple names: path, content, and
-    the binary names of these classes; sorted by path."""
+    """Yield other test files that declare subtypes of some types, given by simple names.
+
+    Each comes with path, content and the binary names of these classes; sorted by path.
+    """
     files = load_other_files(repository, open_tree(repository, rev), path, '.java')
     for other, below in find_derived_types(files, names, parse):
         yield other, files[other], below
 
 
 def _find_files_below(files: Mapping[str, bytes], own: Iterable[DeclaredType]) -> set[str]:
-    """The files that mention a type or one derived from it."""
+    """Return the files that mention one of the types or a type derived from one."""
     all_users: dict[str, SourceFile] = {}
     names = {type_.simple for type_ in own}
     while users := find_mentioning(files, names, parse, all_users):
@@ -59,6 +62,7 @@ _SETTINGS = (
 
 
 def make_mention_finder(repository: Repository, rev: str) -> FileMentionFinder:
+    """Return a finder of files that mention the types of other files."""
     return FileMentionFinder(repository, rev, open_tree(repository, rev), _RULES)
 
 

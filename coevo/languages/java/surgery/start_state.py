@@ -1,4 +1,4 @@
-"""Which pieces of a Java file go with tests, and which of another version of it come, and where."""
+"""Choose the pieces of a Java file to remove with tests, and the old pieces to add."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.text_edits import TextEdits, find_indentation
 from coevo.model.records import TestMethod
 
-# Seen without any import; a wildcard is not brought for their sake.
+# Names that need no import; no wildcard import is added because of them.
 _EVERYWHERE = frozenset(
     [
         'Object',
@@ -56,7 +56,7 @@ OldJavaFile = OldFile[JavaOutline, JavaPiece]
 
 
 class JavaNeeds:
-    """Fulfils `coevo.languages.core.cut_plans.Needs`."""
+    """The old pieces that a start file needs; implements `coevo.languages.core.cut_plans.Needs`."""
 
     def __init__(self, file: OldJavaFile) -> None:
         self._file = file
@@ -64,6 +64,11 @@ class JavaNeeds:
         self._known = {*(_get_slot(piece) for piece in self._left), *self._list_inner_slots()}
 
     def may_be_added(self, piece: JavaPiece) -> bool:
+        """Return whether a piece of the old file may be added to the new one.
+
+        Wildcards, initialisers, constructors of the test classes, and pieces that the new file
+        already has may not.
+        """
         return (
             piece.names != ('*',)
             and piece.kind != 'initializer'
@@ -75,7 +80,7 @@ class JavaNeeds:
     def list_needed(
         self, free: Sequence[JavaPiece], brought: AbstractSet[JavaPiece]
     ) -> Iterator[JavaPiece]:
-        """What is named, and what sets up a field that is brought."""
+        """Yield pieces that the added ones refer to, and set-up methods that use an added field."""
         uses = frozenset().union(*(piece.uses for piece in brought))
         fields = {name for p in brought if p.kind == 'field' for name in p.names}
         for piece in free:
@@ -85,6 +90,7 @@ class JavaNeeds:
                 yield piece
 
     def list_wildcards(self, brought: AbstractSet[JavaPiece]) -> list[JavaPiece]:
+        """Return wildcard imports of the old file that may provide an otherwise unknown name."""
         file = self._file
         explained = _EVERYWHERE | file.new.find_names_outside(file.plan.removed_spans)
         explained |= {name for piece in (*self._left, *brought) for name in piece.names}
@@ -99,11 +105,14 @@ class JavaNeeds:
         ]
 
     def _is_foreign(self, piece: JavaPiece) -> bool:
-        """Whether a piece is a member of a type beside the test classes: used by a qualified name."""
+        """Return whether a piece is a member of a type other than the test classes.
+
+        Such a member is used by a qualified name.
+        """
         return piece.kind not in ('import', 'type') and piece.owner not in self._file.renamed
 
     def _list_inner_slots(self) -> Iterator[Key]:
-        """The slots of what stands inside of types that are left whole."""
+        """Yield the slots of everything inside types that are left whole."""
         new = self._file.new
         whole = (piece for piece in self._left if piece.kind == 'type')
         for name in sorted({name for piece in whole for name in list_inner_types(new, piece)}):
@@ -112,7 +121,7 @@ class JavaNeeds:
             yield from (_get_slot(piece) for piece in new.list_members(type_))
 
     def _is_covered_by_wildcard(self, piece: JavaPiece) -> bool:
-        """Whether the new file imports a name by a wildcard."""
+        """Return whether the new file imports a name by a wildcard."""
         if piece.imported is None:
             return False
         package = piece.imported.text.rpartition('.')[0]
@@ -126,7 +135,7 @@ class JavaNeeds:
 
 
 def _list_opened_types(file: OldJavaFile) -> set[str]:
-    """The types that stand at new, too."""
+    """Return the types of the old file that the new file has, too."""
     left = file.plan.left
     standing = {piece.owner for piece in left if piece.kind != 'import'}
     standing |= set(file.renamed.values())
@@ -137,7 +146,7 @@ def _list_opened_types(file: OldJavaFile) -> set[str]:
 
 
 def translate_name(file: OldJavaFile, name: str) -> str:
-    """The name that a type of the old file has, or would have, in the new one."""
+    """Return the name that a type of the old file has, or would have, in the new one."""
     if name in file.renamed:
         return file.renamed[name]
     simple = file.old.types[name].simple
@@ -152,7 +161,10 @@ def _translate_owner(file: OldJavaFile, piece: JavaPiece) -> str:
 
 
 def _find_test(file: OldJavaFile, method: TestMethod) -> JavaPiece:
-    """Its piece, or that of a helper."""
+    """Return the piece of a test or helper.
+
+    Raises: StartStateInvalid if the old file does not declare it.
+    """
     for piece in file.pieces:
         if (
             piece.kind in ('method', 'field')
@@ -165,7 +177,7 @@ def _find_test(file: OldJavaFile, method: TestMethod) -> JavaPiece:
 
 
 def list_slots(piece: JavaPiece, owner: str) -> list[Key]:
-    """What a piece is known by: of two imports for one simple name there is place for one."""
+    """Return the slots that a piece occupies; two imports of one simple name share a slot."""
     is_named_import = piece.kind == 'import' and piece.names != ('*',)
     return [(piece.kind, owner, piece.names, () if is_named_import else piece.parameters)]
 
@@ -179,12 +191,13 @@ def _is_set_up(piece: JavaPiece) -> bool:
     return piece.kind == 'method' and any(is_fixture(member) for member in piece.members)
 
 
-# A field with one of these is a helper of the tests that name it, no fixture of all of them.
+# A field with only these annotations is a helper of the tests that use it, not a fixture of all
+# tests.
 _HELPER_ANNOTATIONS = frozenset({'Rule', 'TempDir', 'Captor', 'SuppressWarnings', 'Deprecated'})
 
 
 def _list_lookalikes(file: JavaOutline, targets: Sequence[Declared]) -> Iterator[Member]:
-    """Methods that are annotated as a target is, or named as tests were."""
+    """Yield methods that share an annotation with a target, or are named like JUnit 3 tests."""
     members = [member for type_ in file.file.types for member in type_.members]
     chosen = {declared.start_byte for declared in targets}
     marks = {name for m in members if m.start_byte in chosen for name in m.annotations}
@@ -244,13 +257,13 @@ def _describe_duplicate(key: Key) -> str:
     return f'{owner} would declare the {kind} {names[0]} twice'
 
 
-# Where a piece that a start file brings from its old file is put: where it stood among others.
+# Insert a piece of the old file at the corresponding position of the start file.
 
 
 def _add_piece(
     edits: TextEdits, file: OldJavaFile, piece: JavaPiece, standing: Sequence[JavaPiece]
 ) -> None:
-    """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
+    """Insert a piece next to its nearest neighbour in the old file that the new file has, too."""
     anchors: dict[Hashable, JavaPiece] = {
         slot: other for other in standing for slot in list_slots(other, other.owner)
     }
@@ -281,13 +294,13 @@ def _get_level(piece: JavaPiece) -> tuple[bool, str]:
 
 
 def _has_empty_line_above(file: OldJavaFile, piece: JavaPiece) -> bool:
-    """Whether an empty line stands above a piece at old."""
+    """Return whether the old file has an empty line above a piece."""
     above = file.old.source[: piece.start].rstrip(b' \t').replace(b'\r', b'')
     return above.endswith(b'\n\n')
 
 
 def _insert_alone(edits: TextEdits, file: OldJavaFile, piece: JavaPiece, body: bytes) -> None:
-    """Without a neighbour: behind the imports, at the end of the file, or of the type around it."""
+    """Insert a piece without a neighbour after the imports or at the end of its type or file."""
     source = file.new.source
     if piece.kind == 'import':
         at = max((i.end_byte for i in file.new.file.imports), default=file.new.package_end)

@@ -1,6 +1,6 @@
-"""One changed declaration undone in the new version of its file, everything else left as it is.
+"""Undo one changed declaration in the new version of its file, with everything else unchanged.
 
-Fulfils `coevo.languages.undoing.ChangeUndoing`.
+Implements `coevo.languages.undoing.ChangeUndoing`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from coevo.model.dependencies import Revised
 
 
 def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
-    """The file at new with one member as it was.
+    """Return the new file with one member in its old state.
 
-    A modified one gets its old text, an inserted one goes, a removed one is put back behind the
-    member that it stood behind. Imports that the old text names and new lacks come with it. `new`
-    has the declaration unless it was removed, `old` unless it was inserted.
+    A modified member gets its old text, an inserted one is removed, and a removed one is put back
+    after the member that it followed. Missing imports that the old text needs are added. `new`
+    contains the declaration unless it was removed, `old` unless it was inserted.
     """
     edits = TextEdits(new.source)
     if revised is Revised.INSERTED:
@@ -40,10 +40,10 @@ def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDe
 
 
 def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
-    """The file at new with a type's header as it was, but for its name; None if they are the same.
+    """Return the new file with a type's old header, except for its name; None if it is the same.
 
-    The header is what stands before the body: modifiers, annotations, parameters, supertypes, components
-    of a record; and the constants of an enum.
+    The header is everything before the body (modifiers, annotations, parameters, supertypes, record
+    components) and the constants of an enum.
     """
     was, now = locate_header(old.source, old.type), locate_header(new.source, new.type)
     if was is None or now is None or old.type.shape_hash == new.type.shape_hash:
@@ -61,7 +61,7 @@ def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | Non
 
 
 def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
-    """The file at new without a type; None where nothing is left of it."""
+    """Return the new file without a type; None if nothing would be left."""
     if all(_contains(new.type, other) for other in new.file.types):
         return None
     edits = TextEdits(new.source)
@@ -70,7 +70,7 @@ def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
 
 
 def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
-    """A file at new with a type that it had; None where what was around that is gone."""
+    """Return the new file with a removed type restored; None if its enclosing type is gone."""
     text = old.source[old.type.start_byte : old.type.end_byte]
     file, edits = parse(source), TextEdits(source)
     _add_missing_imports(edits, old.file, file, parse(text).names)
@@ -112,7 +112,8 @@ def _restore_member(
     elif after is not None:
         edits.insert(after.start_byte, text + b'\n\n' + margin)
     else:
-        # The constants of an enum end with a semicolon if members follow; one more does no harm.
+        # If members follow, the constants of an enum must end with a semicolon; a second one does
+        # no harm.
         start = b';\n' if new.type.kind == 'enum' else b'\n'
         edits.insert(new.type.end_byte - 1, start + margin + text + b'\n')
 
@@ -120,7 +121,7 @@ def _restore_member(
 def _add_missing_imports(
     edits: TextEdits, old: SourceFile, new: SourceFile, names: frozenset[str]
 ) -> None:
-    """Imports of the old file that one of the names takes and the new file does not have."""
+    """Add imports of the old file that one of the names may need and the new file lacks."""
     known = {_make_import_key(item) for item in new.imports}
     lacking = [
         item
@@ -145,16 +146,16 @@ def _make_import_key(one: Import) -> tuple[bool, str, str]:
     return one.static, one.text, one.name
 
 
-# Where the header of a type lies in its file: all of it but members and nested types.
+# The header of a type in its file: everything except members and nested types.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeHeader:
-    """Byte offsets in the file.
+    """The header's byte offsets in the file.
 
     name       the type's simple name
     body       its opening brace
-    constants  from the first to the last constant of an enum; None where there is none
+    constants  from the first to the last constant of an enum; None if there are none
     """
 
     start: int
@@ -164,7 +165,7 @@ class TypeHeader:
 
 
 def locate_header(source: bytes, type_: DeclaredType) -> TypeHeader | None:
-    """The header of a type that was parsed of a source; None where it has no name or no body."""
+    """Return the header of a type parsed from a source; None if it has no name or no body."""
     node = parse_java_source(source).find_node(type_)
     name, body = node.child_by_field_name('name'), node.child_by_field_name('body')
     if name is None or body is None:

@@ -1,1 +1,1 @@
-"""What Java is built and run with: JDKs, Maven, libraries, our own programs."""
+"""The tools that build and run Java: JDKs, Maven, libraries and coevo's own programs."""

@@ -1,7 +1,7 @@
-"""The only way out of a build: package repositories behind an HTTP proxy on a Unix socket.
+"""The only network access of a build: package repositories behind an HTTP proxy on a Unix socket.
 
-Only reading, only clean paths of Maven's layout, only from the repositories that this machine's own
-Maven would ask, whatever a POM names.
+The proxy only reads, accepts only clean paths of Maven's layout, and contacts only the repositories
+that this machine's own Maven would use, whatever a POM names.
 """
 
 from __future__ import annotations
@@ -39,17 +39,23 @@ _IDLE_SECONDS = 60
 
 
 class ArtifactProxy:
-    """Serves while it is entered; safe from several threads, several may share a folder.
+    """An HTTP proxy that serves artifacts inside a `with` block; thread-safe.
 
-    socket   where it listens; open to all users, who must know the path
-    trouble  requests that could not be answered because of the network or a repository, so far:
-             what a build makes of them is no verdict
+    Several proxies may share a folder.
+
+    socket   where it listens; open to all users that know the path
+    trouble  number of requests so far that failed because of the network or a repository;
+             the outcome of a build with such requests is not a verdict
     """
 
     def __init__(
         self, upstreams: Sequence[Upstream], shared: Path, socket: Path, *, pause: float = 1
     ) -> None:
-        """`shared`: a folder in Maven's layout; `pause`: seconds before the second try."""
+        """Create a proxy without starting it.
+
+        shared   a folder in Maven's layout
+        pause    seconds before the second try
+        """
         self.socket = socket
         self.trouble = 0
         self._store = ArtifactStore(upstreams, shared, pause=pause)
@@ -57,16 +63,19 @@ class ArtifactProxy:
 
     @property
     def refused(self) -> frozenset[str]:
-        """Paths of snapshots that were asked for."""
+        """Paths of snapshots that were requested; all of them are refused."""
         return frozenset(self._store.refused)
 
     @property
     def served(self) -> dict[str, str]:
-        """Paths of releases that were asked for and found, with their SHA-256."""
+        """Paths of releases that were requested and found, with their SHA-256."""
         return {path: self.get_sha256(path) for path in sorted(self._store.served)}
 
     def get_sha256(self, path: str) -> str:
-        """Of a stored file, by its path in the repository; Fatal if it is not there."""
+        """Return the SHA-256 of a stored file, by its path in the repository.
+
+        Raises: Fatal if the file is not stored.
+        """
         return self._store.get_sha256(path)
 
     def __enter__(self) -> Self:
@@ -87,6 +96,7 @@ class ArtifactProxy:
         self.socket.unlink(missing_ok=True)
 
     def note_trouble(self) -> None:
+        """Count a request that failed because of the network or a repository."""
         with self._guard:
             self.trouble += 1
 
@@ -100,7 +110,7 @@ class _ArtifactServer(BoundedThreads, UnixStreamServer):
             super().__init__(address, _ArtifactHandler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no error of ours; all else is shown."""
+        """Ignore clients that disconnect; show every other error."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
@@ -113,6 +123,10 @@ class _ArtifactHandler(BaseHTTPRequestHandler):
     server: _ArtifactServer
 
     def do_GET(self) -> None:
+        """Answer a request with the artifact or with an error status.
+
+        404 means that no repository has it, 504 that a repository could not answer.
+        """
         resource = parse_request_path(self.path)
         if resource is None:
             return self._send_refusal(HTTPStatus.BAD_REQUEST)
@@ -152,26 +166,29 @@ class _ArtifactHandler(BaseHTTPRequestHandler):
                 shutil.copyfileobj(stream, self.wfile)
 
     def address_string(self) -> str:
+        """Return a fixed name, since a Unix socket has no client address."""
         return 'sandbox'
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Nothing: a build asks for hundreds of files."""
+        """Log nothing: a build requests hundreds of files."""
 
 
 # Files of Maven repositories, fetched once and kept in a folder of Maven's own layout.
 #
-# Releases never change: what is stored stays. Metadata is fetched once per run and kept in
-# memory; snapshots are refused, since nobody could build with them again.
+# Releases never change, so stored files are kept. Metadata is fetched once per run and kept in
+# memory. Snapshots are refused, since such a build could not be repeated later.
 
-# Not a name that Maven gives anything: temporary files, on the same file system.
+# Folder for temporary files, on the same file system. Maven uses no such name.
 _INCOMING = '.coevo'
 
 
 class ArtifactStore:
-    """`folder` may be shared by several processes; each object remembers what it did not find.
+    """Stores artifacts in `folder`, which several processes may share.
 
-    refused   paths of snapshots that were asked for
-    served    paths of releases that were asked for and are there
+    Each object remembers what it did not find.
+
+    refused   paths of snapshots that were requested
+    served    paths of releases that were requested and found
     """
 
     def __init__(self, upstreams: Sequence[Upstream], folder: Path, *, pause: float = 1) -> None:
@@ -187,7 +204,10 @@ class ArtifactStore:
         (folder / _INCOMING).mkdir(parents=True, exist_ok=True)
 
     def obtain(self, resource: ArtifactResource) -> Path | bytes | None:
-        """The file, or its bytes, or None if there is no such thing; Transient on trouble."""
+        """Return the file, its bytes (metadata or a checksum), or None if it does not exist.
+
+        Raises: Transient if a repository could not answer.
+        """
         if resource.kind is ArtifactKind.SNAPSHOT:
             self.refused.add(resource.path)
             return None
@@ -207,7 +227,10 @@ class ArtifactStore:
         )
 
     def get_sha256(self, path: str) -> str:
-        """Of a stored file, as hexadecimal digits."""
+        """Return the SHA-256 of a stored file as hexadecimal digits.
+
+        Raises: Fatal if the file is not stored.
+        """
         if path not in self._sha256:
             file = self._folder / path
             if not file.is_file():
@@ -217,6 +240,7 @@ class ArtifactStore:
         return self._sha256[path]
 
     def close(self) -> None:
+        """Close the connections to the repositories."""
         self._downloads.close()
 
     def _get_lock(self, path: str) -> threading.Lock:
@@ -228,7 +252,7 @@ class ArtifactStore:
             return self._find_metadata(resource.path)
         try:
             file = join_beneath(self._folder, resource.path)
-        except UnsafePath:  # a name that no file system keeps: no repository has it
+        except UnsafePath:  # a name that no file system can store, so no repository has it
             return None
         return file.path if file.is_file() or self._download_release(resource.path, file) else None
 
@@ -247,7 +271,7 @@ class ArtifactStore:
             new.flush()
             os.fchmod(new.fileno(), 0o644)
             os.fsync(new.fileno())
-            with suppress(FileExistsError):  # another process was faster; a release stays
+            with suppress(FileExistsError):  # another process was faster; releases never change
                 file.add_hard_link(Path(new.name))
         return True
 
@@ -257,11 +281,10 @@ def _compute_checksum(found: Path | bytes, algorithm: str) -> bytes:
     return hashlib.new(algorithm, content, usedforsecurity=False).hexdigest().encode()
 
 
-# Paths of a Maven repository: what a request is for, and what is refused before anything is done.
+# Paths of a Maven repository: parse the target of a request and refuse bad paths before any action.
 #
-# The layout is Maven's own: GROUP/WITH/SLASHES/ARTIFACT/VERSION/ARTIFACT-
-# VERSION[-CLASSIFIER].TYPE, with maven-metadata.xml beside versions and a checksum file beside
-# every file.
+# The layout is Maven's own: GROUP/WITH/SLASHES/ARTIFACT/VERSION/ARTIFACT-VERSION[-CLASSIFIER].TYPE,
+# with maven-metadata.xml beside the versions and a checksum file beside every file.
 
 METADATA = 'maven-metadata.xml'
 _CHECKSUMS = ('md5', 'sha1', 'sha256', 'sha512')
@@ -270,7 +293,7 @@ _LONGEST = 1024
 
 
 class ArtifactKind(StrEnum):
-    """`snapshot`: a version under development, whose files change under the same name."""
+    """The kind of a file; `snapshot` is a version under development, whose files keep changing."""
 
     RELEASE = 'release'
     METADATA = 'metadata'
@@ -281,8 +304,8 @@ class ArtifactKind(StrEnum):
 class ArtifactResource:
     """A file of a repository, or one of its checksums.
 
-    path      of the file, relative to the repository
-    checksum  the hash algorithm whose value was asked for, None for the file itself
+    path      path of the file, relative to the repository
+    checksum  the requested hash algorithm; None for the file itself
     """
 
     path: str
@@ -291,7 +314,7 @@ class ArtifactResource:
 
 
 def parse_request_path(target: str) -> ArtifactResource | None:
-    """What an HTTP request target such as /g/a/1/a-1.jar.sha1 asks for; None if it is not clean."""
+    """Parse an HTTP request target such as /g/a/1/a-1.jar.sha1; None if the path is not clean."""
     path = unquote(target)
     parts = path.split('/')
     if parts[0] or len(path) > _LONGEST or not all(map(_PART.fullmatch, parts[1:])):

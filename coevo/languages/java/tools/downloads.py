@@ -1,6 +1,7 @@
-"""Fetch a file from the first package repository that has it, whole and with the right checksum.
+"""Fetch a file, whole and with the right checksum, from the first package repository that has it.
 
-That no repository has a file is an answer; that one could not be asked is trouble of ours.
+If every repository reports the file as absent, that is a result; if one cannot answer, that is an
+infrastructure error.
 """
 
 from __future__ import annotations
@@ -32,14 +33,20 @@ _SHA1 = re.compile(r'\b[0-9a-fA-F]{40}\b')
 
 
 class ArtifactDownloads:
-    """Keeps connections; safe from several threads. `pause` is the first one between tries."""
+    """Downloads from repositories over persistent connections; thread-safe.
+
+    `pause` is the number of seconds before the second try.
+    """
 
     def __init__(self, upstreams: Sequence[Upstream], *, tries: int = 4, pause: float = 1) -> None:
         self._sources = [_ArtifactSource(upstream) for upstream in upstreams]
         self._tries, self._pause = tries, pause
 
     def fetch(self, path: str, file: IO[bytes]) -> bool:
-        """Write a file of a repository; False if none has it; Transient if one cannot be asked."""
+        """Write a file of a repository to `file`; return False if no repository has it.
+
+        Raises: Transient if a repository cannot answer and no other one has the file.
+        """
         trouble: Transient | None = None
         for source in self._sources:
             try:
@@ -52,23 +59,27 @@ class ArtifactDownloads:
         return False
 
     def close(self) -> None:
+        """Close all connections."""
         for source in self._sources:
             source.close()
 
 
 class _ArtifactSource:
-    """One repository."""
+    """One package repository."""
 
     def __init__(self, upstream: Upstream) -> None:
         url_parts = urlsplit(upstream.url)
         login, _, host = url_parts.netloc.rpartition('@')
         self._base = urlunsplit(url_parts._replace(netloc=host))
-        # Maven's settings decide which proxy leads there, not the environment.
+        # Maven's settings decide which proxy to use, not the environment.
         self._client = HttpClient(find_proxy=lambda _: upstream.proxy, connect_seconds=15)
         self._headers = make_login_headers(login)
 
     def fetch(self, path: str, file: IO[bytes]) -> bool:
-        """One try; `file` is emptied first."""
+        """Download a file once, after emptying `file`; return False if it does not exist.
+
+        Raises: Transient if the repository fails or the checksum differs from the announced one.
+        """
         file.seek(0)
         file.truncate()
         digest = hashlib.sha1(usedforsecurity=False)
@@ -85,10 +96,11 @@ class _ArtifactSource:
         return True
 
     def close(self) -> None:
+        """Close the connections to this repository."""
         self._client.close()
 
     def _fetch_announced_sha1(self, path: str) -> str | None:
-        """None where the repository has no checksum, or one that says nothing."""
+        """Return the announced SHA-1; None without a usable checksum file."""
         with self._open_answer(f'{path}.sha1', _CHECKSUM_SECONDS) as answer:
             if answer is None:
                 return None
@@ -100,7 +112,7 @@ class _ArtifactSource:
 
     @contextmanager
     def _open_answer(self, path: str, seconds: float) -> Iterator[HttpAnswer | None]:
-        """The answer with the body still to be read; None if there is no such file."""
+        """Yield the answer with its body still unread; None if the file does not exist."""
         url = f'{self._base}/{quote(path)}'
         try:
             with self._client.open(url, seconds=seconds, headers=self._headers) as answer:
@@ -118,6 +130,6 @@ class _ArtifactSource:
 
 
 def _find_sha1(text: str) -> str | None:
-    """The first SHA-1 of a checksum file, which may name its file too, or of a header."""
+    """Return the first SHA-1 in a header or a checksum file, which may also name its file."""
     match = _SHA1.search(text)
     return match[0].lower() if match else None

@@ -1,4 +1,4 @@
-"""What this machine has of what Java needs."""
+"""Check which tools for Java this machine has."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from coevo.storage.folders import find_cache_folder
 
 
 def inspect_machine() -> Iterator[DoctorFinding]:
+    """Yield one finding for each tool that Java needs."""
     yield from _check_jdks()
     yield _check_maven()
     yield from _check_gradles()
@@ -71,7 +72,7 @@ def _check_tool_cache() -> DoctorFinding:
 
 
 def _check_refactoring_miner() -> DoctorFinding:
-    """RefactoringMiner runs in a JVM of its own through JPype: jars, package and JDK must be there."""
+    """Check the jars, JPype (which runs RefactoringMiner) and the JDK."""
     name = f'RefactoringMiner {refactoring_miner.get_version()}'
     lacking = list(_list_lacking_parts())
     return DoctorFinding(

@@ -1,4 +1,7 @@
-"""The Gradles of this machine. None is brought, and no wrapper of a project is run."""
+"""Find the Gradle installations of this machine.
+
+coevo installs no Gradle and runs no wrapper of a project.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# Where installers and wrappers put distributions, by patterns below a folder.
+# Folders where installers put distributions, each with a pattern for the names below.
 _PLACES = (
     ('~/.sdkman/candidates/gradle', '*'),
     ('/opt', 'gradle*'),
     ('/opt/gradle', '*'),
 )
-# Versions, such as `7.6.4:8.5`, that are to be known alone; `none` for none.
+# A list of versions, such as `7.6.4:8.5`, to which the search is limited; `none` finds no Gradle.
 LIMIT = 'COEVO_GRADLES'
 _WRAPPERS = 'wrapper/dists/*/*/gradle-*'
 _CORE = re.compile(r'gradle-core-(?:api-)?(\d[\w.-]*)\.jar')
 
-# The oldest Gradle that runs on a JDK (https://docs.gradle.org/current/userguide/compatibility.html).
+# The oldest Gradle that runs on each JDK
+# (https://docs.gradle.org/current/userguide/compatibility.html).
 _OLDEST = (
     (25, (9, 1)),
     (24, (8, 14)),
@@ -44,33 +48,38 @@ _FIRST_ON_17 = (9,)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gradle:
-    """A distribution; its version such as 8.5."""
+    """A Gradle distribution with its version, such as 8.5."""
 
     home: Path
     version: str
 
     @property
     def numbers(self) -> tuple[int, ...]:
+        """The version as numbers, for comparisons."""
         return parse_version_numbers(self.version)
 
     @property
     def newest_jdk(self) -> int:
-        """The feature release of the newest JDK that it runs on, as far as is known here."""
+        """The feature release of the newest JDK that this Gradle is known to run on."""
         return next(jdk for jdk, oldest in _OLDEST if self.numbers >= oldest)
 
     @property
     def oldest_jdk(self) -> int:
+        """The feature release of the oldest JDK that this Gradle runs on."""
         return 17 if self.numbers >= _FIRST_ON_17 else 8
 
 
 def parse_version_numbers(version: str) -> tuple[int, ...]:
-    """To compare versions by: 8.5 of `8.5-rc-1`."""
+    """Return the numbers to compare versions by: (8, 5) for `8.5-rc-1`."""
     return tuple(map(int, re.findall(r'\d+', version.partition('-')[0])))
 
 
 def find_gradles(environment: Mapping[str, str] = os.environ) -> tuple[Gradle, ...]:
-    """Those of $GRADLE_HOME, PATH, wrappers that were run by hand, and the usual folders; one for each
-    version, in the order of versions. $COEVO_GRADLES, a list of versions, leaves only those."""
+    """Return the installed Gradles, one for each version, sorted by version.
+
+    Searches $GRADLE_HOME, PATH, distributions that wrappers downloaded earlier, and the usual
+    folders. If $COEVO_GRADLES lists versions, only those are returned.
+    """
     gradles: dict[str, Gradle] = {}
     for home in _list_homes(environment):
         gradle = _identify_gradle(home.resolve())

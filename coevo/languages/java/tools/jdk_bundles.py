@@ -1,4 +1,4 @@
-"""JDKs that coevo brings itself: Debian's packages, unpacked into the tool cache."""
+"""JDKs that coevo installs itself: Debian's packages, unpacked into the tool cache."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from coevo.model.errors import Fatal
 from coevo.model.listener import Say
 from coevo.storage.durable import UNFINISHED, write_durably
 
-# Long-term releases: what builds of any date can be expected to run on.
+# Long-term support releases: together they can run builds of any date.
 OFFERED = (8, 11, 17, 21, 25)
 
-# The C library and what comes with it; then what the desktop classes load without a screen.
+# First the C library and its companions; then what the desktop classes load in headless mode.
 _LIBRARIES = (
     *('libc6', 'libstdc++6', 'libgcc-s1', 'zlib1g'),
     *('libjpeg62-turbo', 'libjpeg-turbo8', 'liblcms2-2', 'libfreetype6', 'libfontconfig1'),
@@ -33,22 +33,26 @@ _LIBRARIES = (
         'libatomic1',
     ),
 )
-# The certificates that the system's JDKs trust are made when their package is installed.
+# Debian creates the certificates that its JDKs trust when the package is installed.
 _CERTIFICATES = ('lib/security/cacerts', 'jre/lib/security/cacerts')
 
 
 def locate_jdk_folder(feature: int) -> Path:
-    """Where a JDK lies once it is installed."""
+    """Return the folder of an installed JDK."""
     return locate_installed_jdks() / f'jdk-{feature}'  # own name: a number
 
 
 def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
-    """A JDK of one of the releases that are offered, brought if it is not there; Fatal, Transient.
+    """Return a JDK of one of the offered releases; install it if it is missing.
 
-    others  JDKs at hand, whose certificates it gets where the system has none
+    `others` are available JDKs, from which certificates are copied if the system has none.
+
+    Raises: Fatal or Transient if the installation fails; Fatal if the installed JDK does not start
+    here.
     """
 
     def copy_certificates(home: Path, root: Path) -> None:
+        """Finish the installation; `root` is not needed."""
         _copy_certificates(home, others)
 
     recipe = BundleRecipe(
@@ -71,7 +75,7 @@ def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
 
 
 def list_source_packages(home: Path) -> tuple[str, ...]:
-    """`NAME VERSION sha256:DIGEST` of each package of a JDK that coevo brought; none of any other."""
+    """Return `NAME VERSION sha256:DIGEST` for each package of a JDK; only coevo's JDKs have any."""
     _, packages = load_record(home) or ('', ())
     return tuple(
         f'{package.name} {package.version} sha256:{package.sha256}' for package in packages
@@ -79,14 +83,14 @@ def list_source_packages(home: Path) -> tuple[str, ...]:
 
 
 def _write_release_file(jdk: Jdk) -> None:
-    """Write the `release` file that Debian's package of JDK 8 lacks: builds read it, and so do we."""
+    """Write the `release` file, which builds and coevo read and Debian's JDK 8 lacks."""
     file = jdk.home / 'release'
     if not file.is_file():
         write_durably(file, [f'JAVA_VERSION="{jdk.version}"\n'.encode()])
 
 
 def _copy_certificates(home: Path, others: Iterable[Jdk]) -> None:
-    """Give a JDK the certificates of another one; without any, no test could open a TLS context."""
+    """Copy the certificates of another JDK; without any, no test could open a TLS context."""
     own = [home / name for name in _CERTIFICATES if (home / name).parent.is_dir()]
     candidates = (jdk.home / name for jdk in others for name in _CERTIFICATES)
     source = next((path for path in candidates if path.is_file()), None)
@@ -96,7 +100,7 @@ def _copy_certificates(home: Path, others: Iterable[Jdk]) -> None:
 
 
 def _find_start_failure(home: Path) -> str | None:
-    """Why a JDK does not start, in its own words; None where it does."""
+    """Return the error message with which a JDK fails to start; None if it starts."""
     for name in ('java', 'javac'):
         done = subprocess.run(
             [home / 'bin' / name, '-version'],
@@ -111,19 +115,19 @@ def _find_start_failure(home: Path) -> str | None:
     return None
 
 
-# The archive of a JDK's own classes (CDS), from which its JVMs start faster.
+# The archive of a JDK's own classes (CDS), which makes its JVMs start faster.
 #
-# Debian makes it for JDK 8 and 11 when their package is installed, which unpacking does not do: a
-# JVM of 8 that runs one test costs a fifth more without it, one of 11 a third.
+# Debian creates it for JDK 8 and 11 when the package is installed; unpacking alone does not.
+# Without it, a JVM of JDK 8 that runs one test costs a fifth more, one of JDK 11 a third.
 
 _NAME = 'classes.jsa'
 _SECONDS = 300
 
 
 def archive_classes(home: Path) -> None:
-    """Write it where the JVM of a JDK looks for it, unless it is there; whole or not at all.
+    """Write the archive where the JDK's JVM looks for it, atomically, unless it exists.
 
-    Where that fails nothing is lost but time: a JVM does without.
+    A failure only costs time: a JVM works without the archive.
     """
     for library in sorted(home.glob('**/server/libjvm.so')):
         archive = library.with_name(_NAME)
@@ -136,7 +140,7 @@ def archive_classes(home: Path) -> None:
 
 
 def _dump_archive(home: Path, file: Path) -> bool:
-    """Whether a JVM wrote the archive to a file."""
+    """Let a JVM write the archive to a file; return whether it succeeded."""
     command = (
         *(home / 'bin/java', '-Xshare:dump', '-XX:+UnlockDiagnosticVMOptions'),
         f'-XX:SharedArchiveFile={file}',

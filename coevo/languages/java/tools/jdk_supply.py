@@ -1,4 +1,4 @@
-"""The JDKs that a run may use: those of the machine, and those that are brought when they are asked for."""
+"""The JDKs that a run may use: those of the machine, and those that are installed on demand."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from coevo.model.listener import Say, ignore_message
 
 
 class JdkSupply:
-    """Fulfils `coevo.languages.runtimes.Runtimes`. What could not be brought is not tried again.
+    """The available JDKs; implements `coevo.languages.runtimes.Runtimes`.
 
-    known   the machine's; what `find_jdks` finds if None
-    brings  whether others may be brought; not where $COEVO_JDKS says which may be used
+    A failed installation is not tried again.
+
+    known   the machine's JDKs; the result of `find_jdks` if None
+    brings  whether missing JDKs may be installed; ignored if $COEVO_JDKS limits the choice
     """
 
     def __init__(
@@ -35,12 +37,12 @@ class JdkSupply:
 
     @property
     def known(self) -> tuple[Jdk, ...]:
-        """Those of the machine, which need not be brought."""
+        """The JDKs of the machine, which need no installation."""
         return self._known
 
     @property
     def offered(self) -> tuple[Jdk, ...]:
-        """Those that `get` can be asked for: the machine's, then stand-ins for what it lacks."""
+        """The JDKs that `get_jdk` accepts: the machine's, then stand-ins for installable ones."""
         there = {jdk.feature for jdk in self._known}
         absent = (feature for feature in OFFERED if self._brings and feature not in there)
         return (
@@ -52,7 +54,7 @@ class JdkSupply:
         )
 
     def get_jdk(self, jdk: Jdk) -> Jdk | None:
-        """One of those that are offered, brought if need be; None where that fails, which is said."""
+        """Return an offered JDK, installed if need be; report and return None if that fails."""
         if jdk in self._known:
             return jdk
         with self._lock:
@@ -61,22 +63,29 @@ class JdkSupply:
             return self._brought[jdk.feature]
 
     def has_failed(self, jdk: Jdk) -> bool:
-        """Whether it was to be brought, and could not be."""
+        """Return whether the installation of a JDK was tried and failed."""
         return jdk not in self._known and self._brought.get(jdk.feature, jdk) is None
 
     @property
     def installable(self) -> tuple[str, ...]:
+        """The feature releases that `install` can install."""
         return tuple(map(str, OFFERED))
 
     def can_provide(self, version: str) -> bool:
-        """Whether one of a version, or of its release, can be had; it is brought if need be."""
+        """Return whether a JDK of this version, or else of its feature release, is available.
+
+        Installs the JDK if need be.
+        """
         offered = find_alike_jdks(version, self.offered)
         return any(self.get_jdk(jdk) is not None for jdk in offered)
 
     def install(self, release: str) -> Jdk:
-        """One of a release, brought if it is not here; Fatal, Transient.
+        """Return a JDK of a release; install it if it is missing.
 
-        One that an earlier coevo brought gets what that did not make yet.
+        A JDK that an earlier coevo installed is completed with the parts that coevo makes today.
+
+        Raises: Fatal for a release that cannot be installed; Fatal or Transient if the installation
+        fails.
         """
         known_jdk = next((jdk for jdk in self._known if jdk.release == release), None)
         if known_jdk is None and release not in self.installable:

@@ -1,4 +1,4 @@
-"""The JDKs of this machine, found without starting one where they say their version themselves."""
+"""Find the JDKs of this machine; no JDK with a `release` file is started for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from coevo.storage.folders import find_cache_folder
 
 PREFERRED = 17
 
-# Where packages, installers and development tools put JDKs, each in a folder of its own.
+# Folders in which packages, installers and development tools put each JDK in its own subfolder.
 _FOLDERS = ('/usr/lib/jvm', '/usr/java', '/opt/java', '~/.jdks', '~/.sdkman/candidates/java')
 _TOOLCHAINS = ('~/.m2/toolchains.xml', '$MAVEN_HOME/conf/toolchains.xml')
 LIMIT = 'COEVO_JDKS'
@@ -24,19 +24,20 @@ LIMIT = 'COEVO_JDKS'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Jdk:
-    """A JDK with a compiler; `version` as its `release` file says, such as 17.0.15."""
+    """A JDK with a compiler; `version` is that of its `release` file, such as 17.0.15."""
 
     home: Path
     version: str
 
     @property
     def feature(self) -> int:
-        """8, 11, 17, …; 1.8 counts as 8."""
+        """The feature release: 8, 11, 17, …; 1.8 counts as 8."""
         numbers = [int(part) for part in re.findall(r'\d+', self.version)] or [0]
         return numbers[1] if numbers[0] == 1 and len(numbers) > 1 else numbers[0]
 
     @property
     def release(self) -> str:
+        """The feature release as text."""
         return str(self.feature)
 
     def __str__(self) -> str:
@@ -44,21 +45,23 @@ class Jdk:
 
     @property
     def runs_tools(self) -> bool:
-        """Whether tools run on it that know no JDK but their own; what builds and tests runs on 8."""
+        """True if tools that only support recent JDKs run on it; builds and tests also run on 8."""
         return self.feature >= PREFERRED
 
 
 def locate_installed_jdks() -> Path:
-    """The folder of the JDKs that coevo brought itself."""
+    """Return the folder of the JDKs that coevo installed itself."""
     return find_cache_folder() / 'jdks'
 
 
 def find_jdks(environment: Mapping[str, str] = os.environ) -> tuple[Jdk, ...]:
-    """Every JDK that the environment, Maven's toolchains, the usual folders, PATH or our own
-    installations lead to.
+    """Return every JDK that can be found, each once, in the order of the search.
 
-    Each once, in that order. $COEVO_JDKS, a list of homes or of features such as `17:11`, leaves
-    only those. Fatal where a variable such as JAVA_HOME_8 names another JDK than it says.
+    Searches JAVA_HOME variables, Maven's toolchains, the usual folders, PATH and coevo's own
+    installations. If $COEVO_JDKS lists homes or feature releases, such as `17:11`, only those are
+    returned.
+
+    Raises: Fatal if a variable such as JAVA_HOME_8 names another JDK than it says.
     """
     jdks_by_home: dict[Path, Jdk] = {}
     for home in _list_homes(environment):
@@ -70,7 +73,10 @@ def find_jdks(environment: Mapping[str, str] = os.environ) -> tuple[Jdk, ...]:
 
 
 def choose_jdk(jdks: tuple[Jdk, ...]) -> Jdk:
-    """17 if there is one, else the lowest above; the first found of equals."""
+    """Return a JDK of release 17 if there is one, else of the lowest newer release.
+
+    Among equal releases the first one wins. Raises: Fatal if there is no JDK 17 or newer.
+    """
     usable = [jdk for jdk in jdks if jdk.runs_tools]
     if not usable:
         raise Fatal('no JDK 17 or newer was found; install one (openjdk-17-jdk) or set JAVA_HOME')
@@ -78,7 +84,7 @@ def choose_jdk(jdks: tuple[Jdk, ...]) -> Jdk:
 
 
 def find_alike_jdks(version: str, jdks: Iterable[Jdk]) -> tuple[Jdk, ...]:
-    """Those of a version, else those of its feature release."""
+    """Return the JDKs of a version, or else those of its feature release."""
     feature = Jdk(home=Path(), version=version).feature
     near = tuple(jdk for jdk in jdks if jdk.feature == feature)
     return tuple(jdk for jdk in near if jdk.version == version) or near
@@ -107,7 +113,10 @@ def _list_homes(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _check_named_release(name: str, home: Path) -> None:
-    """A variable that ends in a release, such as JAVA_HOME_11 or JAVA_HOME_8_X64, has to keep it."""
+    """Check that a variable such as JAVA_HOME_11 names a JDK of that release.
+
+    Raises: Fatal if it does not.
+    """
     promised = re.match(r'JAVA_HOME_(\d+)', name)
     if promised is None:
         return
@@ -127,7 +136,7 @@ def _expand_path(path: str, environment: Mapping[str, str]) -> Path:
 
 
 def _list_toolchain_homes(file: Path) -> Iterator[Path]:
-    """The JDKs that Maven's toolchains name; a file that cannot be read names none."""
+    """Yield the JDK homes that a Maven toolchains file names; none if the file cannot be read."""
     try:
         root = ElementTree.parse(file).getroot()
     except (OSError, ElementTree.ParseError):
@@ -138,7 +147,7 @@ def _list_toolchain_homes(file: Path) -> Iterator[Path]:
 
 
 def identify_jdk(home: Path) -> Jdk | None:
-    """The JDK of a folder; None where there is none with a compiler."""
+    """Return the JDK in a folder; None if the folder holds no JDK with a compiler."""
     if not (home / 'bin' / 'javac').is_file():
         return None
     release = home / 'release'
@@ -148,7 +157,7 @@ def identify_jdk(home: Path) -> Jdk | None:
 
 
 def _ask_version(home: Path) -> str:
-    """What a JDK prints of itself; some packages of JDK 8 have no `release` file."""
+    """Return the output of `java -version`, for JDK 8 packages without a `release` file."""
     java = home / 'bin' / 'java'
     if not java.is_file():
         return ''

@@ -1,4 +1,4 @@
-"""Pinned libraries: named in a file with their checksums, fetched once by the machine's own Maven."""
+"""Pinned libraries: listed in a file with checksums, fetched once by the machine's own Maven."""
 
 from __future__ import annotations
 
@@ -31,29 +31,33 @@ class PinnedLibrary:
 
     @property
     def artifact(self) -> str:
+        """The artifactId."""
         return self.coordinates.split(':')[1]
 
     @property
     def file(self) -> str:
+        """The file name: ARTIFACT-VERSION[-CLASSIFIER].TYPE."""
         _, artifact, version, *rest = self.coordinates.split(':')
         kind, classifier = rest or ('jar', '')
         return '-'.join(filter(None, (artifact, version, classifier))) + f'.{kind}'
 
 
 def load_pins(file: Path) -> tuple[PinnedLibrary, ...]:
-    """The libraries that a file of pins names, in its order."""
+    """Return the libraries that a file of pins lists, in order."""
     return tuple(PinnedLibrary(**row) for row in tomllib.loads(file.read_text())['library'])
 
 
 def locate_library_folder(file: Path) -> Path:
-    """Where the libraries of a file of pins lie once they are fetched."""
+    """Return the folder that holds the libraries of a file of pins once they are fetched."""
     return find_cache_folder() / 'tools' / f'libraries-{digest_files(file)}'
 
 
 def fetch_libraries(file: Path, jdk: Jdk, say: Say, what: str) -> Path:
-    """The folder of the pinned libraries; `say` hears that `what` is fetched if it is not there.
+    """Return the folder of the pinned libraries; fetch them if it does not exist.
 
-    Archives of type zip are unpacked. Transient if Maven fails, Fatal if a checksum is another one.
+    `say` reports that `what` is being fetched. Archives of type zip are unpacked.
+
+    Raises: Transient if Maven fails, Fatal if a checksum differs.
     """
     folder = locate_library_folder(file)
     if not folder.is_dir():
@@ -68,7 +72,7 @@ def fetch_libraries(file: Path, jdk: Jdk, say: Say, what: str) -> Path:
 
 
 def digest_files(*files: Path) -> str:
-    """Of names and contents, as 16 hexadecimal digits."""
+    """Return a digest of the files' names and contents, as 16 hexadecimal digits."""
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.name.encode() + b'\0' + file.read_bytes() + b'\0')
@@ -136,5 +140,5 @@ def _unpack_zip(archive: Path, folder: Path) -> None:
 
 
 def run_java_tool(command: Sequence[str], jdk: Jdk, sentence: str) -> None:
-    """Run a tool of this machine with a JDK, otherwise as `run_tool` does."""
+    """Run a tool of this machine with a JDK; see `run_tool`."""
     run_tool(command, sentence, environment={**os.environ, 'JAVA_HOME': str(jdk.home)})

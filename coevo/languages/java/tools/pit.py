@@ -1,7 +1,6 @@
-"""PIT, mutation testing of byte code (Coles et al., 2016): two pinned versions, and our plugin for them.
+"""PIT, mutation testing of byte code (Coles et al., 2016), with coevo's plugin for it.
 
-JDK 8 has the last release that runs on it, any other the newer one.
-
+Two versions are pinned: the last release that runs on JDK 8, and a newer one for every other JDK.
 https://pitest.org
 """
 
@@ -28,12 +27,12 @@ _PINS, _PINS_OF_8 = _SOURCES / 'pit.toml', _SOURCES / 'pit_of_8.toml'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PitInstallation:
-    """Folders that are open to all users.
+    """The parts of an installed PIT; the folders are world-readable.
 
-    libraries  its jars
-    jars       their names
-    core       the name of the one that runs beside tests
-    plugin     pit.jar, which gives it one test method and the lines to mutate
+    libraries  the folder of its jars
+    jars       the names of the jars
+    core       the name of the jar that runs beside the tests
+    plugin     the folder of pit.jar, which selects one test method and the lines to mutate
     """
 
     libraries: Path
@@ -43,7 +42,7 @@ class PitInstallation:
 
 
 def find_version() -> str:
-    """Of both, such as `1.30.0, 1.17.4 on JDK 8`."""
+    """Return both versions, such as `1.30.0, 1.17.4 on JDK 8`."""
     new, old = (
         _find_core_pin(load_pins(file)).coordinates.split(':')[2] for file in (_PINS, _PINS_OF_8)
     )
@@ -51,15 +50,15 @@ def find_version() -> str:
 
 
 def fetch(say: Say = ignore_message) -> None:
-    """PIT for every JDK, before anything waits for it; Transient if Maven fails."""
+    """Fetch PIT for every JDK in advance; raises Transient if Maven fails."""
     for feature in (8, 11):
         fetch_pit(feature, say)
 
 
 def fetch_pit(feature: int, say: Say = ignore_message) -> PitInstallation:
-    """PIT, fetched and our plugin compiled if they are not there yet; Transient if Maven fails.
+    """Fetch PIT and compile the plugin unless this has been done; raises Transient if Maven fails.
 
-    feature  of the JDK that runs it and the tests, such as 8
+    `feature` is the feature release of the JDK that runs PIT and the tests, such as 8.
     """
     file = _PINS_OF_8 if feature < 11 else _PINS
     pins = load_pins(file)

@@ -1,6 +1,6 @@
-"""The JVM side's tools: a JDK, a pinned Maven, pinned libraries and our own programs.
+"""The tools of the JVM side: a JDK, a pinned Maven, pinned libraries and coevo's own programs.
 
-They are fetched and compiled on first use into the tool cache; later uses touch no network.
+On first use they are fetched and compiled into the tool cache; later uses need no network.
 """
 
 from __future__ import annotations
@@ -29,22 +29,23 @@ from coevo.storage.folders import find_cache_folder
 _SOURCES = Path(__file__).parents[1] / 'jvm'
 _PINS = _SOURCES / 'pins.toml'
 
-# Packages of the JDK are open before, `--add-opens` is no option, and the compiler is a jar.
+# Before JDK 9 all packages of the JDK are open, `--add-opens` does not exist, and the compiler is a
+# separate jar.
 FIRST_WITH_MODULES = 9
 
-# What reads the execution data of JaCoCo's agent.
+# Libraries that read the execution data of JaCoCo's agent.
 COVERAGE = ('org.jacoco.core', 'asm', 'asm-commons', 'asm-tree')
 AGENT = 'org.jacoco.agent'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
-    """Where the tools lie; everything below `tools` and `libraries` is world-readable.
+    """The locations of the tools; everything below `tools` and `libraries` is world-readable.
 
     java_home   the JDK that builds the repository's code and runs its tests
-    jdk         its version, such as 17.0.15
-    tools_home  the JDK of tools that run none of that code, the same for all
-    tools       our programs: worker.jar, builder.jar, extension.jar, relay.jar
+    jdk         the version of that JDK, such as 17.0.15
+    tools_home  the JDK for tools that run no code of repositories, always the same
+    tools       coevo's programs: worker.jar, builder.jar, extension.jar, relay.jar
     libraries   the pinned jars, named ARTIFACT-VERSION.jar
     """
 
@@ -57,16 +58,17 @@ class Toolchain:
 
     @property
     def java(self) -> Path:
+        """The `java` program that runs the repository's code."""
         return self.java_home / 'bin' / 'java'
 
     @property
     def feature(self) -> int:
-        """8, 11, 17, …"""
+        """The feature release of the repository's JDK: 8, 11, 17, …"""
         return Jdk(home=self.java_home, version=self.jdk).feature
 
     @property
     def builder_class_path(self) -> tuple[Path, ...]:
-        """What the builder runs on: itself, all of Maven and, up to JDK 8, the compiler's jar."""
+        """The builder's class path: itself, all of Maven and, up to JDK 8, the compiler's jar."""
         compiler = (self.java_home / 'lib' / 'tools.jar',)
         return (
             self.tools / 'builder.jar',
@@ -77,26 +79,26 @@ class Toolchain:
 
     @property
     def tracer_class_path(self) -> tuple[Path, ...]:
-        """What the reader of execution data runs on: no Maven, but for what writes JSON."""
+        """The class path of the reader of execution data: no Maven except for its JSON library."""
         (gson,) = (self.maven_home / 'lib').glob('gson-*.jar')
         return (self.tools / 'builder.jar', gson, *map(self.locate_library, COVERAGE))
 
     def locate_library(self, artifact: str) -> Path:
-        """The pinned jar of an artifactId."""
+        """Return the pinned jar of an artifactId."""
         (library_pin,) = (pin for pin in load_toolchain_pins() if pin.artifact == artifact)
         return self.libraries / library_pin.file  # own name: of a list of coevo's
 
 
 @cache
 def load_toolchain_pins() -> tuple[PinnedLibrary, ...]:
-    """The pinned libraries, from the package's `jvm/pins.toml`."""
+    """Return the pinned libraries, from the package's `jvm/pins.toml`."""
     return load_pins(_PINS)
 
 
 def prepare_toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolchain:
-    """The tools, fetched and compiled if they are not there yet; `say` hears what takes a while.
+    """Return the tools; fetch and compile what is missing, and report slow steps with `say`.
 
-    chosen  the JDK of the repository's code; the machine's own choice if None
+    `chosen` is the JDK for the repository's code; if None, the default choice for this machine.
     """
     jdk = choose_jdk(find_jdks())
     code = chosen or jdk
@@ -118,7 +120,7 @@ def prepare_toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -
     )
 
 
-# -- compiling our programs --------------------------------------------------------------------
+# -- compiling coevo's programs ------------------------------------------------------------------
 
 
 def _make_programs_key(jdk: Jdk, libraries: Path) -> str:
@@ -136,7 +138,7 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
     coverage = [libraries / pin.file for pin in load_toolchain_pins() if pin.artifact in COVERAGE]
     agent = [libraries / pin.file for pin in load_toolchain_pins() if pin.artifact == AGENT]
     compile_program(folder / 'worker.jar', jdk, ['--release', '8'], platform + annotations + agent)
-    # The compiler's own interface is not among what `--release 8` knows.
+    # `--release 8` does not expose the compiler's own interface.
     source_8 = ['-source', '8', '-target', '8', '-Xlint:-options']
     compile_program(folder / 'builder.jar', jdk, source_8, maven + boot + coverage)
     compile_program(folder / 'extension.jar', jdk, ['--release', '8'], maven + boot)
@@ -144,7 +146,7 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
 
 
 def compile_program(jar: Path, jdk: Jdk, options: list[str], class_path: list[Path]) -> None:
-    """Compile the program named like the jar; its resources go in beside the classes."""
+    """Compile the program with the jar's name and pack its classes and resources into the jar."""
     with tempfile.TemporaryDirectory(dir=jar.parent) as classes:
         libraries = os.pathsep.join(map(str, class_path))
         command = [str(jdk.home / 'bin' / 'javac'), '-nowarn', '-proc:none', '-encoding', 'UTF-8']

@@ -1,8 +1,8 @@
-"""The package repositories that this machine's Maven would ask, mirrors and proxies applied; then the
-other mirrors of its settings.
+"""The package repositories that this machine's Maven would use, with mirrors and proxies applied.
 
-Maven itself says so (maven-help-plugin); the answer is kept in the tool cache until one of its
-settings files changes. Proxies that want a password are not supported.
+The other mirrors of its settings follow. The list comes from Maven itself (maven-help-plugin) and
+is kept in the tool cache until one of Maven's settings files changes. Proxies that need a password
+are not supported.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xml.etree.ElementTree import Element
 from coevo.model.errors import Fatal, Transient
 from coevo.storage.folders import find_cache_folder
 
-# Changes with what is made of Maven's answer.
+# Increase this when the interpretation of Maven's output changes.
 _READ_BY = b'2'
 
 _VARIABLE = 'COEVO_MAVEN_REPOSITORIES'
@@ -50,14 +50,14 @@ _POM = """\
 
 @dataclass(frozen=True, slots=True)
 class Upstream:
-    """A repository's URL without a slash at its end, and the HTTP proxy that leads to it."""
+    """A repository's URL without a trailing slash, and the HTTP proxy that leads to it."""
 
     url: str
     proxy: str | None = None
 
 
 def list_upstreams() -> tuple[Upstream, ...]:
-    """Maven's repositories in its order, then those of $COEVO_MAVEN_REPOSITORIES."""
+    """Return Maven's repositories in Maven's order, then those of $COEVO_MAVEN_REPOSITORIES."""
     named = (Upstream(url.rstrip('/')) for url in os.environ.get(_VARIABLE, '').split())
     return tuple(dict.fromkeys((*_list_maven_upstreams(), *named)))
 
@@ -75,7 +75,7 @@ def _list_maven_upstreams() -> tuple[Upstream, ...]:
 
 
 def _make_settings_key(maven: str) -> str:
-    """Changes with Maven's installation, its settings and its environment."""
+    """Return a key that changes with Maven's installation, settings and environment."""
     home = Path(maven).resolve().parent.parent
     digest = hashlib.sha256(_READ_BY + str(home).encode())
     for file in (home / 'conf/settings.xml', Path.home() / '.m2/settings.xml'):
@@ -114,7 +114,7 @@ def _ask_maven(maven: str) -> tuple[Upstream, ...]:
 
 
 def parse_upstreams(model: str, settings: str) -> tuple[Upstream, ...]:
-    """Repositories of an effective POM under effective settings (both XML), each once."""
+    """Return the repositories of an effective POM under effective settings (XML), each once."""
     chosen = ElementTree.fromstring(settings)
     urls = _list_urls(ElementTree.fromstring(model), chosen)
     return tuple(Upstream(url, _find_proxy(url, chosen)) for url in dict.fromkeys(urls))
@@ -126,7 +126,7 @@ def _list_urls(model: Element, settings: Element) -> Iterator[str]:
             if _get_text(repository, 'releases/enabled') == 'false':
                 continue
             yield from _list_usable_urls(_find_mirror(repository, settings) or repository)
-    # A mirror may stand for a repository that POMs alone name: whoever set it up trusts it.
+    # A mirror may serve a repository that only POMs name; the person who configured it trusts it.
     for mirror in settings.findall('{*}mirrors/{*}mirror'):
         yield from _list_usable_urls(mirror)
 
@@ -146,7 +146,7 @@ def _get_text(element: Element, path: str) -> str:
 
 
 def _find_mirror(repository: Element, settings: Element) -> Element | None:
-    """The mirror that stands for a repository: by its very name first, then by pattern."""
+    """Return the mirror for a repository: an exact match by name first, then a match by pattern."""
     name, url = _get_text(repository, 'id'), _get_text(repository, 'url')
     mirrors = settings.findall('{*}mirrors/{*}mirror')
     for mirror in mirrors:

@@ -1,8 +1,8 @@
-"""The framing between coevo and its JVM programs, and a reader that trusts no byte of theirs.
+"""The framing between coevo and its JVM programs, with a reader that trusts none of the input.
 
-A request is an int32 count, then that many strings; a string is an int32 length and UTF-8 bytes.
-A response is one JSON string in the same framing, then file frames (byte 1, path, int64 length,
-bytes) and an end byte 0. All integers are big-endian.
+A request is an int32 count followed by that many strings. A string is an int32 length and UTF-8
+bytes. A response is one JSON string in the same framing, then file frames (byte 1, path, int64
+length, bytes) and an end byte 0. All integers are big-endian.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from coevo.model.errors import Transient
 from coevo.storage.beneath import UnsafePath, find_path_fault, join_beneath
 
 _BLOCK = 1 << 16
-_FILE_COST = 512  # what a file counts beside its bytes, so that empty files are not free
+_FILE_COST = 512  # added to the size of each file, so that empty files use up the limit too
 
 
 class WireError(Transient):
-    """The other side ended early, sent what the framing forbids, or more than it may."""
+    """The other side ended early, violated the framing, or sent more than the limit."""
 
 
 def encode_strings(strings: Sequence[str]) -> bytes:
-    """A request, ready to be written."""
+    """Encode a request, ready to be written."""
     parts = [struct.pack('>i', len(strings))]
     for text in strings:
         data = text.encode('utf-8', errors='surrogateescape')
@@ -42,11 +42,12 @@ def send_request(stream: IO[bytes], strings: Sequence[str]) -> None:
 
 @dataclass(slots=True)
 class _ByteBudget:
-    """Bytes that may still arrive."""
+    """The number of bytes that may still arrive."""
 
     left: int
 
     def spend(self, size: int) -> None:
+        """Subtract a size; raises WireError if it is negative or exceeds what is left."""
         if size < 0:
             raise WireError(f'the JVM announced {size} bytes')
         self.left -= size
@@ -57,10 +58,12 @@ class _ByteBudget:
 def receive_response(
     stream: IO[bytes], folder: Path, *, limit: int
 ) -> tuple[object, tuple[str, ...]]:
-    """The JSON value of one response and the paths of its files, which are written below `folder`.
+    """Read one response; return its JSON value and the paths of its files, written below `folder`.
 
-    limit   bytes of JSON and files together; each file counts 512 bytes more
-    folder  exists and is ours alone; nothing in it is replaced and no link is followed
+    limit   bytes of JSON and files together; each file counts 512 bytes extra
+    folder  exists and is used by coevo alone; no file in it is replaced and no link is followed
+
+    Raises: WireError for a malformed response or one above the limit.
     """
     budget = _ByteBudget(limit)
     if _receive_integer(stream) != 1:

@@ -1,1 +1,1 @@
-"""What tests execute of the code."""
+"""Trace which code the tests execute."""

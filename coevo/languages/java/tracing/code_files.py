@@ -1,4 +1,4 @@
-"""The class files of a cell's code, and which file of the repository each was compiled from."""
+"""The class files of a cell's code, and the repository file that each was compiled from."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from coevo.languages.java.processes.plan import LaunchPlan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeFiles:
-    """Class folders of a module and of the siblings that it runs with, in class path order.
+    """Class folders of a module and of the sibling modules it runs with, in class path order.
 
-    folders  of the host; where several layers have the same one, the upper goes first
-    roots    of the sources of each folder's module, repository paths
+    folders  folders of the host; of several layers with the same folder, the upper one comes first
+    roots    source roots of each folder's module, as repository paths
     tree     repository paths of all files of the code
-    removed  class files that lie there and were not laid out
-    places_at_run_time  of the class folders, as a test process sees them
+    removed  class files in the folders that are not part of the test process's tree
+    places_at_run_time  the class folders' paths in the test process
     """
 
     folders: tuple[Path, ...]
@@ -30,10 +30,10 @@ class CodeFiles:
     places_at_run_time: tuple[str, ...]
 
     def find_source(self, folder: int, name: str, file: str | None) -> str | None:
-        """The repository path of a class's source; None if it was generated.
+        """Return the repository path of a class's source; None if the source was generated.
 
         name  binary name of the class
-        file  as its class file says; the rule for public classes decides where that says nothing
+        file  file name in the class file; if None, the class's own name gives the file name
         """
         package, _, simple = name.rpartition('.')
         for name_of_file in (file,) if file else _list_file_names(simple):
@@ -44,7 +44,7 @@ class CodeFiles:
         return None
 
     def list_source_entries(self, files: Collection[str]) -> Iterator[str]:
-        """INDEX:PATH of source files, by class folder and place in the package."""
+        """Yield INDEX:PATH for source files: number of the class folder, path below its root."""
         for path in sorted(files):
             for index, roots in enumerate(self.roots):
                 for root in roots:
@@ -53,7 +53,7 @@ class CodeFiles:
 
 
 def _list_file_names(simple: str) -> Iterator[str]:
-    """What the file of a class may be called, the longest first: a name may hold a `$`."""
+    """Yield the possible file names of a class, longest first, since a name may contain `$`."""
     while simple:
         yield f'{simple}.java'
         simple = simple.rpartition('$')[0]
@@ -62,7 +62,7 @@ def _list_file_names(simple: str) -> Iterator[str]:
 def find_code_files(
     plan: LaunchPlan, modules: Mapping[str, JavaModule], tree: Collection[str]
 ) -> CodeFiles:
-    """Of a plan, with the modules of its code's revision."""
+    """Return the class files of a plan; `modules` are those of the code's revision."""
     siblings = [entry.sibling or '' for entry in plan.module.class_path if not entry.tests]
     known = [
         plan.module,

@@ -1,14 +1,15 @@
-"""What test methods execute of the code, recorded by JaCoCo's agent and one of entered methods.
+"""Trace the code that test methods execute, with JaCoCo's agent and one for entered methods.
 
-A trace is all that its method needs: fixtures of its class, static initialisers and whatever is made
-once, lazily. In a JVM that is merely shared these are found with the first method that comes by and
-with no other (benchmarks/figures.md has what that loses). So a method has a JVM of its own, or
-shares one in which the project's classes are loaded anew for each method. There only what libraries
-keep of the project is made once. Who leaves threads behind is the last of its JVM, and who does
-not pass there is traced again, alone.
+A trace contains everything that its method needs: fixtures of its class, static initialisers and
+everything that is created once, lazily. In an ordinary shared JVM, these would appear only in the
+trace of the first method that needs them (benchmarks/figures.md has the measured loss). So a method
+has a JVM of its own, or shares one in which the project's classes are reloaded for each method. In
+such a JVM, only objects that libraries keep for the project are created once. A test that leaves
+threads behind is the last of its JVM. A test that does not pass in a shared JVM is traced again,
+alone.
 
-The data are written beside mined code, which could write others. They decide no verdict. What a
-submitted test covers counts only where an observer (`observer.py`) saw the same lines reached.
+The data are recorded beside mined code, which could forge them. They decide no verdict. Coverage of
+a submitted test counts only for lines that an observer (`observer.py`) saw executed.
 """
 
 from __future__ import annotations
@@ -32,16 +33,19 @@ from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace, TraceBatc
 from coevo.languages.verdicts import VerdictBatch
 from coevo.model.words import Outcome
 
-# Execution data of one request, in characters.
+# The limit for execution data in one request, in characters.
 _REQUEST = 1 << 26
 
-# A word of a command line has a limit; agents take all classes for theirs without a list.
+# A word of a command line has a maximal length; without a list, the agent instruments all classes.
 _LONGEST_LIST = 100_000
 _PACKAGE = re.compile(r'[\w$.-]+')
 
 
 class Tracer:
-    """For one thread; its JVM, which runs no project's code, starts with the first trace."""
+    """Makes traces; for use by one thread.
+
+    Its JVM, which runs no code of projects, starts with the first trace.
+    """
 
     def __init__(self, builds: SharedBuilds) -> None:
         self._builds = builds
@@ -57,11 +61,11 @@ class Tracer:
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
     ) -> TraceBatch:
-        """A trace for each target of a plan that is arranged, lines for those source files.
+        """Return a trace for each target of a plan, with line counts for `files`.
 
-        shared    whether targets may have a JVM in common
-        watched   lines for an observer; the plan is observed then
-        together  whether one of all of them is wanted, too
+        shared    whether targets may share a JVM
+        watched   lines for an observer; the plan must then be observed
+        together  whether a joint trace of all targets is wanted as well
         """
         plan = replace(plan, agents=self._list_agents(code))
         recorded: dict[int, TargetRecording | None] = {}
@@ -90,11 +94,14 @@ class Tracer:
         return TraceBatch(traces=tuple(traces), cpu_seconds=spent + used, together=joined)
 
     def close(self) -> None:
+        """End the JVM."""
         self._session.close()
 
     def _record_shared(self, plan: LaunchPlan) -> tuple[dict[int, TargetRecording | None], float]:
-        """What was recorded of targets that pass in a shared JVM, by place; who ends it early is
-        followed by a next one."""
+        """Return the recordings of targets that pass in a shared JVM, by index, and CPU seconds.
+
+        If a target ends the JVM early, the remaining ones continue in another JVM.
+        """
         recorded: dict[int, TargetRecording | None] = {}
         rest = list(range(len(plan.targets)))
         spent = 0.0
@@ -109,7 +116,7 @@ class Tracer:
                 if verdict is not None and verdict.outcome is Outcome.PASS
             }
             if not passed:
-                break  # it does not suit these tests
+                break  # shared JVMs do not suit these tests
             recorded |= passed
             rest = [index for index in rest if outcomes[index][1] is None]
         return recorded, spent
@@ -152,7 +159,7 @@ class Tracer:
         return with_reached, answer.cpu_seconds
 
     def _list_agents(self, code: CodeFiles) -> tuple[JvmAgent, ...]:
-        """JaCoCo's, then ours, which changes what that has changed."""
+        """Return JaCoCo's agent, then coevo's, which instruments the classes after JaCoCo."""
         library = self._builds.launcher.locate_tool_library(AGENT)
         return (
             JvmAgent(jar=library, options=make_jacoco_options(code.folders)),
@@ -161,8 +168,10 @@ class Tracer:
 
 
 def _join_recordings(recorded: Sequence[TargetRecording]) -> TargetRecording:
-    """What was recorded of several, as of one: JaCoCo reads its files one behind the other, and counts
-    a branch that any of them took."""
+    """Join the recordings of several targets into one.
+
+    JaCoCo can read concatenated files, and counts a branch that any of them took.
+    """
     blocks = [base64.urlsafe_b64decode(f'{recording.covered}==') for recording in recorded]
     reached: dict[str, frozenset[int]] = {}
     for recording in recorded:
@@ -176,12 +185,12 @@ def _join_recordings(recorded: Sequence[TargetRecording]) -> TargetRecording:
 
 
 def _can_reload_classes(plan: LaunchPlan) -> bool:
-    """Whether folders alone stand behind the libraries, so that either is found where it was."""
+    """Return whether only folders follow the libraries, so reloading finds the same classes."""
     return not any(folder.endswith(('.jar', '*')) for folder in plan.folders)
 
 
 def make_jacoco_options(folders: Iterable[Path]) -> str:
-    """Nothing is written or sent by the agent itself; it changes classes of these folders alone."""
+    """Return the agent's options: no output of its own, and only classes of these folders."""
     names = sorted({name for folder in folders for name in _list_packages(folder)})
     roots: list[str] = []
     for name in names:
@@ -200,7 +209,7 @@ def _list_packages(folder: Path) -> Iterator[str]:
 
 
 def _split_into_portions(data: Sequence[TargetRecording | None]) -> Iterator[list[int]]:
-    """Places of what is there, as many at a time as fit into a request."""
+    """Yield the indexes of the existing recordings, in portions that fit into one request."""
     portion: list[int] = []
     size = 0
     for index, recording in enumerate(data):
@@ -216,7 +225,7 @@ def _split_into_portions(data: Sequence[TargetRecording | None]) -> Iterator[lis
         yield portion
 
 
-# Traces from what the reader of execution data says of class files
+# Make traces from the report of the reader of execution data
 # (coevo/languages/java/jvm/builder/Execution).
 
 _Counts = tuple[int, int, int, int]
@@ -224,21 +233,22 @@ _Counts = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ExecutedClass:
-    """A class as it was executed in one way."""
+    """A class with its coverage in one or more tests."""
 
     key: tuple[int, str]
     path: str | None
     covered: tuple[ExecutedMethod, ...]
-    missed: Mapping[str, ExecutedMethod]  # by CLASS.METHODDESCRIPTOR, internal names
+    missed: Mapping[str, ExecutedMethod]  # by CLASS.METHODDESCRIPTOR with internal names
     lines: Mapping[int, _Counts]
 
 
 def parse_traces(
     report: Mapping[str, Any], entered: Sequence[str], code: CodeFiles, files: Collection[str]
 ) -> list[Trace | None]:
-    """A trace for each test of a report, None where its data were none; lines for `files`.
+    """Return a trace for each test of a report, with line counts for `files`.
 
-    entered  lines of methods for each test, which count beside those that JaCoCo has covered
+    A trace is None if the test has no valid data. `entered` holds, for each test, lines of entered
+    methods, which count in addition to those that JaCoCo reports as covered.
     """
     classes = [_parse_class(class_, code) for class_ in report['classes']]
     blank = {class_.key: class_ for class_ in (classes[index] for index in report['blank'])}
@@ -301,7 +311,7 @@ def _get_sort_key(method: ExecutedMethod) -> tuple[str, ...]:
 
 
 def _sum_lines(path: str, classes: Iterable[_ExecutedClass]) -> tuple[CoveredLine, ...]:
-    """Sums over the classes of a file, as JaCoCo's reports have them."""
+    """Return the sums over all classes of a file, as JaCoCo's reports do."""
     sums: dict[int, _Counts] = {}
     for class_ in classes:
         if class_.path == path:

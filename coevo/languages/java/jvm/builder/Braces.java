@@ -4,13 +4,14 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Finds method bodies in text that the parser cannot read, by its braces alone. Where they do not
- * balance nothing is found.
+ * Finds method bodies by braces alone in text that the parser cannot read. If the braces do not
+ * balance, nothing is found.
  */
 final class Braces {
     private static final class Frame {
         final int open;
-        final boolean inClass; // whether it stands in a class body, so that members may follow
+        // whether it lies directly in a class body, so that it may be a member
+        final boolean inClass;
         final boolean isClass; // whether it is a class body itself
         final int outerParentheses;
 
@@ -34,7 +35,7 @@ final class Braces {
         this.position = position;
     }
 
-    /** The outermost block around a position that is no class body, or null. */
+    /** Returns the outermost block around a position that is not a class body, or null. */
     static Outline.Span body(String text, int position) {
         Braces braces = new Braces(text, position);
         return braces.scan() ? braces.found : null;
@@ -106,7 +107,10 @@ final class Braces {
                 && !header.contains("=");
     }
 
-    /** The end of the comment, string or character that starts here; the same if none does. */
+    /**
+     * Returns the end of the comment, string or character that starts here; {@code at} if none
+     * does.
+     */
     private int skip(int at) {
         if (text.startsWith("//", at)) {
             return end("\n", at + 2, 0);
@@ -126,7 +130,7 @@ final class Braces {
         return found < 0 ? text.length() : found + length;
     }
 
-    /** A literal that is not closed ends with its line. */
+    /** Returns the end of a literal; an unclosed one ends with its line. */
     private int literal(int at, char quote) {
         for (int i = at + 1; i < text.length(); i++) {
             char c = text.charAt(i);

@@ -4,10 +4,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Something that does not compile. */
+/** A class or method that does not compile. */
 final class Broken {
     final String type; // binary name
-    final String method; // null for all of the type
+    final String method; // null for the whole type
     final List<String> parameters;
     final String signature;
 

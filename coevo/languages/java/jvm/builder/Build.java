@@ -12,14 +12,14 @@ import java.util.Map;
 /**
  * Builds a revision up to its test class path.
  *
- * <p>Arguments: source, work, modules (comma separated, '' for all), settings, head, tail, define*,
- * compile_tests (auto, true, false), without*, offline, java_home; or source, work, gradle (its home),
- * java_home, home (of what it keeps), repository. Each built project's files come with its index in the
- * reactor as prefix: {@code 0/classes/}, {@code 0/test-classes/}, {@code 0/generated/K/} for the
- * K-th of its {@code generated_roots}.
+ * <p>Arguments for Maven: source, work, modules (comma separated, '' for all), settings, head,
+ * tail, define*, compile_tests (auto, true, false), without*, offline, java_home. Arguments for
+ * Gradle: source, work, gradle (its home), java_home, home (Gradle's user home), repository. The
+ * files of each built project are prefixed by its index in the reactor: {@code 0/classes/}, {@code
+ * 0/test-classes/}, {@code 0/generated/K/} for the K-th of its {@code generated_roots}.
  */
 final class Build {
-    /** For the build number plugin: our trees have no history to ask. */
+    /** For the build number plugin, since these trees have no history. */
     private static final List<String> NO_HISTORY =
             Arrays.asList(
                     "-Dmaven.buildNumber.doCheck=false",

@@ -6,9 +6,9 @@ import java.util.Properties;
 import java.util.TimeZone;
 
 /**
- * Answers requests on stdin until it ends: {@code build} with Maven or Gradle, {@code resolve} with Maven, {@code
- * compile} with the stubbing compiler, {@code check} with the plain one. Started with the Maven home
- * and the extension's jar.
+ * Answers requests on stdin until it ends: {@code build} with Maven or Gradle, {@code resolve} with
+ * Maven, {@code compile} with the stubbing compiler, {@code check} with the plain one. Its
+ * arguments are the Maven home and the extension's jar.
  *
  * <p>A request is the command's name, then {@code key=value} strings; keys may repeat.
  */
@@ -33,14 +33,15 @@ public final class Builder {
             Locale.setDefault(locale);
             TimeZone.setDefault(zone);
             Thread.currentThread().setContextClassLoader(loader);
-            log.redirect(); // a plugin may have taken System.out for itself
+            log.redirect(); // a plugin may have replaced System.out
             wire.send(response);
             if (response.last) {
                 Runtime.getRuntime().halt(4);
             }
         }
         Compilation.clean();
-        Runtime.getRuntime().halt(0); // threads that plugins left behind must not keep the JVM
+        // threads that plugins left behind must not keep the JVM alive
+        Runtime.getRuntime().halt(0);
     }
 
     private static Response answer(Request request, Maven maven, Gradle gradle) {
@@ -60,7 +61,7 @@ public final class Builder {
         } catch (OutOfMemoryError e) {
             return Response.outOfMemory();
         } catch (IOException | RuntimeException | LinkageError | StackOverflowError e) {
-            return Response.crashed(e); // the next request may well be answered
+            return Response.crashed(e); // the next request may succeed
         }
     }
 }

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Compiles sets of sources, each for itself, and gives nothing up: a set compiles or it does not.
+ * Compiles sets of sources, each by itself and without stubs: a set compiles or it does not.
  *
- * <p>Arguments: set* (folders of sources, joined by the path separator), without* (files that are
- * not there), class_path*, option*, keep (whether class files come back, those of the K-th set below
+ * <p>Arguments: set* (folders of sources, joined by the path separator), without* (files to leave
+ * out), class_path*, option*, keep (whether to return class files, those of the K-th set below
  * {@code K/}).
  */
 final class Check {
@@ -30,8 +30,9 @@ final class Check {
     }
 
     /**
-     * JSON: {@code checked}, for each set its {@code signature} (of its first error, or null), and
-     * if it compiles the digests {@code bytecode} and {@code outside} of {@link Fingerprint}.
+     * Returns JSON: {@code checked} has, for each set, its {@code signature} (of its first error,
+     * or null), and if it compiles the digests {@code bytecode} and {@code outside} of {@link
+     * Fingerprint}.
      */
     Response run() throws IOException {
         List<Map<String, Object>> checked = new ArrayList<>();
@@ -42,7 +43,8 @@ final class Check {
         try {
             boolean processing = javac.processing();
             for (String set : request.all("set")) {
-                if (javac.processing() != processing) { // one set's processor says nothing of others
+                // a failed processor of one set must not affect others
+                if (javac.processing() != processing) {
                     javac.close();
                     javac = new Javac(request, output, generated);
                 }
@@ -81,7 +83,7 @@ final class Check {
         return Source.read(roots, encoding, request.all("without"));
     }
 
-    /** The first error of a set in the order of files and lines, or null. */
+    /** Returns the first error of a set in the order of files and lines, or null. */
     private static String signature(Javac javac, List<Source> sources, Path output)
             throws IOException {
         if (sources.isEmpty()) {
@@ -92,7 +94,7 @@ final class Check {
             List<Problem> problems = javac.compile(sources);
             return problems.isEmpty() ? null : problems.get(0).signature();
         } catch (RuntimeException | StackOverflowError crash) {
-            return "javac.crash " + crash.getClass().getName(); // a mutant may well do that
+            return "javac.crash " + crash.getClass().getName(); // a mutant may crash javac
         }
     }
 }

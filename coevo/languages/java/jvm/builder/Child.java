@@ -4,11 +4,11 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** A build tool in a process of its own, what it says in our log. */
+/** A build tool in a process of its own, whose output goes to the log. */
 final class Child {
     private Child() {}
 
-    /** Its exit status. */
+    /** Runs the process and returns its exit status. */
     static int run(ProcessBuilder builder, Tail log) throws IOException {
         builder.redirectErrorStream(true).redirectInput(new File("/dev/null"));
         Process process = builder.start();

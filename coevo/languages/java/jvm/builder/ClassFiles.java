@@ -21,18 +21,18 @@ import org.jacoco.core.data.ExecutionData;
 import org.jacoco.core.data.ExecutionDataStore;
 
 /**
- * Classes as they were executed, each way of executing one analysed once.
+ * Classes with their coverage, each combination of class and coverage analysed once.
  *
  * <p>JSON of a class: {@code folder}, {@code name} (binary), {@code source} (file name, may be
  * null), {@code methods} (name, descriptor, first and last line, whether covered), {@code lines}
- * (number, missed and covered instructions, missed and covered branches; null unless its source is
- * wanted).
+ * (number, missed and covered instructions, missed and covered branches; null unless its source was
+ * requested).
  */
 final class ClassFiles {
     private final List<Path> folders;
     private final Set<Path> removed;
     private final Set<String> sources;
-    // folder, name and probes: ways of executing, by what is known of a class
+    // from folder, name and probes, which identify a class with its coverage, to its index
     private final Map<List<Object>, Integer> known = new LinkedHashMap<>();
     private final List<Map<String, Object>> seen = new ArrayList<>();
 
@@ -46,7 +46,7 @@ final class ClassFiles {
         return seen;
     }
 
-    /** The classes of the wanted sources, by index. */
+    /** Returns the uncovered classes of the requested sources, by index. */
     Set<Integer> blank() throws IOException {
         Set<Integer> found = new TreeSet<>();
         for (String packaged : packages()) {
@@ -64,13 +64,16 @@ final class ClassFiles {
         return found;
     }
 
-    /** A class as it was executed, by index; null if these very bytes are not in the folders. */
+    /**
+     * Returns a class with its coverage, by index; null if the folders do not contain the same
+     * class file.
+     */
     Integer executed(ExecutionData execution) {
         int folder = firstWith(execution.getName());
         return folder < 0 ? null : analysed(folder, execution.getName(), execution);
     }
 
-    /** A class as nobody has executed it, by index; null if it is not in the folders. */
+    /** Returns a class without coverage, by index; null if it is not in the folders. */
     Integer untouched(String name) {
         int folder = firstWith(name);
         return folder < 0 ? null : analysed(folder, name, null);
@@ -134,13 +137,13 @@ final class ClassFiles {
                 new Analyzer(store, found -> known.put(way, keep(folder, name, found)))
                         .analyzeClass(Files.readAllBytes(file(folder, name)), name);
             } catch (IOException | RuntimeException unreadable) {
-                return null; // no compiler's work, or one of the future
+                return null; // not made by a compiler, or by a newer one
             }
         }
         return known.get(way);
     }
 
-    /** Its index; null for a class of this name that was changed on its way into the JVM. */
+    /** Returns the index of a class; null if it was changed while it was loaded. */
     private Integer keep(int folder, String name, IClassCoverage found) {
         if (found.isNoMatch()) {
             return null;

@@ -18,15 +18,15 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
- * Compiles test sources, giving up what does not compile until the rest does.
+ * Compiles test sources and stubs code that does not compile, until the rest compiles.
  *
- * <p>Arguments: root*, without* (files that are not there), class_path*, option* (javac's own, one
- * word each). The files that come back are the output folder's.
+ * <p>Arguments: root*, without* (files to leave out), class_path*, option* (javac's own, one word
+ * each). The returned files are those of the output folder.
  */
 final class Compilation {
     static final Path OUTPUT =
             Paths.get(System.getProperty("java.io.tmpdir"), "coevo-classes-" + UUID.randomUUID());
-    private static final int ROUNDS = 8; // afterwards a file with an error is given up whole
+    private static final int ROUNDS = 8; // afterwards a file with an error is dropped as a whole
     private static final int GIVEN_UP = 30;
     private static final int SYNTAX_REPAIRS = 8; // in one file
 
@@ -58,7 +58,7 @@ final class Compilation {
         }
     }
 
-    /** Delete the class files of the last compilation. */
+    /** Deletes the class files of the last compilation. */
     static void clean() throws IOException {
         if (Files.exists(OUTPUT)) {
             Folder.empty(OUTPUT);
@@ -70,12 +70,12 @@ final class Compilation {
         int at = options.indexOf("-encoding");
         try {
             return at < 0 ? StandardCharsets.UTF_8 : Charset.forName(options.get(at + 1));
-        } catch (IllegalArgumentException e) { // a property that nobody has set, or a slip
+        } catch (IllegalArgumentException e) { // an undefined property or a typing error
             return StandardCharsets.UTF_8;
         }
     }
 
-    /** The number of rounds after the first that it took. */
+    /** Compiles until no error is left; returns the number of additional rounds. */
     private int repeat() throws IOException {
         List<Problem> problems = compile();
         int round = 0;
@@ -106,7 +106,8 @@ final class Compilation {
         while (true) {
             try {
                 return javac.compile(new ArrayList<>(sources.values()));
-            } catch (StackOverflowError | IllegalStateException end) { // the latter: JDK 8 says nothing
+            // JDK 8 gives no reason with the latter
+            } catch (StackOverflowError | IllegalStateException end) {
                 if (javac.current() == null || !sources.containsKey(javac.current())) {
                     throw end;
                 }
@@ -115,7 +116,7 @@ final class Compilation {
         }
     }
 
-    /** Give up a file that the compiler does not survive; nothing else in it can be told. */
+    /** Drops a file that crashes the compiler; its other contents remain unknown. */
     private void dropUnread(URI file) {
         Problem problem = new Problem(file, -1, -1, "javac.crash", "StackOverflowError");
         errors.add(problem.toMap(sources.get(file).name, 0));
@@ -136,7 +137,10 @@ final class Compilation {
                                 it -> it.file, TreeMap::new, Collectors.toList()));
     }
 
-    /** Whether there was a syntax error: it hides others and makes more, so it goes first. */
+    /**
+     * Repairs syntax errors first, since they hide other errors and cause more; returns whether any
+     * existed.
+     */
     private boolean repairSyntax(List<Problem> problems) throws IOException {
         boolean any = false;
         for (URI file : byFile(problems).keySet()) {
@@ -240,7 +244,7 @@ final class Compilation {
         return response;
     }
 
-    /** Each member or class once, with its first error, in a stable order. */
+    /** Returns each broken member or class once, with its first error, in a stable order. */
     private List<Broken> first() {
         Map<String, Broken> found = new TreeMap<>();
         for (Broken one : broken) {

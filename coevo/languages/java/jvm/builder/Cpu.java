@@ -5,11 +5,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Paths;
 
-/** What this process and its finished children cost. */
+/** The CPU time of this process and its finished children. */
 final class Cpu {
     private Cpu() {}
 
-    /** User and system time in milliseconds, 0 where there is no /proc. */
+    /** Returns user and system time in milliseconds; 0 without /proc. */
     static long millis() {
         try {
             byte[] bytes = Files.readAllBytes(Paths.get("/proc/self/stat"));

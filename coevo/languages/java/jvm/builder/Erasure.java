@@ -15,11 +15,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Types as sources name them, less packages and type arguments. */
+/** Types as sources name them, without packages and type arguments. */
 final class Erasure {
     private Erasure() {}
 
-    /** @param variables the erasures of type variables, by their names */
+    /** @param variables the erasures of type variables, by name */
     static String of(Tree type, Map<String, String> variables) {
         if (type instanceof IdentifierTree) {
             String name = ((IdentifierTree) type).getName().toString();

@@ -16,16 +16,16 @@ import org.jacoco.core.data.ExecutionDataReader;
 import org.jacoco.core.data.ExecutionDataStore;
 
 /**
- * Tells from JaCoCo's execution data which methods and lines of some class files were executed.
+ * Derives from JaCoCo's execution data which methods and lines of class files were executed.
  *
- * <p>Arguments: folder* (of class files, the first that has a class counts), removed* (class files
- * that do not count), source* (INDEX:PATH, a
- * source file by its class folder and its place in the package: all its lines are wanted), covered*
- * and entered* (for each test, execution data as Base64 for URLs and methods that were entered, as
- * lines of CLASS.METHODDESCRIPTOR).
+ * <p>Arguments: folder* (of class files; the first folder that contains a class counts), removed*
+ * (class files to ignore), source* (INDEX:PATH, a source file by its class folder and its path in
+ * the package, whose lines are all reported), covered* and entered* (for each test, execution data
+ * as Base64 for URLs and the entered methods, as lines of CLASS.METHODDESCRIPTOR).
  *
- * <p>JSON: {@code classes}, see {@link ClassFiles}; {@code blank}, those of the sources as nobody
- * has executed them; {@code tests}, for each test the classes that it executed, or null; by index.
+ * <p>JSON: {@code classes}, see {@link ClassFiles}; {@code blank}, the indexes of the sources'
+ * classes without coverage; {@code tests}, for each test the indexes of its executed classes, or
+ * null.
  */
 final class Execution {
     private final List<String> covered;
@@ -56,7 +56,7 @@ final class Execution {
         return response;
     }
 
-    /** Null for data that no agent wrote. */
+    /** Returns the executed classes of a test; null for data that the agent cannot have written. */
     private Set<Integer> test(String data, String names) {
         try {
             return executed(Base64.getUrlDecoder().decode(data), names);
@@ -72,7 +72,7 @@ final class Execution {
         reader.setSessionInfoVisitor(session -> {});
         Set<Integer> found = new LinkedHashSet<>();
         while (reader.read()) {
-            continue; // to the end
+            continue; // until the end
         }
         for (ExecutionData execution : store.getContents()) {
             found.add(files.executed(execution));

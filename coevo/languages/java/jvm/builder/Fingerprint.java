@@ -18,12 +18,12 @@ import org.objectweb.asm.Opcodes;
 final class Fingerprint {
     private static final int HIDDEN = Opcodes.ACC_PRIVATE | Opcodes.ACC_SYNTHETIC;
 
-    /** Of all their bytes. */
+    /** The digest of all bytes. */
     final String bytecode;
 
     /**
-     * Of what other sources can see when they are compiled: no bodies, nothing private or
-     * synthetic, no local or anonymous classes; values of constants are seen.
+     * The digest of everything that other sources see when they are compiled: no bodies, no private
+     * or synthetic members, no local or anonymous classes, but the values of constants.
      */
     final String outside;
 
@@ -59,7 +59,7 @@ final class Fingerprint {
         try {
             return MessageDigest.getInstance("SHA-256");
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException(e); // every JDK has it
+            throw new IllegalStateException(e); // every JDK has SHA-256
         }
     }
 
@@ -67,7 +67,7 @@ final class Fingerprint {
         return String.format("%064x", new BigInteger(1, digest.digest()));
     }
 
-    /** A class as others see it. */
+    /** A class as other sources see it. */
     private static final class Outside extends ClassVisitor {
         final ClassWriter writer = new ClassWriter(0);
         boolean local;
@@ -92,10 +92,10 @@ final class Fingerprint {
 
         @Override
         public void visitNestMember(String member) {
-            // anonymous classes are among them
+            // ignored: nest members include anonymous classes
         }
 
-        /** Its own flags and members; classes that bodies name stand there, too. */
+        /** Keeps its own flags and members; the attribute also lists classes used in bodies. */
         @Override
         public void visitInnerClass(String name, String outer, String inner, int access) {
             if (own.equals(outer) || own.equals(name)) {

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Trees of files: copied, emptied, listed; links are never followed. */
+/** Copies, empties and lists trees of files; links are never followed. */
 final class Folder {
     private static final CopyOption[] AS_IT_IS = {
         LinkOption.NOFOLLOW_LINKS, StandardCopyOption.REPLACE_EXISTING
@@ -22,7 +22,7 @@ final class Folder {
 
     private Folder() {}
 
-    /** Regular files below a folder, sorted; none if there is no such folder. */
+    /** Returns the regular files below a folder, sorted; none if the folder does not exist. */
     static List<Path> files(Path folder) throws IOException {
         List<Path> files = new ArrayList<>();
         if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
@@ -43,7 +43,7 @@ final class Folder {
         return files;
     }
 
-    /** Delete what is in a folder, which is made if it is not there. */
+    /** Deletes the contents of a folder, which is created if it does not exist. */
     static void empty(Path folder) throws IOException {
         Files.createDirectories(folder);
         Files.walkFileTree(

@@ -12,14 +12,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A Gradle of the machine, as its own script in a process of its own; an init script of ours tells in
- * Maven's words what it knows of the build. The project's wrapper is never run.
+ * An installed Gradle, run by its own script in a separate process; an init script of coevo's
+ * reports on the build in the same form as Maven's extension. The project's wrapper is never run.
  */
 final class Gradle {
     private static final String SCRIPT = "/coevo.gradle";
     private static final List<String> TASKS = Arrays.asList("classes", "processTestResources");
 
-    // Nothing of a build is kept for, or taken from, another one: its scripts may write where Gradle looks.
+    // Builds share no files, since the scripts of one build may write where Gradle looks in
+    // another.
     private static final List<String> OPTIONS =
             Arrays.asList(
                     "--quiet",
@@ -38,7 +39,9 @@ final class Gradle {
         this.log = log;
     }
 
-    /** As {@link Maven#run}: the report with {@code exit} and {@code log} beside it. */
+    /**
+     * Builds like {@link Maven#run}: returns the report with {@code exit} and {@code log} added.
+     */
     Map<String, Object> run(Path project, Request request) throws IOException {
         Path report = Files.createTempFile("coevo-report", ".json");
         Path script = Files.createTempFile("coevo", ".gradle");

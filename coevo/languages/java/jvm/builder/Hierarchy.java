@@ -12,7 +12,7 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.Opcodes;
 
-/** Which class extends which, and which is declared in which, from class files. */
+/** The superclasses, interfaces and enclosing classes of classes, read from class files. */
 final class Hierarchy {
     private Hierarchy() {}
 
@@ -36,7 +36,7 @@ final class Hierarchy {
         return map;
     }
 
-    /** The class around a nested, local or anonymous one; null for a top-level one. */
+    /** Returns the class around a nested, local or anonymous one; null for a top-level one. */
     private static String outer(ClassReader reader) {
         String[] found = new String[1];
         reader.accept(

@@ -33,15 +33,15 @@ final class Javac implements AutoCloseable {
     private static final Set<String> LANGUAGE =
             new HashSet<>(
                     Arrays.asList("-source", "--source", "-target", "--target", "--release"));
-    /** All errors at once, not phase by phase; JDK 8 knows it by the second name. */
+    /** Report all errors at once, not phase by phase; JDK 8 knows the option by the second name. */
     private static final List<String> ALL_ERRORS =
             Arrays.asList("-XDshould-stop.ifError=FLOW", "-XDshouldStopPolicyIfError=FLOW");
     private static final int FEATURE =
             Integer.parseInt(
                     System.getProperty("java.specification.version").replaceFirst("^1\\.", ""));
-    private static final int PROC_FULL = 21; // since then -proc:full asks for the old default
+    private static final int PROC_FULL = 21; // since then -proc:full selects the old default
 
-    /** A parsed file: its tree, the positions in it, and whether the parser was content. */
+    /** A parsed file: its tree, the positions in it, and the parser's errors. */
     static final class Parsed {
         final CompilationUnitTree unit;
         final SourcePositions positions;
@@ -61,7 +61,7 @@ final class Javac implements AutoCloseable {
     private final StandardJavaFileManager files;
     private boolean processing;
     private Problem failedProcessor;
-    private URI current; // the file that is parsed, looked at or written
+    private URI current; // the file that is being parsed, analysed or written
 
     Javac(Request request, Path output, Path generated) throws IOException {
         this.output = output;
@@ -77,7 +77,7 @@ final class Javac implements AutoCloseable {
         files.setLocation(StandardLocation.SOURCE_PATH, Collections.emptySet());
     }
 
-    /** Sort the request's options: what the parser needs too, what only a compilation may see. */
+    /** Separates options that the parser needs too from those for compilation only. */
     private void setOptions(List<String> options) {
         full.addAll(Arrays.asList("-g", "-nowarn", "-Xmaxerrs", "1000000", "-implicit:none"));
         for (int i = 0; i < options.size(); i++) {
@@ -86,7 +86,7 @@ final class Javac implements AutoCloseable {
                 language.addAll(options.subList(i, i + 2));
                 i++;
             } else if (option.equals("-encoding")) {
-                i++; // we read the files ourselves
+                i++; // the files are decoded here
             } else if (option.equals("--enable-preview")) {
                 language.add(option);
             } else if (!isDropped(option)) {
@@ -100,18 +100,18 @@ final class Javac implements AutoCloseable {
         }
     }
 
-    /** Options that make warnings fatal, talk, or load code into the compiler; and such code's. */
+    /** Drops options that make warnings fatal, print output, or load code into the compiler. */
     private static boolean isDropped(String option) {
         return option.equals("-Werror")
                 || option.equals("-verbose")
                 || option.startsWith("-Xlint")
                 || option.startsWith("-Xdoclint")
                 || option.startsWith("-Xplugin")
-                || option.startsWith("-Xep") // Error Prone's
+                || option.startsWith("-Xep") // Error Prone
                 || option.startsWith("-J");
     }
 
-    /** Compile everything; class files are only complete if there is no problem. */
+    /** Compiles everything; class files are only complete if there are no errors. */
     List<Problem> compile(List<Source> sources) throws IOException {
         if (processing) {
             failedProcessor = null;
@@ -133,19 +133,19 @@ final class Javac implements AutoCloseable {
                 }
             }
             return problems;
-        } catch (RuntimeException crash) { // javac wraps what a processor throws
+        } catch (RuntimeException crash) { // javac wraps exceptions of processors
             Throwable root = crash.getCause() == null ? crash : crash.getCause();
             failedProcessor = new Problem(null, -1, -1, "proc.crash", root.getClass().getName());
             return Collections.emptyList();
         }
     }
 
-    /** Whether annotation processors run; they do not if one of them failed. */
+    /** Returns whether annotation processors run; they do not after one of them failed. */
     boolean processing() {
         return processing;
     }
 
-    /** Why processing was given up, or null. */
+    /** Returns the error that disabled annotation processing, or null. */
     Problem failedProcessor() {
         return failedProcessor;
     }
@@ -170,7 +170,10 @@ final class Javac implements AutoCloseable {
         return problems;
     }
 
-    /** Notes which file is at work. Not this class itself: others are compiled without the compiler's own interface. */
+    /**
+     * Notes the file being compiled. This is a class of its own because some programs are compiled
+     * without the compiler's own interface.
+     */
     private TaskListener noting() {
         return new TaskListener() {
             @Override
@@ -185,7 +188,7 @@ final class Javac implements AutoCloseable {
         };
     }
 
-    /** The file that the last compilation was about when it ended, or null. */
+    /** Returns the file that the last compilation was processing when it ended, or null. */
     URI current() {
         return current;
     }

@@ -10,8 +10,8 @@ import java.util.Map;
 import org.apache.maven.cli.MavenCli;
 
 /**
- * Maven with our extension: in this JVM, again and again, with class loaders of its own each time;
- * or as its own script on the JDK that a request names.
+ * Maven with coevo's extension: in this JVM, repeatedly, with new class loaders each time; or as
+ * its own script on the JDK that a request names.
  */
 final class Maven {
     private static final String OPTIONS =
@@ -28,10 +28,10 @@ final class Maven {
     }
 
     /**
-     * Run a goal of the project in a folder.
+     * Runs a goal of the project in a folder.
      *
-     * @return the extension's report with {@code exit} and {@code log} beside it; without {@code
-     *     projects} if Maven did not come so far
+     * <p>@return the extension's report with {@code exit} and {@code log} added; without {@code
+     * projects} if Maven stopped too early
      */
     Map<String, Object> run(Path project, Request request, List<String> goal) throws IOException {
         Path file = Files.createTempFile("coevo-report", ".json");
@@ -54,7 +54,7 @@ final class Maven {
         return new MavenCli().doMain(words, project.toString(), log.stream(), log.stream());
     }
 
-    /** Maven's own script in a process of its own, which heeds what .mvn says of its JVM. */
+    /** Runs Maven's own script in a separate process, which applies the JVM options in .mvn. */
     private int beside(List<String> arguments, Path project, String jdk) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(home + "/bin/mvn");

@@ -22,7 +22,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import javax.lang.model.element.Modifier;
 
-/** Where a file's imports, types and members stand; what lies inside of bodies is not looked at. */
+/** Positions of a file's imports, types and members; the contents of bodies are ignored. */
 final class Outline {
     static final class Span {
         final int start;
@@ -71,7 +71,7 @@ final class Outline {
         CONSTRUCTOR,
         FIELD,
         INITIALIZER,
-        HEADER // an enum constant or record component: cannot go without its type
+        HEADER // an enum constant or record component, which cannot be removed without its type
     }
 
     static final class Member {
@@ -80,7 +80,7 @@ final class Outline {
         final List<String> parameters; // erased simple names
         final Span span;
         final Span body; // null if it has none
-        final int head; // end of the body's call of another constructor, else of its brace
+        final int head; // end of the body's call of another constructor, else of its opening brace
         final Set<String> annotations;
         final Set<Modifier> modifiers;
 
@@ -126,16 +126,16 @@ final class Outline {
         }
     }
 
-    /** The innermost type around a position, or null. */
+    /** Returns the innermost type around a position, or null. */
     Type type(int position) {
         Type found = null;
-        for (Type type : types) { // outer ones come first
+        for (Type type : types) { // outer types come first
             found = type.span.holds(position) ? type : found;
         }
         return found;
     }
 
-    /** A type with the inner classes that cannot be without an instance of it. */
+    /** Returns a type and the inner classes that need an instance of it. */
     List<Type> dependents(Type type) {
         List<Type> found = new ArrayList<>(Collections.singleton(type));
         for (Type other : types) {
@@ -146,7 +146,7 @@ final class Outline {
         return found;
     }
 
-    /** A type and all types in it. */
+    /** Returns a type and all types in it. */
     List<Type> within(Type type) {
         return types.stream()
                 .filter(it -> type.span.holds(it.span.start))
@@ -229,7 +229,7 @@ final class Outline {
                 tree.getModifiers());
     }
 
-    /** Where the modifiers of a declaration end. */
+    /** Returns the end of a declaration's modifiers. */
     private int positions(ModifiersTree modifiers, int otherwise) {
         int end = (int) positions.getEndPosition(unit, modifiers);
         return end < 0 ? otherwise : end;

@@ -11,11 +11,11 @@ import javax.tools.JavaFileObject;
 final class Problem {
     private static final int SYMBOL = 120;
 
-    final URI file; // null where it has no place in a source file
+    final URI file; // null without a position in a source file
     final int position; // in characters
     final int line;
     final String code; // such as cant.resolve
-    final String symbol; // what it is about, in the compiler's words
+    final String symbol; // the symbol concerned, in the compiler's words
 
     Problem(URI file, int position, int line, String code, String symbol) {
         this.file = file;
@@ -37,14 +37,17 @@ final class Problem {
                 symbol(message));
     }
 
-    /** A class whose name no file can have is the source's fault; all else that is not written, ours. */
+    /**
+     * Renames the error for a class name that is too long for a file, since the source causes it;
+     * other failures to write a class file are caused by the machine.
+     */
     private static String code(String code, String message) {
         String plain = code.replaceFirst("^compiler\\.err\\.", "");
         boolean tooLong = plain.equals("class.cant.write") && message.contains("File name too long");
         return tooLong ? "class.name.too.long" : plain;
     }
 
-    /** The symbol that the message names, else its first line. */
+    /** Returns the symbol that the message names, else its first line. */
     private static String symbol(String message) {
         String[] lines = message.split("\\R", -1);
         String found = lines[0];

@@ -11,9 +11,11 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import javax.lang.model.element.Modifier;
 
-/** Makes a file compile by giving up the members with errors, and says what was given up. */
+/** Makes a file compile by removing or stubbing members with errors, and reports what is broken. */
 final class Repair {
-    /** What a class's tests cannot do without, whoever calls it. */
+    /**
+     * Annotations of members that all tests of a class depend on, even if they do not call them.
+     */
     private static final Set<String> LIFECYCLE =
             set(
                     "Before",
@@ -57,8 +59,9 @@ final class Repair {
     }
 
     /**
-     * The file without the members around its problems, or null if it cannot be kept. What concerns
-     * a type as a whole waits for another round if members went: it is often their doing.
+     * Returns the file without the members around its problems, or null if it cannot be kept.
+     * Problems of a whole type wait for another round if members were removed, since they are often
+     * a consequence.
      */
     Source apply(List<Problem> problems) {
         List<Problem> whole = new ArrayList<>();
@@ -120,7 +123,7 @@ final class Repair {
                 return true;
             case FIELD:
             case INITIALIZER:
-                type.members.stream() // variables of one declaration share its start
+                type.members.stream() // variables of one declaration have the same start
                         .filter(it -> it.span.start == member.span.start)
                         .forEach(it -> blank(it.span));
                 breakType(type, problem);
@@ -159,7 +162,8 @@ final class Repair {
                         || member.modifiers.contains(Modifier.STATIC)
                         || !type.hasParents && !JUNIT3.contains(member.name);
         if (!isTest(member) && !(member.annotations.isEmpty() && hidden)) {
-            breakType(type, problem); // what overrides or is called by a framework is missed silently
+            // overriding methods and those called by a framework would be missed silently
+            breakType(type, problem);
         }
     }
 
@@ -196,7 +200,7 @@ final class Repair {
                 .collect(Collectors.toList());
     }
 
-    /** What the stubs in a file break: their methods, or all of a class that needs them. */
+    /** Returns what the stubs in a file break: their methods, or whole classes that need them. */
     static List<Broken> stubbed(Source source, Outline outline) {
         List<Broken> found = new ArrayList<>();
         for (Outline.Type type : outline.types) {
@@ -232,7 +236,7 @@ final class Repair {
         replace(span, Stub.breaks(text(span)));
     }
 
-    /** Of edits that start at one place the longest stands. */
+    /** Keeps the longest of several edits that start at the same position. */
     private void replace(Outline.Span span, String text) {
         Outline.Span known = spans.get(span.start);
         if (known == null || known.end < span.end) {
@@ -245,7 +249,7 @@ final class Repair {
         StringBuilder edited = new StringBuilder();
         int at = 0;
         for (Outline.Span span : spans.values()) {
-            if (span.start >= at) { // else it lies in what is gone already
+            if (span.start >= at) { // otherwise it lies in a removed part
                 edited.append(source.text, at, span.start).append(texts.get(span.start));
                 at = span.end;
             }

@@ -9,13 +9,16 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What our part of a build tool has written. */
+/** Reads the report that coevo's extension or script wrote in a build tool. */
 final class Reports {
     private static final TypeToken<Map<String, Object>> MAP = new TypeToken<Map<String, Object>>() {};
 
     private Reports() {}
 
-    /** With {@code exit} and {@code log} beside it; an empty file is a tool that did not come so far. */
+    /**
+     * Returns the report with {@code exit} and {@code log} added; the file is empty if the tool
+     * stopped too early.
+     */
     static Map<String, Object> read(Path file, int exit, Tail log) throws IOException {
         String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
         Map<String, Object> report = new Gson().fromJson(text, MAP);

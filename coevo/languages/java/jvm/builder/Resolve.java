@@ -27,7 +27,7 @@ final class Resolve {
         this.maven = maven;
     }
 
-    /** JSON: {@code resolved}, a list of {path, coordinates}; null where it failed. */
+    /** Returns JSON: {@code resolved}, a list of {path, coordinates}; null if it failed. */
     Response run() throws IOException {
         Path folder = Files.createTempDirectory("coevo-resolve");
         try {

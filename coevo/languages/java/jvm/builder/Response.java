@@ -10,11 +10,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** What goes back: JSON, and folders of files by the prefix that their paths get. */
+/** A response: JSON, and folders of files by the prefix that their paths get. */
 final class Response {
     final Map<String, Object> json;
     final Map<String, Path> folders;
-    final boolean last; // whether the process cannot be trusted to go on
+    final boolean last; // whether the process must end, since its state is unreliable
 
     private Response(Map<String, Object> json, Map<String, Path> folders, boolean last) {
         this.json = json;

@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
 
-/** A source file as it stands now. */
+/** A source file in its current state. */
 final class Source {
     final URI uri;
     final String name; // path relative to its root, with forward slashes
@@ -26,7 +26,7 @@ final class Source {
         this.text = text;
     }
 
-    /** The sources below folders, but for some files. */
+    /** Reads the sources below folders, except for some files. */
     static List<Source> read(List<String> roots, Charset encoding, Collection<String> without)
             throws IOException {
         List<Source> sources = new ArrayList<>();

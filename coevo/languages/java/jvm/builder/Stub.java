@@ -1,8 +1,8 @@
 package coevo.builder;
 
-/** The code that stands in for a body that does not compile. */
+/** The code that replaces a body that does not compile. */
 final class Stub {
-    /** How the message of the error begins; the test worker looks for it. */
+    /** Prefix of the error's message, which the test worker recognises. */
     static final String MARK = "coevo.stub:";
 
     private static final String OPENING = " throw new java.lang.Error(\"" + MARK;
@@ -10,7 +10,7 @@ final class Stub {
 
     private Stub() {}
 
-    /** A statement with as many line breaks as what it replaces. */
+    /** Returns a statement with as many line breaks as the code that it replaces. */
     static String statement(Source source, Problem problem, String replaced) {
         String at = source.name + ":" + problem.line + " " + problem.signature();
         String plain = at.replace('"', '\'').replace('\\', '/').replaceAll("[^ -~]", "?");
@@ -18,7 +18,7 @@ final class Stub {
         return OPENING + message + "\");" + breaks(replaced);
     }
 
-    /** The signature of the problem for which a body was replaced, or null if it was not. */
+    /** Returns the signature of the problem for which a body was stubbed, or null if it was not. */
     static String signature(String body) {
         int start = body.indexOf(OPENING);
         if (start < 0) {

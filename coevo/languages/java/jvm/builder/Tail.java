@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.io.UnsupportedEncodingException;
 import java.nio.charset.StandardCharsets;
 
-/** Keeps the last 8 KiB of what is printed, for people only. */
+/** Keeps the last 8 KiB of the output, for people only. */
 final class Tail extends OutputStream {
     private static final int SIZE = 8192;
 
@@ -37,7 +37,7 @@ final class Tail extends OutputStream {
         ring[(int) (written++ % SIZE)] = (byte) b;
     }
 
-    /** What was printed last; forgotten afterwards. */
+    /** Returns the last output and forgets it. */
     synchronized String take() {
         int size = (int) Math.min(written, SIZE);
         byte[] bytes = new byte[size];

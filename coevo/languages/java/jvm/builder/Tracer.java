@@ -2,7 +2,7 @@ package coevo.builder;
 
 import java.io.IOException;
 
-/** Answers requests to read execution data on stdin until it ends; runs no code of a project. */
+/** Answers requests to read execution data on stdin until it ends; runs no code of projects. */
 public final class Tracer {
     private Tracer() {}
 

@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Requests and responses on stdin and stdout, which nothing else in this process may use. */
+/** Requests and responses on stdin and stdout, which no other code in this process may use. */
 final class Wire {
     private static final Gson GSON =
             new GsonBuilder().serializeNulls().disableHtmlEscaping().create();
@@ -35,25 +35,26 @@ final class Wire {
         this.out = new DataOutputStream(new BufferedOutputStream(out, 1 << 16));
     }
 
-    /** Take stdin and stdout away from everyone else, child processes included where possible. */
+    /** Reserves stdin and stdout, if possible even against child processes. */
     static Wire open() throws IOException {
         InputStream in = new FileInputStream(FileDescriptor.in);
         OutputStream out = new FileOutputStream(FileDescriptor.out);
         try {
             InputStream ownIn = new FileInputStream("/proc/self/fd/0");
             OutputStream ownOut = new FileOutputStream("/proc/self/fd/1");
-            in.close(); // the JDK puts /dev/null in the place of a standard descriptor
+            in.close(); // the JDK replaces a closed standard descriptor by /dev/null
             out.close();
             in = ownIn;
             out = ownOut;
         } catch (FileNotFoundException denied) {
-            // a pipe of another user cannot be opened again: only System.in and out are replaced
+            // A pipe of another user cannot be reopened, so only System.in and System.out are
+            // replaced.
         }
         System.setIn(new ByteArrayInputStream(new byte[0]));
         return new Wire(in, out);
     }
 
-    /** The next request, or null at the end. */
+    /** Returns the next request, or null at the end. */
     Request next() throws IOException {
         int count;
         try {

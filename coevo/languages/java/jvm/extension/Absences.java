@@ -21,7 +21,9 @@ import org.eclipse.aether.repository.RemoteRepository;
 import org.eclipse.aether.resolution.ArtifactDescriptorException;
 import org.eclipse.aether.transfer.ArtifactNotFoundException;
 
-/** Finds what is absent in the exceptions of Maven and of its resolver, of which not all are causes. */
+/**
+ * Finds missing artifacts in exceptions of Maven and its resolver, including those not in causes.
+ */
 final class Absences {
     private static final int MOST = 1000;
 
@@ -30,23 +32,23 @@ final class Absences {
     private final Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /**
-     * @param reactor whether GROUP:ARTIFACT:VERSION is a module of the build
-     * @param unresolved what the resolver told, in order, of artifacts that it has not found
+     * @param reactor whether GROUP:ARTIFACT:VERSION is a module of the build @param unresolved the
+     * resolver's events, in order, about artifacts that were not found
      */
     Absences(Predicate<String> reactor, List<RepositoryEvent> unresolved) {
         this.reactor = reactor;
         this.unresolved = unresolved;
     }
 
-    /** The first that a throwable is about; null if there is none, or a repository gave no answer. */
+    /** Returns the first missing artifact that a throwable reports; null if there is none. */
     Absent first(Throwable thrown) {
         seen.clear();
         return search(thrown, false, false);
     }
 
     /**
-     * @param ofLibrary whether it is about the POM of a library
-     * @param parent whether it is about the parent of a module, or a POM that a module imports
+     * @param ofLibrary whether it concerns the POM of a library @param parent whether it concerns
+     * the parent of a module, or a POM that a module imports
      */
     private Absent search(Throwable at, boolean ofLibrary, boolean parent) {
         if (at == null || seen.size() > MOST || !seen.add(at)) {
@@ -118,7 +120,7 @@ final class Absences {
         return found;
     }
 
-    /** Warnings have exceptions, too: of what was gone and did not matter. */
+    /** Returns exceptions except those of warnings, whose missing artifacts did not matter. */
     private static List<Throwable> exceptions(List<ModelProblem> problems) {
         List<Throwable> found = new ArrayList<>();
         problems.stream()
@@ -128,8 +130,8 @@ final class Absences {
     }
 
     /**
-     * What was told last on behalf of a plugin, whose exception keeps no causes. POMs that are gone
-     * are told, too, and earlier: they are forgiven.
+     * Returns the last exceptions about a plugin, whose own exception keeps no causes. Missing POMs
+     * are reported as well, but earlier, and Maven tolerates them.
      */
     private List<Exception> told(Object plugin) {
         for (int i = unresolved.size() - 1; i >= 0; i--) {

@@ -5,7 +5,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.eclipse.aether.repository.RemoteRepository;
 
-/** What a build wanted and no repository has: its kind, and GROUP:ARTIFACT:VERSION. */
+/** A missing artifact that a build needed: the kind of problem, and GROUP:ARTIFACT:VERSION. */
 final class Absent {
     private static final String PARENT = "parent_missing";
     private static final String SIBLING = "sibling_not_packaged";
@@ -23,7 +23,7 @@ final class Absent {
         this.coordinates = coordinates;
     }
 
-    /** Of a version that is left open. */
+    /** An artifact whose version is not fixed. */
     static Absent open(String coordinates) {
         return new Absent(Unpinned.kind(coordinates), coordinates);
     }
@@ -33,16 +33,16 @@ final class Absent {
         return new Absent(PARENT, coordinates);
     }
 
-    /** What another module of the build makes once it is packaged. */
+    /** An artifact of another module of the build that exists only after packaging. */
     static Absent sibling(String coordinates) {
         return new Absent(SIBLING, coordinates);
     }
 
     /**
-     * A library or plugin, by the repositories that POMs name for it: our settings let none of them
-     * be asked.
+     * A library or plugin. The kind depends on the repositories that POMs name for it, none of
+     * which coevo's settings allow.
      *
-     * @param asked null where that is not known
+     * <p>@param asked the repository; null if it is unknown
      */
     static Absent library(String coordinates, RemoteRepository asked) {
         List<RemoteRepository> named =
@@ -57,7 +57,7 @@ final class Absent {
         return new Absent(plain ? PLAIN_HTTP : OTHER_REPOSITORY, coordinates);
     }
 
-    /** Those for which a mirror stands. */
+    /** Returns the repositories that a mirror stands for. */
     private static Stream<RemoteRepository> meant(RemoteRepository asked) {
         if (asked == null) {
             return Stream.empty();

@@ -19,8 +19,9 @@ import org.apache.maven.project.ProjectRealmCache;
 import org.eclipse.sisu.Priority;
 
 /**
- * Stands before Maven's own helper, which resolves a project's extensions while it reads the project:
- * those that only document or publish it often lie in repositories that are no more.
+ * Wraps Maven's own helper, which resolves a project's extensions while it reads the project.
+ * Extensions that only document or publish it are left out, since their repositories often no
+ * longer exist.
  */
 @Named("coevo")
 @Singleton

@@ -14,7 +14,10 @@ import org.codehaus.plexus.util.xml.Xpp3Dom;
 import org.eclipse.aether.RepositorySystem;
 import org.eclipse.aether.resolution.DependencyResolutionException;
 
-/** How the compiler plugin would compile the tests, or the main sources, defaults included. */
+/**
+ * The settings with which the compiler plugin would compile the tests or the main sources,
+ * including its defaults.
+ */
 final class CompilerSettings {
     private final Xpp3Dom configuration;
     private final PluginParameterExpressionEvaluator evaluator;
@@ -44,7 +47,7 @@ final class CompilerSettings {
         return map;
     }
 
-    /** The option of javac for what debuggers read; null where javac decides. */
+    /** Returns javac's option for debug information; null if javac's default applies. */
     private String debug() {
         if ("false".equals(value("debug"))) {
             return null;
@@ -53,7 +56,10 @@ final class CompilerSettings {
         return level == null ? "-g" : "-g:" + level;
     }
 
-    /** The files of annotationProcessorPaths; none where there are no such, or they are not to be had. */
+    /**
+     * Returns the files of annotationProcessorPaths; none if there are none or they cannot be
+     * resolved.
+     */
     private List<String> processorPath() {
         List<String> coordinates = new ArrayList<>();
         for (Xpp3Dom path : child("annotationProcessorPaths").getChildren()) {
@@ -72,11 +78,11 @@ final class CompilerSettings {
         try {
             return coordinates.isEmpty() ? coordinates : resolution.files(project, coordinates);
         } catch (DependencyResolutionException e) {
-            return new ArrayList<>(); // the plugin fails for this itself, if it gets to run
+            return new ArrayList<>(); // the plugin itself fails because of this if it runs
         }
     }
 
-    /** The version that the project manages, which the plugin heeds since 3.12. */
+    /** Returns the version from dependency management, which the plugin respects since 3.12. */
     private String managed(String group, String artifact) {
         if (project.getDependencyManagement() == null) {
             return null;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.maven.plugin.PluginResolutionException;
 
-/** Throwables as JSON. */
+/** Describes throwables as JSON. */
 final class Failures {
     private static final int MESSAGE = 2000;
 
@@ -19,7 +19,9 @@ final class Failures {
         return failure;
     }
 
-    /** With its kind and what it lacks where something is absent, and the plugin that cannot be had. */
+    /**
+     * Describes a failure, with the missing artifact and the unresolvable plugin if there are any.
+     */
     static Map<String, Object> describe(Throwable thrown, Absences absences) {
         List<String> types = new ArrayList<>();
         String plugin = null;

@@ -6,9 +6,12 @@ import java.util.Set;
 import org.apache.maven.model.Extension;
 import org.apache.maven.model.Plugin;
 
-/** What has no bearing on tests: it is neither run nor resolved. */
+/** Parts of a build that do not affect tests; they are neither run nor resolved. */
 final class Irrelevant {
-    /** Plugins that judge, document, sign or publish code, and one that needs another machine's JDKs. */
+    /**
+     * Plugins that check, document, sign or publish code, and one that needs JDKs of another
+     * machine.
+     */
     private static final Set<String> PLUGINS =
             new HashSet<>(Arrays.asList(
                     "animal-sniffer-maven-plugin",
@@ -81,7 +84,7 @@ final class Irrelevant {
         return PLUGINS.contains(plugin.getArtifactId());
     }
 
-    /** Transports to where sites and releases are put. */
+    /** Returns whether it is a transport for uploading sites and releases. */
     static boolean isExtension(Extension extension) {
         return (extension.getGroupId() + ":" + extension.getArtifactId()).contains("wagon");
     }

@@ -11,8 +11,8 @@ import org.apache.maven.project.MavenProject;
 import org.codehaus.plexus.util.xml.Xpp3Dom;
 
 /**
- * Raises compiler levels that this JDK refuses. One that it still takes is left alone: overloads
- * are chosen differently since 8, so that code of level 7 need not compile there.
+ * Raises compiler levels that this JDK does not support. Supported levels are left unchanged: since
+ * level 8, overloads are resolved differently, so code of level 7 need not compile there.
  */
 final class Levels {
     static final String COMPILER = "org.apache.maven.plugins:maven-compiler-plugin";
@@ -39,7 +39,7 @@ final class Levels {
         this.project = project;
     }
 
-    /** Whether a level was too low or not said at all. */
+    /** Raises the levels; returns whether a level was too low or missing. */
     boolean raise() {
         Properties properties = project.getProperties();
         for (String name : NAMES) {
@@ -60,7 +60,7 @@ final class Levels {
         return raised;
     }
 
-    /** Old plugins default to a level below ours, and do not know `release`. */
+    /** Sets missing levels, since old plugins have too low a default and do not know `release`. */
     private void fillIn(Properties properties, Plugin compiler) {
         String release = properties.getProperty("maven.compiler.release", "");
         String known = release.isEmpty() ? literal(compiler, "release") : release;
@@ -94,7 +94,9 @@ final class Levels {
         tolerateWarnings(dom);
     }
 
-    /** Newer compilers warn of more, so a build that fails on warnings would say nothing. */
+    /**
+     * Disables failing on warnings: newer compilers warn more, so such a failure has no meaning.
+     */
     private static void tolerateWarnings(Xpp3Dom dom) {
         if (dom.getChild("failOnWarning") != null) {
             set(dom, "failOnWarning", "false");
@@ -121,7 +123,7 @@ final class Levels {
         child.setValue(value);
     }
 
-    /** The level to take in place of one that is too low, else null. */
+    /** Returns the replacement of a level that is too low, else null. */
     private String raise(String level) {
         if (level == null || !level.trim().matches("(1\\.)?\\d+(\\.0)?")) {
             return null;

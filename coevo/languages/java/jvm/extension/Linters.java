@@ -9,8 +9,9 @@ import org.apache.maven.project.MavenProject;
 import org.codehaus.plexus.util.xml.Xpp3Dom;
 
 /**
- * Leaves out checks that sit in the compiler: Error Prone, NullAway, the Checker Framework. They
- * write no code, and those of a few years ago do not start on a later JDK. Processors that write code stay.
+ * Leaves out checks that run inside the compiler: Error Prone, NullAway, the Checker Framework.
+ * They generate no code, and versions of a few years ago do not start on a later JDK. Processors
+ * that generate code are kept.
  */
 final class Linters {
     private static final Pattern ARGUMENTS =
@@ -31,7 +32,7 @@ final class Linters {
         this.project = project;
     }
 
-    /** Whether there was any. */
+    /** Removes the checks; returns whether there were any. */
     boolean leaveOut() {
         Plugin compiler = project.getPlugin(Levels.COMPILER);
         if (compiler == null) {
@@ -64,7 +65,7 @@ final class Linters {
         boolean processors = remove(dom, "annotationProcessors", PROCESSORS, null);
         boolean paths = remove(dom, "annotationProcessorPaths", GROUPS, "groupId");
         if (paths || processors && dom.getChild("annotationProcessorPaths") == null) {
-            // Without a path of their own, processors would be looked for on the class path.
+            // Without their own path, processors would be searched for on the class path.
             Levels.set(dom, "proc", "none");
         }
     }
@@ -86,7 +87,7 @@ final class Linters {
         }
     }
 
-    /** Whether a list of the configuration is empty by now; it is gone then. */
+    /** Removes matching items of a list; returns whether the list became empty and was removed. */
     private boolean remove(Xpp3Dom dom, String list, Pattern pattern, String field) {
         Xpp3Dom found = dom.getChild(list);
         if (found == null || found.getChildCount() == 0) {

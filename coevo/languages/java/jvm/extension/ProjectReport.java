@@ -18,7 +18,7 @@ import org.apache.maven.project.MavenProject;
 import org.eclipse.aether.RepositoryEvent;
 import org.eclipse.aether.RepositorySystem;
 
-/** What is known of one project of the reactor; paths are absolute but for the module's own. */
+/** The report on one project of the reactor; paths are absolute except for the module's own. */
 final class ProjectReport {
     private final MavenProject project;
     private final Unpinned unpinned;
@@ -65,7 +65,7 @@ final class ProjectReport {
         status = how;
     }
 
-    /** @param unresolved what the resolver has told of artifacts that it has not found */
+    /** @param unresolved the resolver's events about artifacts that were not found */
     void failed(Throwable thrown, List<RepositoryEvent> unresolved) {
         status = "failed";
         Absences absences = new Absences(unpinned::isOfTheReactor, unresolved);
@@ -74,12 +74,15 @@ final class ProjectReport {
         failure.put("phase", failedPhase);
     }
 
-    /** Maven shows what the last goal asked for, which is nothing where it copied resources. */
+    /**
+     * Maven shows only the scopes that the last goal needed, which are none after copying
+     * resources.
+     */
     private void showAllArtifacts() {
         project.setArtifactFilter(new CumulativeScopeArtifactFilter(Collections.singleton("test")));
     }
 
-    /** Another day it would be another build, whatever came of it today. */
+    /** Such a build could have another result on another day, so it counts as failed. */
     private void failIfUnpinned() {
         String known = (String) project.getContextValue(Tuning.UNPINNED);
         String coordinates = known != null ? known : unpinned.find(project.getArtifacts());
@@ -94,7 +97,7 @@ final class ProjectReport {
         failIfUnpinned();
     }
 
-    /** A module that Maven skipped has the failure of the first that it waited for in vain. */
+    /** A module that Maven skipped has the failure of the first upstream module that failed. */
     void failAs(List<ProjectReport> upstream) {
         if (status.equals("skipped") && failure == null) {
             failure =
@@ -134,8 +137,9 @@ final class ProjectReport {
     }
 
     /**
-     * Those that were known when Maven last compiled tests, for what a plugin adds after that it
-     * leaves alone; without what processors wrote then, since ours will write it again.
+     * Returns the roots that were known when Maven last compiled tests, since it ignores roots that
+     * a plugin adds later. The output of processors is left out, since coevo's compiler generates
+     * it again.
      */
     private List<String> testSourceRoots() {
         List<String> roots = new ArrayList<>(project.getTestCompileSourceRoots());
@@ -147,7 +151,7 @@ final class ProjectReport {
         return roots;
     }
 
-    /** In the order of Maven's own test class path, without the module's two own folders. */
+    /** Returns Maven's own test class path in order, without the module's own two folders. */
     private List<Object> classPath(Path root) {
         List<Object> entries = new ArrayList<>();
         for (Artifact artifact : project.getArtifacts()) {

@@ -18,10 +18,12 @@ import org.eclipse.aether.version.Version;
 import org.eclipse.aether.version.VersionConstraint;
 
 /**
- * Gives libraries that a project asks for by a range the lowest version in it. Maven takes the highest
- * of the day; the lowest is what the POM says is enough, and the same on any day.
+ * Replaces version ranges in a project's dependencies by the lowest version in each range. Maven
+ * would take the highest version of the day; the lowest one is sufficient according to the POM and
+ * never changes.
  *
- * <p>A range without a lower end stays open: its lowest version is what came first, ever.
+ * <p>A range without a lower bound is kept, since its lowest version is merely the oldest one of
+ * all.
  */
 final class Ranges {
     private final RepositorySystem repositories;
@@ -32,7 +34,7 @@ final class Ranges {
         this.session = session;
     }
 
-    /** Whether some library of a project, or of one of its plugins, was asked for by a range. */
+    /** Pins ranges in a project and its plugins; returns whether there were any. */
     boolean pin(MavenProject project) {
         boolean pinned = pin(project.getDependencies(), project.getRemoteProjectRepositories());
         DependencyManagement managed = project.getDependencyManagement();
@@ -52,7 +54,7 @@ final class Ranges {
         return open.stream().anyMatch(it -> !Unpinned.isRange(it.getVersion()));
     }
 
-    /** A module of the build is what it is. */
+    /** Returns whether a dependency is a module of the build, whose version is fixed. */
     private boolean isOfTheReactor(Dependency dependency) {
         return session.getProjects().stream()
                 .anyMatch(
@@ -61,7 +63,9 @@ final class Ranges {
                                         && it.getArtifactId().equals(dependency.getArtifactId()));
     }
 
-    /** The range itself where it has no lower end, or nothing that is in it can be found. */
+    /**
+     * Returns the lowest version; the range itself if it has no lower bound or no version is found.
+     */
     private String lowest(Dependency dependency, List<RemoteRepository> places) {
         String range = dependency.getVersion();
         VersionRangeRequest request =
@@ -85,7 +89,7 @@ final class Ranges {
         return constraint.getRange() != null && constraint.getRange().getLowerBound() != null;
     }
 
-    /** Ascending. */
+    /** Returns the fixed versions, ascending. */
     private static Stream<String> versions(VersionRangeResult found) {
         return found.getVersions().stream()
                 .map(Version::toString)

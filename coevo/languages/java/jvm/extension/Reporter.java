@@ -27,7 +27,7 @@ import org.eclipse.aether.RepositoryEvent;
 import org.eclipse.aether.RepositoryEvent.EventType;
 import org.eclipse.aether.RepositorySystem;
 
-/** Writes what Maven itself knows of the build, as JSON, to the file that a property names. */
+/** Writes Maven's own information about the build, as JSON, to the file that a property names. */
 @Named
 @Singleton
 public final class Reporter extends AbstractEventSpy {
@@ -98,7 +98,7 @@ public final class Reporter extends AbstractEventSpy {
         return projects.get(event.getProject());
     }
 
-    /** Of the modules that a project needs, in the order of the build. */
+    /** Returns the reports on the modules that a project needs, in build order. */
     private List<ProjectReport> upstream(MavenProject project) {
         return order.getUpstreamProjects(project, true).stream()
                 .map(projects::get)

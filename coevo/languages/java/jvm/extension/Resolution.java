@@ -16,7 +16,7 @@ import org.eclipse.aether.resolution.ArtifactResult;
 import org.eclipse.aether.resolution.DependencyRequest;
 import org.eclipse.aether.resolution.DependencyResolutionException;
 
-/** Resolves coordinates that no project names, with what they need at run time. */
+/** Resolves coordinates that no project mentions, with their runtime dependencies. */
 final class Resolution {
     private final RepositorySystem repositories;
     private final MavenSession session;
@@ -26,7 +26,7 @@ final class Resolution {
         this.session = session;
     }
 
-    /** Leave the files in resolution order as the project's context value "coevo.resolved". */
+    /** Stores the files, in resolution order, as the project's context value "coevo.resolved". */
     void resolve(List<String> coordinates) throws MavenExecutionException {
         MavenProject project = session.getCurrentProject();
         try {
@@ -40,7 +40,7 @@ final class Resolution {
         }
     }
 
-    /** The files of coordinates and of what they need, in resolution order. */
+    /** Returns the files of coordinates and of their dependencies, in resolution order. */
     List<String> files(MavenProject project, List<String> coordinates)
             throws DependencyResolutionException {
         return artifacts(project, coordinates).stream()

@@ -18,7 +18,7 @@ import org.apache.maven.model.PluginExecution;
 import org.apache.maven.project.MavenProject;
 import org.codehaus.plexus.util.xml.Xpp3Dom;
 
-/** What the model says of how the tests are to be run, unresolved properties filled in or blank. */
+/** The model's settings for running tests, with unresolved properties filled in or blank. */
 final class SurefireSettings {
     private static final Pattern LATE = Pattern.compile("[$@]\\{([^}]*)\\}");
     private static final String DEFAULT_EXECUTION = "default-test";
@@ -51,7 +51,10 @@ final class SurefireSettings {
         return map;
     }
 
-    /** In surefire's own order; parameters of the JUnit Platform are looked up here, too. */
+    /**
+     * Collects properties in surefire's own order; parameters of the JUnit Platform are read from
+     * them, too.
+     */
     private Map<String, String> effectiveProperties(Xpp3Dom dom) {
         String file = text(dom, "systemPropertiesFile", "surefire.systemPropertiesFile");
         Map<String, String> all = configurationParameters(dom.getChild("properties"));
@@ -62,7 +65,10 @@ final class SurefireSettings {
         return all;
     }
 
-    /** Of the standard execution, or of the first other one where a project has put that aside. */
+    /**
+     * Returns the configuration of the standard execution, or of the first other one if the project
+     * disables the standard one.
+     */
     private Xpp3Dom configuration() {
         Plugin plugin = project.getPlugin("org.apache.maven.plugins:maven-surefire-plugin");
         if (plugin == null) {
@@ -92,7 +98,7 @@ final class SurefireSettings {
         return "true".equals(text(dom, "skip", null)) || "true".equals(text(dom, "skipTests", null));
     }
 
-    /** A setting, or the property that stands for it where the configuration does not name it. */
+    /** Returns a setting, or the value of its property if the configuration does not contain it. */
     private String text(Xpp3Dom dom, String name, String property) {
         Xpp3Dom child = dom.getChild(name);
         String text = child == null ? null : child.getValue();
@@ -110,7 +116,10 @@ final class SurefireSettings {
         return pairs;
     }
 
-    /** The older form: elements with a name and a value each, beside ones that are named so. */
+    /**
+     * Reads the older form: elements with a name and a value each, mixed with elements that have
+     * the property's name.
+     */
     private Map<String, String> properties(Xpp3Dom dom) {
         Map<String, String> pairs = new LinkedHashMap<>();
         for (Xpp3Dom child : children(dom)) {
@@ -129,19 +138,24 @@ final class SurefireSettings {
         try (InputStream stream = Files.newInputStream(file)) {
             read.load(stream);
         } catch (IOException | IllegalArgumentException unreadable) {
-            return new TreeMap<>(); // surefire would warn and go on
+            return new TreeMap<>(); // surefire would warn and continue
         }
         return strings(read);
     }
 
-    /** What the project's own Maven options define, which tests are given as well. */
+    /**
+     * Returns the properties in the project's own Maven options, which are passed to tests as well.
+     */
     private Map<String, String> userProperties() {
         Map<String, String> found = strings(user);
         found.keySet().removeIf(name -> name.matches("(coevo|maven|style)\\..*"));
         return found;
     }
 
-    /** Parameters of the JUnit Platform, which the plugin takes as the text of a properties file. */
+    /**
+     * Returns parameters of the JUnit Platform, which the plugin accepts as text of a properties
+     * file.
+     */
     private Map<String, String> configurationParameters(Xpp3Dom dom) {
         Properties read = new Properties();
         try {
@@ -194,7 +208,9 @@ final class SurefireSettings {
         return user.getProperty(name, project.getProperties().getProperty(name));
     }
 
-    /** Values may hold others: {@code @{argLine}} of a property that itself names one. */
+    /**
+     * Fills in properties repeatedly, since values may contain others, such as {@code @{argLine}}.
+     */
     private String fill(String text) {
         String filled = fillOnce(text);
         for (int depth = 0; depth < 5 && LATE.matcher(filled).find(); depth++) {

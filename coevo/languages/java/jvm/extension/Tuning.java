@@ -18,28 +18,28 @@ import org.codehaus.plexus.util.xml.Xpp3Dom;
 import org.eclipse.aether.RepositorySystem;
 
 /**
- * Fits each effective model to our purpose before the build: no style checks, no compilation of
- * tests unless another module needs them, no source level that the JDK refuses.
+ * Adjusts each effective model before the build: no style checks, no compilation of tests unless
+ * another module needs them, no source level that the JDK does not support.
  */
 @Named
 @Singleton
 public final class Tuning extends AbstractMavenLifecycleParticipant {
-    /** Context value of a project whose compiler level was raised. */
+    /** Context value of a project: whether its compiler level was raised. */
     static final String LEVEL_RAISED = "coevo.level_raised";
 
-    /** Context value of a project whose compiler had checks that are left out. */
+    /** Context value of a project: whether checks inside its compiler were left out. */
     static final String LINTERS = "coevo.linters";
 
-    /** Context value of a project: the plugins that a request wants left out, of those it has. */
+    /** Context value of a project: its plugins that were left out on request. */
     static final String WITHOUT = "coevo.without";
 
-    /** Context value of a project: whether ranges of it were given their lowest versions. */
+    /** Context value of a project: whether ranges were replaced by their lowest versions. */
     static final String RANGES = "coevo.ranges";
 
-    /** Context value of a project: the first of its dependencies that no version pins. */
+    /** Context value of a project: its first dependency without a fixed version. */
     static final String UNPINNED = "coevo.unpinned";
 
-    /** Context value of a project whose tests are compiled by Maven. */
+    /** Context value of a project: whether Maven compiles its tests. */
     static final String COMPILES_TESTS = "coevo.compiles_tests";
 
     private final RepositorySystem repositories;
@@ -103,8 +103,9 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
     }
 
     /**
-     * The mojo still runs, so that Maven resolves the test class path for it. Version 3.6.0 says that
-     * it skips and compiles all the same: it finds nothing.
+     * Makes the goal skip its work; it still runs, so that Maven resolves the test class path for
+     * it. Version 3.6.0 reports that it skips but compiles anyway, so all sources are excluded as
+     * well.
      */
     private static Xpp3Dom skipping(Object configuration) {
         Xpp3Dom dom = with(configuration, "skip", "true");
@@ -124,7 +125,7 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         return dom;
     }
 
-    /** They may use Java tests, which are not compiled here, and nobody runs them. */
+    /** Groovy tests may use Java tests, which are not compiled here, and they are never run. */
     private static void leaveGroovyTests(Plugin plugin) {
         for (PluginExecution execution : plugin.getExecutions()) {
             if (plugin.getArtifactId().equals("gmavenplus-plugin")) {
@@ -135,7 +136,9 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         }
     }
 
-    /** What it writes may be a resource of the project, but our trees have no history to read. */
+    /**
+     * The plugin's output may be a resource of the project, but these trees have no Git history.
+     */
     private static void tolerateNoGit(Plugin plugin) {
         if (plugin.getArtifactId().startsWith("git-commit-id-")) {
             String name = "failOnNoGitDirectory";

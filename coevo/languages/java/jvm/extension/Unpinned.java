@@ -16,7 +16,9 @@ import org.apache.maven.model.Parent;
 import org.apache.maven.model.Plugin;
 import org.apache.maven.project.MavenProject;
 
-/** Finds what a project leaves to the day it is built on: snapshots, ranges, the latest version. */
+/**
+ * Finds dependencies that vary with the day of the build: snapshots, ranges, the latest version.
+ */
 final class Unpinned {
     private static final String SNAPSHOT = "snapshot_dependency";
     private static final String OPEN = "unpinned_dependency";
@@ -34,7 +36,7 @@ final class Unpinned {
                         .collect(Collectors.toSet());
     }
 
-    /** The coordinates of the first one, null if all is pinned. */
+    /** Returns the coordinates of the first such dependency; null if all versions are fixed. */
     String find(MavenProject project) {
         return Stream.of(
                         parents(project),
@@ -48,7 +50,7 @@ final class Unpinned {
                 .orElse(null);
     }
 
-    /** Of the libraries that were resolved, those of other libraries included: the snapshots. */
+    /** Returns the first snapshot among the resolved libraries, including transitive ones. */
     String find(Collection<Artifact> artifacts) {
         return artifacts.stream()
                 .filter(it -> !Artifact.SCOPE_SYSTEM.equals(it.getScope()))
@@ -59,7 +61,7 @@ final class Unpinned {
                 .orElse(null);
     }
 
-    /** Parents that no file of the tree is. */
+    /** Returns parents that are not files of the tree. */
     private static Stream<String> parents(MavenProject project) {
         Stream<String> found = Stream.empty();
         for (MavenProject at = project; at != null; at = at.getParent()) {
@@ -72,7 +74,7 @@ final class Unpinned {
         return found;
     }
 
-    /** A library of the tree itself is what it is, whatever its version. */
+    /** Leaves out libraries inside the tree, which are fixed whatever their version. */
     private static Stream<String> dependencies(List<Dependency> dependencies) {
         return dependencies.stream()
                 .filter(it -> !Artifact.SCOPE_SYSTEM.equals(it.getScope()))
@@ -80,7 +82,7 @@ final class Unpinned {
                 .map(it -> key(it.getGroupId(), it.getArtifactId(), it.getVersion()));
     }
 
-    /** POMs that manage versions for the project; the effective model no longer names them. */
+    /** Returns imported POMs that manage versions; the effective model no longer mentions them. */
     private static Stream<String> imports(MavenProject project) {
         Stream<String> found = Stream.empty();
         for (MavenProject at = project; at != null; at = at.getParent()) {
@@ -143,12 +145,12 @@ final class Unpinned {
         return found;
     }
 
-    /** The kind of failure that coordinates of an open version are. */
+    /** Returns the kind of failure for coordinates without a fixed version. */
     static String kind(String coordinates) {
         return isSnapshot(coordinates) ? SNAPSHOT : OPEN;
     }
 
-    /** Whether GROUP:ARTIFACT:VERSION is a module of the build. */
+    /** Returns whether GROUP:ARTIFACT:VERSION is a module of the build. */
     boolean isOfTheReactor(String coordinates) {
         return reactor.contains(coordinates);
     }
@@ -161,7 +163,7 @@ final class Unpinned {
         return version != null && version.toUpperCase(Locale.ROOT).endsWith("-SNAPSHOT");
     }
 
-    /** A range of one version, such as [1.2], leaves nothing open. */
+    /** Returns whether a version is a range; a range of one version, such as [1.2], is not. */
     static boolean isRange(String version) {
         return version != null && version.matches("[\\[(].*") && version.contains(",");
     }

@@ -15,10 +15,10 @@ import org.pitest.mutationtest.engine.MutationDetails;
 import org.pitest.plugin.Feature;
 
 /**
- * Leaves PIT the mutants of some lines of top-level types and of what is nested in them, so that no
- * other is made or waited for.
+ * Restricts PIT to mutants of certain lines of top-level types and their nested types, so that no
+ * others are created or awaited.
  *
- * <p>They stand in the environment: a line for each range, {@code TYPE FIRST LAST}.
+ * <p>The lines are given in an environment variable: {@code TYPE FIRST LAST} for each range.
  */
 public final class PitLines implements MutationInterceptorFactory, MutationInterceptor {
     static final String VARIABLE = "COEVO_PIT_LINES";
@@ -70,7 +70,9 @@ public final class PitLines implements MutationInterceptorFactory, MutationInter
         return own != null && own.get(mutant.getLineNumber());
     }
 
-    /** Those of the known type that holds a class: a name may have a dollar of its own. */
+    /**
+     * Returns the lines of the known type that contains a class; simple names may contain dollars.
+     */
     private BitSet linesOf(String name) {
         String head = name;
         while (!lines.containsKey(head) && head.indexOf('$') >= 0) {

@@ -18,12 +18,12 @@ import org.pitest.testapi.TestUnitExecutionListener;
 import org.pitest.testapi.TestUnitFinder;
 
 /**
- * Gives PIT one test, a target in all of its classes, selected and run as the worker does it.
+ * Gives PIT a single test: one target in all of its classes, selected and run as in the worker.
  *
- * <p>PIT's own plugins select by name, run a whole class where it has fixtures (JUnit 4) or to find
- * its tests (JUnit 5): neighbours would kill mutants, or fail before there are any.
+ * <p>PIT's own plugins select by name, or run a whole class if it has fixtures (JUnit 4) or to find
+ * its tests (JUnit 5). Neighbouring tests would then kill mutants, or fail before there are any.
  *
- * <p>The target stands in the environment, in the lines of the worker's request.
+ * <p>The target is given in an environment variable, in the lines of the worker's request.
  */
 public final class PitPlugin implements TestPluginFactory {
     static final String VARIABLE = "COEVO_PIT_TARGET";
@@ -93,7 +93,8 @@ public final class PitPlugin implements TestPluginFactory {
             boolean passes;
             try {
                 passes = Run.passes(target);
-            } catch (LinkageError unfit) { // of a mutant, or of a platform that cannot be used
+            // caused by a mutant, or by a platform that cannot be used
+            } catch (LinkageError unfit) {
                 passes = false;
             }
             if (passes) {

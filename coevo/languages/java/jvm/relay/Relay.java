@@ -8,14 +8,14 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
-/** Leads TCP connections to the loopback on to a Unix socket, which no JVM below 16 can open. */
+/** Forwards TCP connections to a Unix socket, which JVMs before 16 cannot open. */
 public final class Relay {
     private static final int BLOCK = 1 << 16;
     private static final int BACKLOG = 64;
 
     private Relay() {}
 
-    /** Prints the port on which it listens, a free one; the only argument is the socket. */
+    /** Prints the free port on which it listens; the only argument is the path of the socket. */
     public static void main(String[] arguments) throws IOException {
         ServerSocketChannel server = ServerSocketChannel.open();
         server.bind(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0), BACKLOG);
@@ -39,7 +39,7 @@ public final class Relay {
         }
     }
 
-    /** Copies until one side ends, then ends both: HTTP clients do not close by halves. */
+    /** Copies until one side ends, then closes both: HTTP clients do not use half-close. */
     private static void pump(SocketChannel from, SocketChannel to) {
         ByteBuffer buffer = ByteBuffer.allocate(BLOCK);
         try (from;
@@ -52,7 +52,7 @@ public final class Relay {
                 buffer.clear();
             }
         } catch (IOException e) {
-            return; // the other pump has closed both, or a peer went away
+            return; // the other pump has closed both, or a peer disconnected
         }
     }
 

@@ -8,8 +8,8 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * The project's classes loaded anew for each target, so that static initialisers, fixtures of
- * classes and whatever is made once happen again. Libraries stay as the first target left them.
+ * Reloads the project's classes for each target, so that static initialisers, class fixtures and
+ * objects that are created once run again. Libraries keep the state that earlier targets left.
  */
 final class Anew {
     private final URL[] folders;
@@ -20,12 +20,15 @@ final class Anew {
         this.folders = folders;
     }
 
-    /** For folders behind the agent's jar; without any, classes are loaded once, as ever. */
+    /**
+     * Uses the folders that follow the agent's jar; without folders, classes are loaded only once.
+     */
     static Anew of(String[] arguments) throws IOException {
         URL[] folders = new URL[Math.max(arguments.length - 1, 0)];
         StringBuilder path = new StringBuilder(System.getProperty("java.class.path"));
         for (int i = 0; i < folders.length; i++) {
-            File folder = new File(arguments[i + 1]).getCanonicalFile(); // as the JVM itself does
+            // the JVM resolves links as well
+            File folder = new File(arguments[i + 1]).getCanonicalFile();
             folders[i] = folder.toURI().toURL();
             path.append(File.pathSeparatorChar).append(arguments[i + 1]);
         }
@@ -42,16 +45,19 @@ final class Anew {
         }
     }
 
-    /** Whether a thread of this target lives on, which would go on under the next one. */
+    /**
+     * Returns whether a thread of this target is still running, which would disturb the next
+     * target.
+     */
     boolean leavesThreads() {
         return folders.length > 0 && !before.containsAll(others());
     }
 
-    /** Threads but those that belong to the JDK. */
+    /** Returns the threads that do not belong to the JDK. */
     private static Set<Thread> others() {
         Set<Thread> others = new HashSet<>();
         for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            ThreadGroup group = thread.getThreadGroup(); // null where it has just ended
+            ThreadGroup group = thread.getThreadGroup(); // null if it has just ended
             if (group != null && group.getParent() != null) {
                 others.add(thread);
             }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
-/** Where events go: lines of {@code NONCE TAB JSON}, flushed one by one. */
+/** Sends events as lines of {@code NONCE TAB JSON}, flushed one by one. */
 final class Channel {
     private final OutputStream stream;
     private final String nonce;
@@ -19,7 +19,7 @@ final class Channel {
             stream.write((nonce + '\t' + event + '\n').getBytes(StandardCharsets.UTF_8));
             stream.flush();
         } catch (IOException e) {
-            Runtime.getRuntime().halt(3); // nobody listens any more
+            Runtime.getRuntime().halt(3); // the other side has closed the channel
         }
     }
 }

@@ -4,8 +4,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Prints what the clock says, then how many milliseconds three ways to wait for {@code WAIT} took,
- * by the clock that nobody sets: whether a JVM whose clock is set can still be relied on.
+ * Prints the current time, then how many milliseconds three ways to wait for {@code WAIT} took,
+ * measured by the clock that is never set. This shows whether a JVM whose clock is set still works.
  */
 final class ClockProbe {
     private static final long WAIT = 200;

@@ -7,13 +7,13 @@ import java.util.Base64;
 import java.util.jar.JarFile;
 
 /**
- * What the JaCoCo agent of this JVM records, where it has one.
+ * The recordings of this JVM's JaCoCo agent, if it has one.
  *
- * <p>The agent is found by the name of its own package, which no other version of it has: classes
- * under the public name may be the project's.
+ * <p>The agent is found by its own package's name, which is unique to its version: classes under
+ * the public name may belong to the project.
  */
 final class Coverage {
-    /** Characters of one event; whoever reads them bounds a line and the sum. */
+    /** Characters of one event; the reader limits the length of a line and the total. */
     private static final int PART = 1 << 19;
 
     private final Object agent;
@@ -26,7 +26,7 @@ final class Coverage {
         this.data = data;
     }
 
-    /** Of the agent in a jar; one that records nothing without a jar. */
+    /** Finds the agent in the first jar; without a jar, nothing is recorded. */
     static Coverage of(String[] jars) throws IOException {
         if (jars.length == 0) {
             return new Coverage(null, null, null);
@@ -43,7 +43,7 @@ final class Coverage {
         }
     }
 
-    /** Forget what was executed so far. */
+    /** Forgets everything executed so far. */
     void reset() throws IOException {
         if (agent != null) {
             call(reset);
@@ -51,7 +51,7 @@ final class Coverage {
         }
     }
 
-    /** Send what was executed since then. */
+    /** Sends what was executed since the last reset. */
     void send(int target, Channel channel) throws IOException {
         if (agent == null) {
             return;

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.reflect.Field;
 
-/** Opens an inherited file descriptor for writing, which Java has no public call for. */
+/** Opens an inherited file descriptor for writing, for which Java has no public method. */
 final class Descriptor {
     private Descriptor() {}
 
@@ -15,7 +15,7 @@ final class Descriptor {
         try {
             return new FileOutputStream("/proc/self/fd/" + number);
         } catch (FileNotFoundException denied) {
-            return adopt(number); // a pipe of another user cannot be opened again, only used
+            return adopt(number); // a pipe of another user cannot be reopened, only used
         }
     }
 

@@ -20,12 +20,12 @@ import org.jacoco.agent.rt.internal_bac9136.asm.MethodVisitor;
 import org.jacoco.agent.rt.internal_bac9136.asm.Opcodes;
 
 /**
- * An agent beside JaCoCo's that records which methods are entered.
+ * An agent that records which methods are entered, in addition to JaCoCo.
  *
- * <p>JaCoCo marks the ends of stretches of code: a method that calls what throws, and is left by
- * that in its first line, counts as never executed. It is started after JaCoCo's and changes what
- * that has changed, with the pinned agent's own copy of ASM, since another one could be the
- * project's. Options: class folders, with {@code |} between them.
+ * <p>JaCoCo only marks the ends of code sections: a method whose first line calls a method that
+ * throws counts as never executed. This agent is started after JaCoCo's, instruments the classes
+ * that JaCoCo has changed, and uses the pinned agent's own copy of ASM, since another copy could
+ * belong to the project. Options: class folders, separated by {@code |}.
  */
 public final class Entries implements ClassFileTransformer {
     private static final List<String> NAMES = new ArrayList<>();
@@ -44,7 +44,7 @@ public final class Entries implements ClassFileTransformer {
         instrumentation.addTransformer(new Entries(options.split("\\|")));
     }
 
-    /** Called where a method of the code begins. */
+    /** Marks a method as entered; instrumented methods call this at their beginning. */
     public static void enter(int number) {
         if (!SEEN.get(number)) {
             synchronized (SEEN) {
@@ -53,7 +53,7 @@ public final class Entries implements ClassFileTransformer {
         }
     }
 
-    /** Methods as CLASS.METHODDESCRIPTOR, internal names, a line each. */
+    /** Returns the entered methods as CLASS.METHODDESCRIPTOR with internal names, one per line. */
     static String entered() {
         synchronized (SEEN) {
             StringBuilder text = new StringBuilder();

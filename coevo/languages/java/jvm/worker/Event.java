@@ -2,7 +2,7 @@ package coevo.worker;
 
 import java.util.List;
 
-/** A JSON object in the making. */
+/** A JSON object under construction. */
 final class Event {
     private final StringBuilder text;
 

@@ -8,9 +8,11 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 
-/** What a throwable says about a test: outcome, types, first frame of the project, message. */
+/** The description of a throwable: outcome, types, first frame of the project, message. */
 final class Failure {
-    /** What the stubbing compiler throws in place of code that does not compile. */
+    /**
+     * Prefix of the error that the stubbing compiler throws in place of code that does not compile.
+     */
     static final String STUB = "coevo.stub:";
 
     private static final int MESSAGE = 300;
@@ -52,8 +54,8 @@ final class Failure {
     private Failure() {}
 
     /**
-     * Add a throwable to a test's event. What the project's own exceptions throw when they are
-     * asked must not reach JUnit, which would let the failure be forgotten.
+     * Adds a throwable to a test's event. If methods of the project's own exceptions throw, this
+     * must not reach JUnit, which would then lose the failure.
      */
     static Event describe(Event event, Throwable thrown, boolean aborted) {
         if (thrown == null) {
@@ -110,7 +112,7 @@ final class Failure {
         return causes;
     }
 
-    /** The root's first frame in the project, without the counters that compilers put in names. */
+    /** Returns the root cause's first frame in the project, without counters in generated names. */
     private static String frame(List<Throwable> causes) {
         for (int i = causes.size() - 1; i >= 0; i--) {
             for (StackTraceElement at : causes.get(i).getStackTrace()) {
@@ -131,7 +133,7 @@ final class Failure {
         return !name.contains("$$");
     }
 
-    /** The message of a stub anywhere below a throwable, or null. */
+    /** Returns the message of a stub anywhere below a throwable, or null. */
     private static String stub(Throwable thrown, Set<Throwable> seen) {
         if (thrown == null || !seen.add(thrown)) {
             return null;
@@ -152,7 +154,7 @@ final class Failure {
         return null;
     }
 
-    /** What a throwable that stands for several holds. */
+    /** Returns the failures inside a throwable that stands for several. */
     private static List<Throwable> failures(Throwable thrown) {
         Object value;
         try {
@@ -171,7 +173,7 @@ final class Failure {
         return failures;
     }
 
-    /** Its message, or what its getMessage threw. */
+    /** Returns its message, or the class name of what its getMessage threw. */
     static String message(Throwable thrown) {
         try {
             return thrown.getMessage();

@@ -14,10 +14,10 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
 
 /**
- * Turns what the JUnit Platform reports into test events of one target: what its method and all
- * below it do, and what fails above it. Other methods may run too (those it depends on, or all of
- * a class whose runner takes no filter); they say nothing about it. Events are kept until the
- * target has ended: tests can get hold of this object, which therefore does not know the channel.
+ * Turns reports of the JUnit Platform into the test events of one target: the results of its method
+ * and everything below it, and failures above it. Other methods that run (those it depends on, or a
+ * whole class whose runner supports no filter) are ignored. Events are kept until the target has
+ * ended. Tests can get access to this object, so it does not know the channel.
  */
 final class Listener implements TestExecutionListener {
     private final Target target;
@@ -33,10 +33,10 @@ final class Listener implements TestExecutionListener {
     }
 
     /**
-     * This listener for a method of a class.
+     * Prepares this listener for a method of a class.
      *
-     * @param byName whether the whole class runs, so that a test without a source has to bear the
-     *     method's name
+     * <p>@param byName whether the whole class runs, so that a test without a source must have the
+     * method's name
      */
     Listener on(Class<?> type, Method method, boolean byName) {
         this.nested = type.getName() + '$';
@@ -49,12 +49,12 @@ final class Listener implements TestExecutionListener {
         return new ArrayList<>(events);
     }
 
-    /** Whether there are events, all of them of tests that pass. */
+    /** Returns whether there are events and all of them are passing tests. */
     synchronized boolean allPassed() {
         return passed > 0 && passed == events.size();
     }
 
-    /** Whether a class's test can be one of the target's. */
+    /** Returns whether a test of a class may belong to the target. */
     FilterResult admits(TestDescriptor test) {
         Optional<TestSource> source = test.getSource();
         return FilterResult.includedIf(
@@ -93,7 +93,7 @@ final class Listener implements TestExecutionListener {
         add(Failure.describe(test(test), thrown, aborted));
     }
 
-    /** An event for what happened outside of any test. */
+    /** Adds an event for a failure outside of any test. */
     void report(String id, String display, Throwable thrown) {
         Event event = new Event("test").with("t", target.index);
         add(Failure.describe(event.with("id", id).with("display", display), thrown, false));
@@ -118,7 +118,7 @@ final class Listener implements TestExecutionListener {
         return source.isPresent() && source.get() instanceof MethodSource;
     }
 
-    /** Engines leave parameters open where they cannot tell; a nested class has methods of its own. */
+    /** Engines omit unknown parameters; the methods of a nested class are its own. */
     private boolean names(MethodSource source) {
         String of = source.getMethodParameterTypes();
         return names(source.getMethodName())

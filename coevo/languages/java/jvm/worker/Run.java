@@ -15,7 +15,7 @@ import org.junit.platform.launcher.PostDiscoveryFilter;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** One target's execution, between its begin and its end event. */
+/** One target's execution, between its begin event and its end event. */
 final class Run {
     private final Target target;
     private final Map<String, String> parameters;
@@ -31,7 +31,7 @@ final class Run {
         this.listener = new Listener(target);
     }
 
-    /** Whether a target passes in all of its classes, and is a test at all; nothing is sent. */
+    /** Returns whether a target has tests and all of them pass in all classes; sends nothing. */
     static boolean passes(Target target) {
         Run run = new Run(target, Collections.emptyMap(), null, null);
         run.executeAll();
@@ -57,7 +57,7 @@ final class Run {
         for (String name : target.classes) {
             try {
                 execute(name);
-            } catch (Throwable thrown) { // whatever a test class does to us is its own verdict
+            } catch (Throwable thrown) { // errors caused by the test class belong to its result
                 listener.report("class:" + name, name, thrown);
             }
         }
@@ -82,7 +82,8 @@ final class Run {
             if (!isOfTestNG(failed)) {
                 throw failed;
             }
-            launch(request(whole), type, method, true); // it depends on methods not selected
+            // it depends on methods that were not selected
+            launch(request(whole), type, method, true);
         }
         if (listener.events().size() == before) { // runners that name their tests themselves
             PostDiscoveryFilter filter = listener::admits;
@@ -106,7 +107,7 @@ final class Run {
         LauncherFactory.create().execute(request.build(), listener.on(type, method, byName));
     }
 
-    /** User and system time of this process, 0 where there is no /proc. */
+    /** Returns the user and system time of this process; 0 without /proc. */
     private static long cpuMillis() {
         try {
             byte[] bytes = Files.readAllBytes(Paths.get("/proc/self/stat"));

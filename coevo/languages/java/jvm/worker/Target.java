@@ -8,7 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** A test method to run: by name and erased simple parameter types, in one or more classes. */
+/** A test method, by name and erased simple parameter types, to be run in one or more classes. */
 final class Target {
     final int index;
     final List<String> classes;
@@ -35,8 +35,9 @@ final class Target {
     }
 
     /**
-     * The method in a class, its superclasses or its interfaces, or null. A name that stands there
-     * only once needs no equal parameters: what a parser calls erased may differ from the compiler.
+     * Finds the method in a class, its superclasses or its interfaces; null if there is none. If
+     * the name is unique, the parameters need not match: the parser's erased types may differ from
+     * the compiler's.
      */
     Method find(Class<?> type) {
         List<Method> named = new ArrayList<>();

@@ -12,23 +12,23 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Runs a list of test methods, one JUnit Platform execution each, and writes what happened to file
- * descriptor 3, a line per event. Everything that guards the channel lives in local variables, out
- * of the tests' easy reach.
+ * Runs a list of test methods, one JUnit Platform execution each, and writes the results to file
+ * descriptor 3, one line per event. Everything that protects the channel is kept in local
+ * variables, which tests cannot easily access.
  *
  * <p>Request: nonce, number of options, that many {@code key=value} (configuration parameters of
  * the JUnit Platform), then for each target its index, class names (comma separated), method and
  * erased simple parameter types (comma separated).
  *
- * <p>With the jar of the JaCoCo agent that this JVM runs with as its argument, it sends what each
- * target executed, too. Folders behind that are loaded anew for each target; who leaves threads
- * behind is then the last one.
+ * <p>The first argument is the jar of this JVM's JaCoCo agent, if there is one; the worker then
+ * also sends what each target executed. Further arguments are folders whose classes are reloaded
+ * for each target; a target that leaves threads behind is then the last one.
  */
 public final class Worker {
     private Worker() {}
 
     public static void main(String[] arguments) throws IOException {
-        // Not System.in, in whose buffer the nonce would stay.
+        // System.in would keep the nonce in its buffer.
         List<String> request = read(new DataInputStream(new FileInputStream(FileDescriptor.in)));
         System.setIn(new ByteArrayInputStream(new byte[0]));
         Channel channel = new Channel(Descriptor.open(3), request.get(0));
@@ -48,7 +48,7 @@ public final class Worker {
             coverage.reset();
             try {
                 new Run(target, parameters, channel, coverage).execute();
-            } catch (LinkageError unfit) { // a platform that this JVM or this worker cannot use
+            } catch (LinkageError unfit) { // this JVM or this worker cannot use the platform
                 report(target, unfit, channel);
             }
             if (anew.leavesThreads()) {
@@ -56,7 +56,7 @@ public final class Worker {
             }
         }
         channel.send(new Event("done"));
-        Runtime.getRuntime().halt(0); // threads that tests left behind must not keep the JVM
+        Runtime.getRuntime().halt(0); // threads that tests left behind must not keep the JVM alive
     }
 
     private static void report(Target target, Throwable thrown, Channel channel) {
