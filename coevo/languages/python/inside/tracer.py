@@ -151,7 +151,6 @@ class _MonitoringTracer(_Tracer):
 class _SetTraceTracer(_Tracer):
     def start(self):
         """Do nothing; the hook is set for each test."""
-        pass
 
     def begin(self):
         """Begin the trace of a test and set the hook."""
