@@ -39,12 +39,12 @@ class InvalidIndexPage(ValueError):
 class IndexFile:
     """A file that a page names.
 
-    name             the index's word, not a path of the host
-    sha256           of its content, where the page says it
-    size             in bytes, where the page says it
-    metadata_sha256  of the file `URL.metadata` (PEP 658); empty where the page only says that there is one
-    has_metadata     whether there is one
-    uploaded         as the page says it (PEP 700)
+    name             as the index names it; not a path of the host
+    sha256           of its content, if the page gives it
+    size             in bytes, if the page gives it
+    metadata_sha256  of the file `URL.metadata` (PEP 658); empty if the page does not give it
+    has_metadata     whether that file exists
+    uploaded         upload time, as the page gives it (PEP 700)
     """
 
     name: str

@@ -34,6 +34,7 @@ _NO_VERSION = {'SETUPTOOLS_SCM_PRETEND_VERSION': '0', 'PBR_VERSION': '0'}
 # The path of an untrusted archive; its own name is not used.
 _SOURCE = '/in/source'
 
+# Sets and dictionaries of strings have one order if several tests run, another if one runs alone.
 _SEED_TOGETHER, _SEED_ALONE = '0', '1'
 
 

@@ -25,7 +25,8 @@ from coevo.sandboxes.sandbox import Sandbox
 _BYTES = 256 << 20
 _MOST_KEPT = 1 << 12
 
-# pytest does not count passing assertions in files that are rewritten for this hook.
+# With this setting assertions are rewritten in another way, which pytest's cached files do not
+# record.
 _PASS_HOOK = b'enable_assertion_pass_hook'
 
 _Key = tuple[str, str, str, bytes]
