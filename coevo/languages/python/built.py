@@ -54,7 +54,7 @@ class BuiltEnd:
 
     @property
     def extent(self) -> tuple[bool, int]:
-        """Whether the build succeeded, and the number of modules; a larger value is better."""
+        """The success of the build, and the number of modules that are ready; more is better."""
         return self.build.failure is None, len(self.modules)
 
 

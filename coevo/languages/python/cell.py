@@ -26,7 +26,7 @@ class PythonCell:
 
     files     of the tree, with all edits
     tree      the packed tree, made when it is first needed
-    requested_files  test files that were requested: the packed tree has them as pytest rewrites them
+    requested_files  the test files that the packed tree has as pytest rewrites them
     loaded    by requested test file: None if it loads, with stand-ins if need be, else the verdict
     stood_in  files that load only with stand-ins, and why they do not load without
     absent    by file, class and function, a name that it needs and the code lacks

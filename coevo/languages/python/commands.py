@@ -25,13 +25,14 @@ def add_commands(
     methods: Sequence[TestMethod],
     tree: RevisionTree,
 ) -> Environment:
-    """Return the environment with its two commands; without methods all tests of the file are run."""
+    """Return the environment with its two commands; without methods they run the whole file."""
     folder = '' if module == '.' else f'cd {shlex.quote(module)} && '
     feature = '.'.join(environment.runtime.split('.')[:2])
     packages = shlex.join(item.coordinates for item in environment.libraries)
     file = to_module_path(module, test_file)
 
     def is_collected_type(path: str, type_: DeclaredType) -> bool:
+        """Return whether tests of a type run under its own name."""
         return is_collected(
             tree.parse_file(path),
             type_,

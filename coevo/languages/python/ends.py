@@ -1,4 +1,4 @@
-"""Build both revisions of a pair alike: one interpreter, one date, each with its own requirements."""
+"""Build both revisions of a pair alike: one interpreter, one date, but own requirements."""
 
 from __future__ import annotations
 

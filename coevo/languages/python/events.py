@@ -90,12 +90,12 @@ class PythonProcessReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all targets have ended."""
+        """True if all targets have ended."""
         return all(target.ended for target in self.targets)
 
     @property
     def is_refused_for_good(self) -> bool:
-        """Whether the session will refuse every further run."""
+        """True if the session will refuse every further run."""
         return self.refused == 'zygote'
 
     def settles_run(self, status: str, *, over: bool) -> bool:

@@ -95,7 +95,7 @@ def parse_page(content: bytes, kind: str, url: str) -> IndexPage:
 
 
 def render_links(page: IndexPage) -> bytes:
-    """Return the page as HTML with links alone, in the form of a list of files outside of an index."""
+    """Return the page as HTML with links alone, like a list of files outside of an index."""
     lines = []
     for file in page.files.values():
         digest = f'#sha256={file.sha256}' if file.sha256 else ''

@@ -52,7 +52,7 @@ class IndexProxy:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a request is still unanswered; the time then counts for the index, not for the
+        """True if a request is still unanswered; the time then counts for the index, not for the
         job.
         """
         return self._open > 0

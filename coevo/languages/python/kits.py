@@ -57,6 +57,7 @@ class PythonKits:
         wheels = WheelMaker(self._sandbox, self._programs, self._folder / 'wheels' / task.task_id)
 
         def make(name: str, wanted: tuple[str, ...], before: datetime) -> Path | str:
+            """Build a wheel for a package without one."""
             return wheels.make_wheel(name, wanted, before, interpreter)
 
         locked = resolve_requirements(

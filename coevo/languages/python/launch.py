@@ -170,7 +170,7 @@ def make_compiler_job(setup: PythonSetup) -> Job:
 
 
 def make_rewriter_job(setup: PythonSetup) -> Job:
-    """Return a job that reads test files and writes them as the environment's pytest rewrites them."""
+    """Return a job that rewrites test files by the environment's pytest."""
     return _make_program_job(setup, 'rewriter.py', words=(PACKAGES,))
 
 

@@ -7,7 +7,7 @@ from coevo.model.records import TestMethod
 
 
 def make_target(method: TestMethod) -> tuple[str, str, str]:
-    """Return the file, the qualified class name ('' for a function of a module) and the function."""
+    """Return the file, the qualified class name ('' for a module's function) and the function."""
     return method.test_file, get_class_name(method), method.test_method
 
 

@@ -75,7 +75,7 @@ class PackageIndex:
         self._guard = threading.Lock()
 
     def get_page(self, number: int, name: str) -> IndexPage:
-        """Return the page of a project in the index with a number. Raises: IndexRefusal, Transient."""
+        """Return the page of a project in an index. Raises: IndexRefusal, Transient."""
         if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
             raise IndexRefusal(404)
         return self._get_page(f'{self.sources.indexes[number].rstrip("/")}/{name}/', ACCEPT)

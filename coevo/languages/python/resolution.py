@@ -76,8 +76,8 @@ class ResolutionFailure:
 
 
 MakeWheel = Callable[[str, tuple[str, ...], datetime], Path | str]
-"""Builds a wheel of a package that has none, for some requirements and a date: the folder of wheels,
-else why not."""
+"""Builds a wheel for a package without one: from its name, all requirements and a date to the folder of
+wheels, else to the reason why there is none."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -177,7 +177,7 @@ def _find_reupload_dates(before: datetime) -> dict[str, datetime]:
 
 
 def _drop_versions(line: str) -> str:
-    """Return a requirement without its versions, which may need a pytest that is too old for coevo."""
+    """Return a requirement without versions; these may need a pytest too old for coevo."""
     name, mark, marker = line.partition(';')
     bare = re.match(r'[\w.-]+\s*(\[[^\]]*\])?', name)
     return f'{bare[0] if bare else name}{mark}{marker}'

@@ -32,10 +32,10 @@ _PASS_HOOK = b'enable_assertion_pass_hook'
 _Key = tuple[str, str, str, bytes]
 
 Said = tuple[object, object]
-"""How the name of a file ends, and Base64 of what is in it, None where it is left to pytest."""
+"""The ending of a file name, and its content in Base64; None if it is left to pytest."""
 
 Ask = Callable[[Sequence[tuple[str, str]]], Sequence[Said] | None]
-"""Of paths and Base64 of texts, what is said of each; None where there is nobody to be asked."""
+"""From pairs of a path and a text in Base64 to an answer for each; None if no process can answer."""
 
 
 class RewrittenTestCache:

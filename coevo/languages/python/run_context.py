@@ -43,7 +43,7 @@ _LAST_WITH_SETUPTOOLS = (3, 11)
 _Key = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str, datetime]
 
 EndKey = tuple[str, str, date | None, tuple[tuple[str, ...], ...]]
-"""Revision, interpreter, day, and what its modules are pinned to."""
+"""Revision, interpreter, day, and the pins of its modules."""
 
 
 class PythonRunContext:
@@ -103,7 +103,7 @@ class PythonRunContext:
     def get_clock_variables(
         self, installed: InstalledPackages, start: datetime
     ) -> Mapping[str, str] | None:
-        """Return the variables of a process whose clock starts at a date; None if it cannot be set."""
+        """Return the variables of a process whose clock starts at a date; None if impossible."""
         setup = PythonSetup(installed=installed, programs=self.programs)
         preload = (f'{PROGRAMS}/{SLEEP}.so',) if self.has_library(SLEEP) else ()
         new_clock = ProcessClock(self.sandbox, functools.partial(make_clock_job, setup), preload)
@@ -138,6 +138,7 @@ class PythonRunContext:
         wheels = WheelMaker(self.sandbox, self.programs, folder)
 
         def make(name: str, lines: tuple[str, ...], before: datetime) -> Path | str:
+            """Build a wheel for a package without one."""
             return wheels.make_wheel(name, lines, before, interpreter)
 
         locked = resolve_requirements(needs, interpreter, day, make, self.sandbox, more)

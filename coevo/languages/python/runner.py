@@ -47,8 +47,8 @@ class PythonTestRun:
     tree              the archive of the tree to run in; None if none is needed
     limits            CPU seconds for each target
     most_cpu_seconds  for all targets together
-    watched           files whose executed lines are observed, with their numbers of lines; None: without
-                      an observer
+    watched           files whose executed lines are observed, with their numbers of lines;
+                      None: without an observer
     """
 
     request: Mapping[str, Any]

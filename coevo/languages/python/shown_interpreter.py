@@ -19,7 +19,7 @@ def get_sandbox_program(interpreter: Interpreter) -> str:
 
 
 def get_library_variables(interpreter: Interpreter) -> dict[str, str]:
-    """Return the variables for its processes: a moved interpreter does not find its shared library."""
+    """Return the variables for its processes; if moved, it does not find its shared library."""
     return {} if _is_system(interpreter) else {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
 
 

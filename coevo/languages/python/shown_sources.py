@@ -23,7 +23,7 @@ _PACKAGE = '__init__.py'
 _OLDEST_WITH_FLAGS = (3, 7)
 
 Compile = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
-"""Magic number and marshalled code of sources, by path."""
+"""From sources to their magic number and marshalled code, by path."""
 
 
 def select_sources(files: Files, tests: frozenset[str]) -> dict[str, bytes]:

@@ -33,7 +33,7 @@ def select_test_paths(paths: Collection[str]) -> frozenset[str]:
 
 
 def is_test_file(path: str) -> bool:
-    """Return whether a file is named like those that pytest or unittest collects, or is a conftest."""
+    """Return whether a file is named as pytest or unittest collects it, or is a conftest."""
     return _FILE.fullmatch(path.rpartition('/')[2]) is not None
 
 
@@ -58,7 +58,7 @@ def _find_testing_folders(paths: Collection[str]) -> Iterator[str]:
 
 
 def _find_modules_named_like_tests(paths: Collection[str]) -> Iterator[str]:
-    """Yield modules of packages that are named like test files but have a test file of their own."""
+    """Yield modules of packages that are named like test files but have their own test file."""
     names = {path.rpartition('/')[2] for path in paths}
     for path in paths:
         folder, _, name = path.rpartition('/')

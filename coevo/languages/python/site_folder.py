@@ -91,7 +91,7 @@ def _link_once(path: SafePath, kept: Path) -> None:
 
 
 def _store_member(archive: tarfile.TarFile, member: tarfile.TarInfo, shared: Path) -> Path:
-    """Return the stored file with a member's content and mode; a large one is not held in memory."""
+    """Return the stored file with a member's content; a large one is not held in memory."""
     content = archive.extractfile(member)
     assert content is not None, 'a regular file has content'
     rights = 0o755 if member.mode & 0o111 else 0o644

@@ -119,7 +119,7 @@ def _parse_feature(version: str) -> Feature:
 
 
 def choose_alike(version: str, known: Sequence[Interpreter]) -> Sequence[Interpreter]:
-    """Return the interpreters of exactly this version, else those of its feature release, else all."""
+    """Return the interpreters of this version, else those of its feature release, else all."""
     same = [interpreter for interpreter in known if interpreter.version == version]
     near = [interpreter for interpreter in known if interpreter.feature == _parse_feature(version)]
     return same or near or known

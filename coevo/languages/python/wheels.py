@@ -55,7 +55,7 @@ class WheelMaker:
     def make_wheel(
         self, name: str, lines: tuple[str, ...], before: datetime, interpreter: Interpreter
     ) -> Path | str:
-        """Return the folder of wheels after adding one, else why there is none. Raises: Transient."""
+        """Return the folder of wheels after adding one, else the reason. Raises: Transient."""
         wanted = [line for line in lines if get_requirement_name(line) == name]
         for archive in list_source_archives(name, before, interpreter.feature):
             if all(meets_requirement(archive.version, line) for line in wanted):

@@ -78,6 +78,7 @@ class _StandInType(type):
 def _make_raising(function, name):
     @functools.wraps(function)
     def raise_missing(*args, **kwargs):
+        """Raise CoevoMissing in place of the decorated function."""
         raise CoevoMissing(name)
 
     del raise_missing.__wrapped__
@@ -86,7 +87,7 @@ def _make_raising(function, name):
 
 
 def make_stand_in(name):
-    """Return a stand-in; a name that ends in Error, Exception or Warning makes an exception class."""
+    """Return a stand-in; if the name ends in Error, Exception or Warning, it is an exception class."""
     last = name.rpartition('.')[2]
     base = Exception if last.endswith(('Error', 'Exception', 'Warning')) else object
     return _StandInType(last, (base,), {'_coevo_name': name, '__module__': 'coevo_absent'})

@@ -134,7 +134,7 @@ def relay_events(process: subprocess.Popen, reading: int, secret: bytes, nonce: 
 
 
 def wait_for_end(process: subprocess.Popen) -> int:
-    """Return the exit status; a process that is still alive after LAST_WORDS_SECONDS is killed (0)."""
+    """Return the exit status; 0 for a process that has to be killed after LAST_WORDS_SECONDS."""
     try:
         return process.wait(LAST_WORDS_SECONDS)
     except subprocess.TimeoutExpired:

@@ -88,7 +88,7 @@ class Counter:
         return sorted(known & reporter.translate_lines(data.lines(path) or ()))
 
     def _read_executable(self, path):
-        """Return the executable lines and branches of a file; None if coverage.py cannot parse it."""
+        """Return the executable lines and branches; None if coverage.py cannot parse the file."""
         from coverage.exceptions import CoverageException
         from coverage.parser import PythonParser
         from coverage.python import PythonFileReporter

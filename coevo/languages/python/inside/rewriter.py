@@ -27,7 +27,7 @@ def main():
 
 
 def rewrite_source(rewrite, date, path, source):
-    """Return the byte code file of one source in Base64; None if there was an error or a warning."""
+    """Return the byte code file of one source in Base64; None after an error or a warning."""
     try:
         with warnings.catch_warnings(record=True) as caught_warnings:
             warnings.simplefilter('always')

@@ -205,7 +205,7 @@ class SystemState:
         return (self.list_processes(), *rows, *self.count_sockets())
 
     def are_as_before(self) -> bool:
-        """Return whether the state is as at the start; processes about to end get LEAVING_SECONDS."""
+        """Return whether the state is as at the start, within LEAVING_SECONDS for ending processes."""
         end = time.monotonic() + LEAVING_SECONDS
         while self.capture() != self.before:
             if time.monotonic() > end:
@@ -264,7 +264,7 @@ class WorkingFolders:
             time.sleep(0.001)  # later changes then have a later date
 
     def restore(self) -> bool:
-        """Restore the files; return False if the next run would find another state than the first."""
+        """Restore the files; return False if the state of the first run cannot be restored."""
         try:
             for folder in (HOME, TEMPORARY, SHARED):
                 empty_folder(folder, HOME)

@@ -58,6 +58,7 @@ class EventWriter:
         prefix, owner = secret.encode() + b'\t', os.getpid()
 
         def tell(event):
+            """Write an event in full."""
             if os.getpid() == owner:  # a forked child is not the test process
                 data = prefix + json.dumps(event).encode() + b'\n'
                 while data:
@@ -451,6 +452,7 @@ def _make_blocking_options():
     import importlib.util
 
     def is_there(name):
+        """Return whether a package is installed."""
         return importlib.util.find_spec(name) is not None
 
     idle = is_there('pytestqt') and not any(map(is_there, _QT))

@@ -157,6 +157,7 @@ def _make_config_ready(options):
     _remember_fixture_holders(ready_config)
 
     def get_config(args=None, plugins=None, **more):
+        """Return the prepared configuration once, if the blocking options are the same."""
         config.get_config = make
         args = list(args or ())
         places = [at for at, word in enumerate(args) if word[:3] == 'no:' and args[at - 1] == '-p']
@@ -184,6 +185,7 @@ def _remember_fixture_holders(made):
         return
 
     def is_fixture(value):
+        """Return whether pytest takes a value for a fixture."""
         return isinstance(value, kind) if marker is None else marker(value) is not None
 
     module = type(os)
@@ -228,6 +230,7 @@ def _cache_parser(made):
     cached = []
 
     def describe_words():
+        """Return everything that the parser depends on, in comparable form."""
         groups = [*parser._groups, parser._anonymous]
         options = [
             (group.name, group.description, [_identify_option(option) for option in group.options])
@@ -236,6 +239,7 @@ def _cache_parser(made):
         return sys.argv[0], parser._usage, parser.prog, sorted(parser.extra_info.items()), options
 
     def get_parser():
+        """Return the cached parser, made anew if an option was added."""
         now = describe_words()
         if not cached or cached[0] != now:
             cached[:] = now, make()
@@ -305,7 +309,7 @@ def _encode_line(value):
 
 
 def _receive_order(talk):
-    """Return the descriptor that comes with an order, and the order; None at the end of the orders."""
+    """Return the descriptor that comes with an order, and the order; None if no order follows."""
     text, more, _, _ = talk.recvmsg(1 << 16, 64)
     if not text:
         return None

@@ -14,7 +14,7 @@ _ACCESSORS = frozenset({'setter', 'deleter'})
 
 
 class Head:
-    """The head of a definition. `renamed` maps each import alias of the file to the original name."""
+    """The head of a definition. `renamed` maps import aliases to the original names."""
 
     def __init__(self, statement: Node, source: bytes, renamed: Mapping[str, str]) -> None:
         self._statement = statement
@@ -63,13 +63,13 @@ class Head:
 
     @property
     def is_test_of_none(self) -> bool:
-        """Whether this is a test function annotated with `-> None`, which test runners ignore."""
+        """True if this is a test function annotated with `-> None`, which test runners ignore."""
         says = self.read_text(self.node.child_by_field_name('return_type'))
         return says == 'None' and self.name.startswith('test')
 
     @property
     def is_abstract(self) -> bool:
-        """Whether a base or the metaclass is ABC, ABCMeta or Protocol."""
+        """True if a base or the metaclass is ABC, ABCMeta or Protocol."""
         names = {self._get_simple_name(node) for node in self._list_superclass_nodes()}
         return not names.isdisjoint(_ABSTRACT)
 

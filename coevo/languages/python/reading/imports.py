@@ -40,7 +40,7 @@ class ImportedName:
 
     @property
     def is_package(self) -> bool:
-        """Whether the import binds a top-level package by its own name, as `import a` and `import
+        """True if the import binds a top-level package by its own name, as `import a` and `import
         a.b` do.
         """
         return not self.module and self.bound == self.name.partition('.')[0]

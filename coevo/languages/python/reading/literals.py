@@ -31,7 +31,7 @@ def normalise_prefix(text: str) -> str:
 
 
 def normalise_content(text: str, letters: str) -> str:
-    """Return the content of a string with normalised line ends and, unless raw, normalised escapes."""
+    """Return the content of a string with normalised line ends and escapes; raw ones have no escapes."""
     text = text.replace('\r\n', '\n')
     return text if 'r' in letters else _ESCAPE.sub(_normalise_escape, text)
 
@@ -43,7 +43,7 @@ def _normalise_escape(found: re.Match[str]) -> str:
 
 
 def spell_string(letters: str, text: str) -> str:
-    """Return the canonical token of a string. A raw string without a backslash equals a plain one."""
+    """Return the canonical token of a string; a raw one without a backslash equals a plain one."""
     is_raw = '\\' in text
     return f"{letters if is_raw else letters.replace('r', '')}'{text}'"
 

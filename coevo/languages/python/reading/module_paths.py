@@ -39,7 +39,7 @@ class PythonModulePaths:
         return None
 
     def _find_roots(self, folder: str) -> tuple[str, ...]:
-        """Return the folders above a file that can be on `sys.path`: those that are not packages."""
+        """Return the folders above a file that can be on `sys.path`, which are no packages."""
         roots = []
         while True:
             if (f'{folder}/__init__.py' if folder else '__init__.py') not in self._paths:

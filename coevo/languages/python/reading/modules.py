@@ -14,7 +14,7 @@ from coevo.languages.python.reading.syntax import parse
 _DEPTH = 8
 
 _Asked = dict[str, None]
-"""The paths of the modules whose contents an answer rests on, in the order of asking."""
+"""The paths of the modules that a result depends on, in the order of access."""
 
 
 @dataclass(frozen=True, slots=True)

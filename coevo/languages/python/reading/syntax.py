@@ -81,7 +81,7 @@ class _FunctionCache:
 def _get_function_cache(
     column: int, text: bytes, owner: str, simple: str, aliases: tuple[tuple[str, str], ...]
 ) -> _FunctionCache:
-    """Return the cache entry of a function. The key covers everything but its position in the file."""
+    """Return the cache entry of a function; the key is everything but its position in the file."""
     return _FunctionCache()
 
 

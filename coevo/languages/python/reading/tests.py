@@ -129,7 +129,7 @@ class _TestFinder:
 
     @cached_property
     def _effective_types(self) -> dict[str, DeclaredType]:
-        """The types by name, in order, without those that a later type of the same name replaces."""
+        """The types by name, in order, without those replaced by a later type of the same name."""
         last = {type_.name: type_ for type_ in self._file.types}
         return {t.name: t for t in self._file.types if last[t.name] is t}
 
@@ -176,7 +176,7 @@ class _TestFinder:
         )
 
     def _is_unknown(self, name: str, heir: DeclaredType) -> bool:
-        """Return whether no known class can be the base of this name; a class is not its own base."""
+        """Return whether no known class can be this base; a class is not its own base."""
         candidates = (type_ for type_ in self._resolve(name) if type_.kind == 'class')
         return all(type_.name == heir.name for type_ in candidates)
 

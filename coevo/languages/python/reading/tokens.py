@@ -72,7 +72,7 @@ _IMPORT = b'import'
 
 @dataclass(frozen=True, slots=True)
 class _PythonTokenColumns:
-    """Tokens in columns, and the spans of comments; offsets are relative to a file or a function."""
+    """Tokens in columns, and the spans of comments, by offsets in a file or a function."""
 
     starts: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)

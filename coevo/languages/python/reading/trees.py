@@ -114,7 +114,7 @@ class PythonTree:
         return self._origins[path]
 
     def find_side(self, path: str) -> Side | None:
-        """Return the side of a Python file; None for links, for build programs and for other files."""
+        """Return the side of a Python file; None for links, build programs and other files."""
         entry = self.entries.get(path)
         if entry is None or entry.mode == _LINK or not path.endswith('.py'):
             return None
@@ -301,7 +301,7 @@ def determine_origin(path: str, source: bytes, first_byte: int) -> FileOrigin:
 
 
 def _says_generated(head: str) -> bool:
-    """Return whether a comment or the docstring above the first declaration says it is generated."""
+    """Return whether a comment or docstring above the first declaration says it is generated."""
     texts = [match[0] for match in _COMMENT.finditer(head)]
     if docstring := _DOCSTRING.match(head):
         texts.append(docstring[2])

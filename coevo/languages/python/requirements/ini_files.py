@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from coevo.languages.python.requirements.stated import FILES, StatedRequirements
 
 Read = Callable[[str], bytes | None]
-"""The content of a file of the revision by its path; None where there is none."""
+"""Returns the content of a file of the revision by its path; None if there is none."""
 
 _INCLUDED = re.compile(r'\s*(?:-r|--requirement)[ =]*(\S+)')
 _DEPTH = 8  # limit for lists that include others

@@ -46,10 +46,11 @@ class _LockEntry:
 
 
 def load_pins(repository: Repository, rev: str, folder: str = '.') -> tuple[str, ...]:
-    """Return the pins of the first lock found, sorted; () without one or if it cannot be read."""
+    """Return the pins of the first readable lock that has any, sorted; () if there is none."""
     tree = repository.tree(rev)
 
     def load_blob(path: str) -> bytes | None:
+        """Return the content of a file; None if it is missing, a link, or too large."""
         entry = tree.get(path)
         if entry is None or entry.mode == LINK:
             return None
@@ -197,6 +198,7 @@ def _make_toml_reader(
 ) -> Callable[[bytes], tuple[str, ...]]:
     @lru_cache(maxsize=64)
     def parse_lock(source: bytes) -> tuple[str, ...]:
+        """Return the pins of a lock file; () if it is not valid TOML."""
         try:
             document = tomllib.loads(source.decode(errors='replace'))
         except (tomllib.TOMLDecodeError, RecursionError):

@@ -23,7 +23,7 @@ _ELSEWHERE = frozenset({'version_info', 'hexversion', 'platform', 'PY2', 'python
 
 
 def parse_setup_py(source: bytes) -> StatedRequirements:
-    """Return the requirements that setup.py states literally; none if this Python cannot parse it."""
+    """Return the requirements that setup.py states; none if this Python cannot parse it."""
     module = _parse_module(source)
     if module is None:
         return StatedRequirements()

@@ -31,7 +31,7 @@ def is_default_test(test: PythonTest) -> bool:
 
 
 def is_general_fixture(test: PythonTest) -> bool:
-    """Return whether the test leaves a field unused that setUp or setUpClass of its class assigns."""
+    """Return whether the test leaves a field unused that setUp or setUpClass assigns."""
     return bool(_find_fixture_fields(test) - _find_used_attributes(test))
 
 

@@ -73,7 +73,7 @@ def _find_names_to_cut(
 
 
 def _extend_over_separator(source: bytes, span: Span) -> Span:
-    """Return the span with the semicolon after a statement, or before the last statement of a line."""
+    """Return the span with the semicolon after a statement, or before the last one of a line."""
     start, end = span
     rest = source[end:]
     behind = rest[: len(rest) - len(rest.lstrip(b' \t;'))]

@@ -26,7 +26,7 @@ _OWN = (b'self', b'cls')
 _RAISES = b'None.strip()'
 
 Insert = Callable[[bytes, Node, Sequence[Node]], Iterator[bytes]]
-"""From a file, a test of it and all its tests to texts with a defect; tests are their definitions."""
+"""From a file, one of its tests and all its tests (their definitions) to texts with a defect."""
 
 
 def insert_defects(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[bytes]:

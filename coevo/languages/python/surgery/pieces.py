@@ -41,9 +41,9 @@ class PythonPiece:
     kind       import, method, constructor, field, initializer or type
     owner      the type around it
     names      the names that it declares: '*' for a wildcard
-    statement  its span without comments; for one of several imported names the whole import statement
+    statement  its span without comments; for an imported name the whole import statement
     uses       every name in it that may refer to another piece; `.x` is a name after a dot
-    mentions   those that are no local variables; of names after a dot only members of `self` and `cls`
+    mentions   those that are no local variables; after a dot only members of `self` and `cls`
     """
 
     kind: str
@@ -210,7 +210,7 @@ class PythonOutline:
         return None if all(map(is_fixture, self._list_members_like(method))) else method
 
     def is_well_formed(self) -> bool:
-        """Return whether the file has no syntax error and no empty suite, which the parser accepts."""
+        """Return whether there is no syntax error, and no empty suite, which the parser accepts."""
         return not self.file.has_error and all(map(_has_suite, _walk_nodes(self.root)))
 
     def _list_members_like(self, method: TestMethod) -> list[Member]:

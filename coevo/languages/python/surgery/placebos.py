@@ -55,7 +55,7 @@ def choose_insertion(
 
 
 def _find_node(declared: LocatedDeclaration) -> Node:
-    """Return the outermost node with the span of the declaration: the statement, not a part of it."""
+    """Return the outermost node with the span of the declaration, which is the statement."""
     root = Parser(PYTHON).parse(declared.source).root_node
     what = declared.member if declared.member is not None else declared.type
     node = root.descendant_for_byte_range(what.start_byte, what.end_byte)
