@@ -303,7 +303,7 @@ class PythonBuiltPair:
         reached: Mapping[str, frozenset[int]],
         counted: Collection[str],
     ) -> dict[str, frozenset[int]]:
-        """Return the executed lines; in files of `counted` with the first line of each statement."""
+        """Return the executed lines; for files in `counted`, with the first lines of statements."""
         return {
             path: add_first_lines(lines, cell.load_file(path)) if path in counted else lines
             for path, lines in reached.items()

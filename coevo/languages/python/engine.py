@@ -62,9 +62,10 @@ class PythonBuilder:
     def _build_with_next_interpreter(
         self, pair: Pair, mute: frozenset[str]
     ) -> PythonBuiltPair | None:
-        """Build with the next interpreter that builds both revisions.
+        """Build with the next interpreter that builds both revisions and is not in `mute`.
 
-        None if no interpreter is left: the builder has then returned to the first one.
+        If tests give no result with any interpreter, the one that builds most is used again; None if
+        that is the current one.
         """
         last = self._last
         assert last is not None, 'who asks for another has one'

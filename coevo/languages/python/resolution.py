@@ -76,8 +76,10 @@ class ResolutionFailure:
 
 
 MakeWheel = Callable[[str, tuple[str, ...], datetime], Path | str]
-"""Builds a wheel for a package without one: from its name, all requirements and a date to the folder of
-wheels, else to the reason why there is none."""
+"""Builds a wheel for a package without one, given its name, all requirements and a date.
+
+The result is the folder of wheels, else the reason why there is none.
+"""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -35,7 +35,7 @@ Said = tuple[object, object]
 """The ending of a file name, and its content in Base64; None if it is left to pytest."""
 
 Ask = Callable[[Sequence[tuple[str, str]]], Sequence[Said] | None]
-"""From pairs of a path and a text in Base64 to an answer for each; None if no process can answer."""
+"""From pairs of path and text (in Base64) to an answer for each; None if no process can answer."""
 
 
 class RewrittenTestCache:

@@ -87,7 +87,7 @@ def _make_raising(function, name):
 
 
 def make_stand_in(name):
-    """Return a stand-in; if the name ends in Error, Exception or Warning, it is an exception class."""
+    """Return a stand-in: an exception class if the name ends in Error, Exception or Warning."""
     last = name.rpartition('.')[2]
     base = Exception if last.endswith(('Error', 'Exception', 'Warning')) else object
     return _StandInType(last, (base,), {'_coevo_name': name, '__module__': 'coevo_absent'})

@@ -205,7 +205,7 @@ class SystemState:
         return (self.list_processes(), *rows, *self.count_sockets())
 
     def are_as_before(self) -> bool:
-        """Return whether the state is as at the start, within LEAVING_SECONDS for ending processes."""
+        """Return whether the state is as at the start; wait up to LEAVING_SECONDS for that."""
         end = time.monotonic() + LEAVING_SECONDS
         while self.capture() != self.before:
             if time.monotonic() > end:

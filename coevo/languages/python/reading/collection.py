@@ -63,7 +63,7 @@ class PythonFile(SourceFile):
     """A Python file within the source tree of its revision.
 
     collected  whether to look for tests in it: pytest collects it, or it is named for its tests
-    extended   simple names of its classes that have subclasses elsewhere in the test tree
+    extended   simple names of its classes that collected classes of the test tree extend
     """
 
     rules: CollectionRules = DEFAULT

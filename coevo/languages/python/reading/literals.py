@@ -31,7 +31,7 @@ def normalise_prefix(text: str) -> str:
 
 
 def normalise_content(text: str, letters: str) -> str:
-    """Return the content of a string with normalised line ends and escapes; raw ones have no escapes."""
+    """Return the content of a string with normalised line ends and, unless raw, escapes."""
     text = text.replace('\r\n', '\n')
     return text if 'r' in letters else _ESCAPE.sub(_normalise_escape, text)
 
