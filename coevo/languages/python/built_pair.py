@@ -127,9 +127,7 @@ class PythonBuiltPair:
         return self._check_sources(code_rev, module, [(path, text) for text in variants])
 
     def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
-        """See `BuiltPair.do_settings_differ`; compared are the installed packages and pytest's
-        options.
-        """
+        """See `BuiltPair.do_settings_differ`. Packages and pytest's options are compared."""
         own, other = self._find_module(code_rev, module), self._find_module(borrowed.rev, module)
         if own is None or other is None:
             return False
@@ -183,9 +181,7 @@ class PythonBuiltPair:
         methods: Sequence[TestMethod],
         conditions: RunConditions = PLAIN,
     ) -> VerdictBatch:
-        """See `BuiltPair.run`. A run whose files load only with new stand-ins is repeated with
-        them.
-        """
+        """See `BuiltPair.run`. If files load only with new stand-ins, the run is repeated."""
         if not methods:
             return VerdictBatch(verdicts=(), cpu_seconds=0.0)
         cell = self._get_cell(compiled)
@@ -231,9 +227,7 @@ class PythonBuiltPair:
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
     ) -> TraceBatch:
-        """See `BuiltPair.trace`. Watched lines are observed in a process of their own, without a
-        tracer.
-        """
+        """See `BuiltPair.trace`. Watched lines are observed in a process without a tracer."""
         traces: list[Trace | None] = []
         heard: list[TargetReport] = []
         spent = 0.0
@@ -275,8 +269,7 @@ class PythonBuiltPair:
         traces: Sequence[Trace | None],
         watched: Mapping[str, Collection[int]],
     ) -> tuple[list[Trace | None], float]:
-        """Return each trace with the watched lines that the observer saw executed, and the CPU
-        seconds.
+        """Return each trace with the watched lines that were executed, and the CPU seconds.
 
         A trace is None if the observer did not confirm the pass.
         """
@@ -468,9 +461,7 @@ class PythonBuiltPair:
         return [path for path in files if path in own or cell.loaded[path] is None]
 
     def _list_candidate_files(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
-        """Return the files of the methods, in order, and those that may hold subclasses of their
-        classes.
-        """
+        """Return the files of the methods and those of possible subclasses, in order."""
         files: dict[str, None] = {}
         for method in methods:
             _, owner, _ = make_target(method)

@@ -1,6 +1,4 @@
-"""Compile sources to byte code in the sandbox, with the pair's interpreter and without running
-them.
-"""
+"""Compile sources to byte code in the sandbox, with the pair's interpreter; none is run."""
 
 from __future__ import annotations
 
@@ -66,9 +64,7 @@ class ByteCodeCache:
     def _compile_all(
         self, sources: Sequence[tuple[str, bytes]], installed: InstalledPackages
     ) -> list[bytes]:
-        """Compile all sources in one process, or each in its own if one of them crashes the
-        process.
-        """
+        """Compile all sources in one process, or each in its own after a crash."""
         codes = self._compile_in_sandbox(sources, installed)
         if codes is not None:
             return codes

@@ -87,9 +87,7 @@ class PythonCell:
         )
 
     def find_files_naming(self, file: str, name: str) -> list[str]:
-        """Return the other test files that mention a class of `file` and may define subclasses of
-        it.
-        """
+        """Return other test files that may define subclasses of a class of `file`."""
         last = name.rpartition('.')[2].encode(errors='surrogateescape')
         if last not in self._mentioning:
             named = re.compile(rb'(?<!\bclass )\b' + re.escape(last) + rb'\b')

@@ -111,9 +111,7 @@ class PythonCells:
         return used
 
     def prepare_for_files(self, cell: PythonCell, files: Sequence[str]) -> None:
-        """Have the tree packed for some test files; pytest rewrites other test files in each
-        process.
-        """
+        """Have the tree packed with these test files rewritten; each run rewrites other files."""
         if not cell.requested_files.issuperset(files):
             cell.requested_files.update(files)
             _remove_packed_tree(cell)
@@ -198,9 +196,7 @@ class PythonCells:
     def list_files_needing_stand_ins(
         self, cell: PythonCell, files: Sequence[str]
     ) -> list[list[str]]:
-        """Return files that load only with stand-ins, after the conftests above them, with their
-        packages.
-        """
+        """Return files that load only with stand-ins and the conftests above, with packages."""
         paths: dict[str, None] = {}
         for file in files:
             if file in cell.stood_in:
@@ -305,9 +301,7 @@ class PythonCells:
         return self._pack(replace_shown_sources(files, own, shown, feature, compiled), cell)
 
     def _pack_with_byte_code(self, cell: PythonCell) -> Path:
-        """Pack with the byte code of all files that are not edited, so that no process has to
-        compile them.
-        """
+        """Pack with the byte code of all unedited files, so that no process compiles them."""
         key, module, files = cell.key, cell.module, _add_generated_modules(cell)
         edited = {path for path, _ in (*key.edits.code, *key.edits.tests)} if key.edits else set()
         theirs = self._context.trees.list_test_paths(key.tests_rev)
@@ -322,8 +316,7 @@ class PythonCells:
     def _rewrite_test_files(
         self, cell: PythonCell, sources: Sequence[tuple[str, str]]
     ) -> Sequence[Said] | None:
-        """Return test files as pytest rewrites them, by a process forked from that of the cell's
-        runs.
+        """Return test files as pytest rewrites them, in a fork of the zygote of the cell's runs.
 
         None if the cell may not share a process, or if the session does not take the run.
         """

@@ -54,8 +54,7 @@ class PythonEndBuilder:
         self._context, self._supply, self._cells = context, supply, cells
 
     def build_ends(self, pair: Pair, mute: Container[str] = ()) -> tuple[BuiltEnd, BuiltEnd]:
-        """Build both revisions with the first interpreter that builds all modules and is not in
-        `mute`.
+        """Build both revisions with the first interpreter that builds everything and is not mute.
 
         If there is none, the first interpreter that builds most is used.
 

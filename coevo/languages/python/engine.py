@@ -64,8 +64,8 @@ class PythonBuilder:
     ) -> PythonBuiltPair | None:
         """Build with the next interpreter that builds both revisions and is not in `mute`.
 
-        If tests give no result with any interpreter, the one that builds most is used again; None if
-        that is the current one.
+        If tests give no result with any interpreter, the one that builds most is used again. Return
+        None if that is the current one.
         """
         last = self._last
         assert last is not None, 'who asks for another has one'

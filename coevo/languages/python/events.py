@@ -108,8 +108,7 @@ class PythonProcessReport:
 def derive_verdicts(
     heard: PythonProcessReport, files: Sequence[str], status: str, noise: str
 ) -> Iterator[Verdict | None]:
-    """Yield one verdict for each target; None for a target whose process ended because of another
-    one.
+    """Yield one verdict per target; None if another target ended its process.
 
     files  the test file of each target
     """
@@ -212,9 +211,7 @@ _SIGNATURES = (
 
 
 def name_withheld_resource(types: Sequence[str], message: str) -> str | None:
-    """Return the resource that the machine withheld, from the classes of an exception and its
-    causes.
-    """
+    """Return the withheld resource, from the classes of an exception and its causes."""
     last = [name.rpartition('.')[2] for name in types]
     return find_withheld_resource(_SIGNATURES, message, last)
 

@@ -52,9 +52,7 @@ class IndexProxy:
 
     @property
     def is_waiting(self) -> bool:
-        """True if a request is still unanswered; the time then counts for the index, not for the
-        job.
-        """
+        """True if a request is unanswered; the wait is then not the job's fault."""
         return self._open > 0
 
     def make_uv_variables(self, url: str, folders: Iterable[str] = ()) -> dict[str, str]:

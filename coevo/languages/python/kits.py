@@ -73,8 +73,7 @@ class PythonKits:
 
 
 def _choose_interpreter(version: str, say: Say) -> Interpreter:
-    """Return the interpreter of the task, or one of its feature release, downloaded if need be;
-    else any.
+    """Return the task's interpreter, or one of its feature release; if there is none, any.
 
     Raises:
         Fatal: this machine has no Python

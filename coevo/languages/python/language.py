@@ -81,9 +81,7 @@ def make_runtimes(
 
 
 def explain_outdated(repository: Repository, rev: str, level: int | None) -> str | None:
-    """Return the requirement of a revision that excludes all known interpreters; None if one is
-    allowed.
-    """
+    """Return the requirement that excludes all known interpreters; None if one is allowed."""
     allowed = load_needs(repository, rev).pythons
     known = any(all(allows_feature(text, feature) for text in allowed) for feature in RELEASED)
     return None if known else f'Python {", ".join(allowed)}'

@@ -55,9 +55,7 @@ _NAMED = re.compile(r'(?:and you require|versions of|only) ([A-Za-z0-9][\w.-]*)'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedRequirements:
-    """Exact versions with hashes; `wheels` is a folder of built wheels; `workarounds` are those
-    applied.
-    """
+    """Exact versions with hashes, the folder of built wheels, and the workarounds applied."""
 
     text: str
     wheels: Path | None = None
@@ -162,8 +160,7 @@ def _list_attempts(
 
 
 def _loosen_lists(needs: Needs) -> set[str]:
-    """Return the requirements without exact versions of packages that the lock of the new commit
-    pins.
+    """Return the requirements without exact versions of packages that the new lock pins.
 
     Requirement lists with exact versions are locks. The runtime requirements of a named project are
     its own statement and stay as they are.

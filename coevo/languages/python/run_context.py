@@ -76,9 +76,7 @@ class PythonRunContext:
         self._lock = threading.Lock()
 
     def forget_revision(self, rev: str) -> None:
-        """Forget what is known of a revision; environments are kept, as they depend on requirements
-        only.
-        """
+        """Forget a revision; environments are kept, as they depend on requirements only."""
         for key in [key for key in self.ends if key[0] == rev]:
             self.ends.pop(key, None)
         self.trees.forget_revision(rev)
@@ -114,9 +112,7 @@ class PythonRunContext:
     def get_environment(
         self, needs: Needs, interpreter: Interpreter, when: datetime | None
     ) -> InstalledPackages | ResolutionFailure:
-        """Return the installed requirements of a module's tests; each set is installed once per
-        day.
-        """
+        """Return the installed requirements of a module's tests, installed once per day."""
         day = (when or datetime.now(UTC)).replace(hour=0, minute=0, second=0, microsecond=0)
         day = max(day, _compute_settled_date(interpreter))
         key = (needs.runtime, needs.tests, needs.pins, interpreter.version, day)
@@ -152,9 +148,7 @@ class PythonRunContext:
 
 
 def _compute_settled_date(interpreter: Interpreter) -> datetime:
-    """Return the date from which on packages supported an interpreter; older ones are of no use to
-    it.
-    """
+    """Return the date from which on packages supported an interpreter."""
     day = RELEASED[interpreter.feature] + SETTLED
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 

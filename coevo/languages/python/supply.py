@@ -43,9 +43,7 @@ class PythonSupply:
         return tuple(f'{major}.{minor}' for major, minor in RELEASED)
 
     def can_provide(self, version: str) -> bool:
-        """Return whether there is an interpreter of the feature release, installed now if
-        permitted.
-        """
+        """Return whether there is an interpreter of this release, installed now if permitted."""
         return self.get(_parse_feature(version)) is not None
 
     def install(self, release: str) -> Interpreter:
@@ -70,9 +68,7 @@ class PythonSupply:
         return interpreter
 
     def get(self, feature: Feature) -> Interpreter | None:
-        """Return an interpreter of this machine, or one that is installed now if permitted; else
-        None.
-        """
+        """Return an interpreter of a release, installed now if permitted; None without one."""
         with self._lock:
             interpreter = self._find(feature)
             if interpreter is None and self.brings and feature not in self._asked:

@@ -1,5 +1,4 @@
-"""Compile sources without running them: report why one does not compile, or a digest of its
-program.
+"""Compile sources without running them: return the error, or a digest of the program.
 
 Standard input is a JSON list of [path, Base64 of the text]. Standard output is a list of [error,
 digest, magic number and marshalled code in Base64]. Two sources are the same program if their code

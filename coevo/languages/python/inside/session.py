@@ -157,9 +157,7 @@ class Zygote:
 
 
 def _get_import_name(entry: 'os.DirEntry[str]') -> str:
-    """Return the name by which an entry of a root can be imported; '' for others such as
-    `pytest.ini`.
-    """
+    """Return the import name of an entry of a root; '' for others such as `pytest.ini`."""
     if entry.is_dir():
         return entry.name
     return entry.name.partition('.')[0] if entry.name.endswith(_MODULES) else ''
@@ -240,9 +238,7 @@ class SystemState:
 
 
 class WorkingFolders:
-    """The file state: the tree as it was laid out, and the folders that are empty when a run
-    begins.
-    """
+    """The tree as it was laid out, and the folders that are empty when a run begins."""
 
     def __init__(self) -> None:
         self.archive, self.script = b'', ''

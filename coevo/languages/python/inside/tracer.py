@@ -112,9 +112,7 @@ def _load_code(path):
 
 
 def _map_qualified_names(path):
-    """Map (first line, name) of each function to its qualified name, as `co_qualname` is since
-    3.11.
-    """
+    """Map (first line, name) of functions to qualified names, as `co_qualname` since 3.11."""
     code = _load_code(path)
     todo, names = [(code, '')] if code is not None else [], {}
     while todo:

@@ -58,7 +58,7 @@ class EventWriter:
         prefix, owner = secret.encode() + b'\t', os.getpid()
 
         def tell(event):
-            """Write an event in full."""
+            """Write an event in full, unless in a forked child."""
             if os.getpid() == owner:  # a forked child is not the test process
                 data = prefix + json.dumps(event).encode() + b'\n'
                 while data:
@@ -169,8 +169,7 @@ class Plugin:
     # Collection
 
     def pytest_pycollect_makeitem(self, collector, name, obj):
-        """Collect nothing for functions that are not targets, as their parameters alone may be
-        thousands.
+        """Collect no function that is not a target: parameters alone may be thousands.
 
         Classes without targets are skipped too: to find the line of a class, an old pytest parses
         the whole file once more.
@@ -182,9 +181,7 @@ class Plugin:
         return [] if inspect.isfunction(obj) or hasattr(obj, '__wrapped__') else None
 
     def may_have_targets(self, owner):
-        """Return whether a class has a method with the name of a target, or nested classes to
-        search.
-        """
+        """Return whether a class has a method named like a target, or nested classes."""
         kinds = [vars(kind) for kind in owner.__mro__]
         if any(name in kind for kind in kinds for name in self.names):
             return True
@@ -225,9 +222,7 @@ class Plugin:
         self.tell(event)
 
     def pytest_collection_modifyitems(self, session, config, items):
-        """Select the targets in the order of the request and report missing ones as having no
-        tests.
-        """
+        """Select the targets in the requested order; report missing ones as without tests."""
         yield
         _make_hypothesis_deterministic(self.request)
         if self.request['mode'] == 'load':

@@ -32,8 +32,7 @@ _blocks: list = []
 
 
 def fork_children(descriptor, packages, options):
-    """Serve orders and return only in the forked processes: the descriptor of the pipe, and the
-    order.
+    """Serve orders; return only in forked processes, with the pipe's descriptor and the order.
 
     options  the arguments that all runs begin with; they block plugins of pytest
     """
@@ -102,9 +101,7 @@ def _preload(options):
 
 
 def _find_pytest_imports(prepare):
-    """Return the modules of pytest and the standard library that are imported before any project
-    code.
-    """
+    """Return modules of pytest and the standard library imported before project code."""
     reading, writing = os.pipe()
     pid = os.fork()
     if not pid:
@@ -174,9 +171,7 @@ def _make_config_ready(options):
 
 
 def _remember_fixture_holders(made):
-    """Cache which names of pytest's own plugins are fixtures; otherwise each run searches all of
-    them.
-    """
+    """Cache the fixtures of pytest's own plugins, which each run would search for."""
     from _pytest import fixtures
 
     marker = getattr(fixtures, 'getfixturemarker', None)
@@ -278,9 +273,7 @@ def _make_cpu_limiter():
 
 
 def _make_dumpable_switch():
-    """Return a function that sets whether others may inspect this process: prctl(2),
-    PR_SET_DUMPABLE.
-    """
+    """Return a switch for inspection by other processes: prctl(2), PR_SET_DUMPABLE."""
     known = set(sys.modules)
     import ctypes
 

@@ -40,9 +40,7 @@ class ImportedName:
 
     @property
     def is_package(self) -> bool:
-        """True if the import binds a top-level package by its own name, as `import a` and `import
-        a.b` do.
-        """
+        """True if the import binds a top-level package, as `import a` and `import a.b` do."""
         return not self.module and self.bound == self.name.partition('.')[0]
 
     @property

@@ -22,9 +22,7 @@ _LONGEST = 100
 
 
 def parse_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
-    """Return the licences of a pyproject.toml, setup.cfg or setup.py; () for any other or
-    unreadable file.
-    """
+    """Return the licences of pyproject.toml, setup.cfg or setup.py; () for other files."""
     text = build_file.decode('utf-8', 'replace')
     for read in (_parse_toml, _parse_cfg, _parse_script):
         names = tuple(_list_licence_names(*read(text)))

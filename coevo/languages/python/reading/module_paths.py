@@ -22,8 +22,7 @@ class PythonModulePaths:
         self._path_of = cache(self._find_path)
 
     def find_module(self, text: str, importer: str) -> str | None:
-        """Return the path of the module with the given absolute name; None if the revision lacks
-        it.
+        """Return the path of the module with this absolute name; None if there is none.
 
         `importer` is the path of the importing file: the folders above it are searched first.
         """

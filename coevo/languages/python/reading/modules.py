@@ -49,8 +49,7 @@ class PythonModules:
         self._declared_in: dict[tuple[str, str, int], tuple[str, bool, _Asked]] = {}
 
     def resolve_imports(self, path: str, file: SourceFile) -> tuple[Import, ...]:
-        """Return the imports of a file, each named by its place of declaration where the revision
-        has it.
+        """Return the imports of a file, named by their places of declaration if known.
 
         The result includes names reached through a package that re-exports them: in `import attr;
         attr.define()`, `define` is that of `attr._next_gen`. A re-exported name can itself be a
@@ -116,9 +115,7 @@ class PythonModules:
     def _find_declaration_in(
         self, path: str, name: str, depth: int, asked_paths: _Asked
     ) -> tuple[str, bool]:
-        """Return the full name of `name` in the module at `path`, and whether it is a module or
-        class.
-        """
+        """Return the full name of `name` in a module, and whether it is a module or class."""
         key = (path, name, depth)
         if key not in self._declared_in:
             own: _Asked = {path: None}

@@ -15,8 +15,7 @@ _PACKAGE = '__init__'
 
 
 def module_name(path: str) -> str:
-    """Return the module name: `tests.test_x` for `tests/test_x.py`, `pkg` for
-    `src/pkg/__init__.py`.
+    """Return the module name: `tests.test_x` for `tests/test_x.py`, `a` for `src/a/__init__.py`.
 
     An empty path has the name ''.
     """
@@ -29,9 +28,7 @@ def module_name(path: str) -> str:
 
 
 def list_import_names(name: str) -> Iterator[str]:
-    """Yield the names by which a module may be imported: the suffixes of its name, the longest
-    first.
-    """
+    """Yield the names that may import a module: the suffixes of its name, longest first."""
     yield name
     while '.' in name:
         name = name.partition('.')[2]

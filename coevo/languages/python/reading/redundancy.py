@@ -13,9 +13,7 @@ from tree_sitter import Node
 
 @dataclass(slots=True)
 class Frame:
-    """A node on the path from the root, its field name in its parent, and the index of its first
-    token.
-    """
+    """A node on the path from the root, with its field name and the index of its first token."""
 
     node: Node
     kind: str

@@ -1,5 +1,6 @@
-r"""Map lines to the first line of their statement, as coverage.py counts: `if (a\n and b):` is one
-line.
+"""Map lines to the first line of their statement, as coverage.py counts them.
+
+For example, a condition in parentheses over several lines is one line, its first.
 """
 
 from __future__ import annotations

@@ -27,9 +27,7 @@ class StatementsTooDeep(ValueError):
 
 
 def list_declaring_statements(parent: Node, depth: int = 0) -> Iterator[Node]:
-    """Yield the statements of a block; a compound statement with definitions is replaced by its
-    content.
-    """
+    """Yield the statements of a block; those with definitions are replaced by their content."""
     if depth > MOST_NESTED:
         raise StatementsTooDeep
     for child in parent.children:

@@ -52,8 +52,7 @@ def parse(source: bytes, path: str = '') -> SourceFile:
 
 
 def parse_uncached(source: bytes, path: str = '') -> SourceFile:
-    """Return the declarations of a Python file; for a file with syntax errors, those that can be
-    read.
+    """Return the declarations of a Python file; with syntax errors, those that can be read.
 
     path  its path in the repository, which determines the module name; without it the module is
           named '' and its class `C` is `$C`

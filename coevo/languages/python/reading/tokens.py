@@ -137,9 +137,7 @@ class PythonTokens:
         return self._leaves.texts
 
     def slice_node(self, node: Node, without: Iterable[Node] = ()) -> PythonSlice:
-        """Return the tokens of a statement or of the file, without those of the statements in
-        `without`.
-        """
+        """Return the tokens of a statement or of the file, without those of `without`."""
         return self._make_slice(
             subtract_holes(self._places[node.id], map(self._get_place, without))
         )
@@ -402,8 +400,7 @@ class PythonSlice:
 
     @property
     def calls(self) -> frozenset[str]:
-        """The names that may be called, directly or by a callee: every name read that is no local
-        variable.
+        """The names that may be called: every name read that is no local variable.
 
         A property is called by its name alone, and a fixture by a parameter without a default
         (https://docs.pytest.org/en/stable/how-to/fixtures.html#requesting-fixtures).

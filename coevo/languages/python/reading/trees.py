@@ -42,9 +42,7 @@ _CONFTEST = 'conftest'
 
 
 class PythonTree:
-    """The Python files of one revision. A file is parsed when it, or an importer of it, is
-    requested.
-    """
+    """The Python files of one revision, each parsed when it is first needed."""
 
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
@@ -75,9 +73,7 @@ class PythonTree:
         return parse(self.read_content(path), path)
 
     def _place_file(self, path: str) -> PythonFile:
-        """Return a file in the context of the revision: resolved imports, and whether it is
-        collected.
-        """
+        """Return a file with what its revision adds: resolved imports, whether it is collected."""
         parsed = self.parse_alone(path)
         imports = self.modules_of_code.resolve_imports(path, parsed)
         if path not in self._tests:
@@ -93,18 +89,14 @@ class PythonTree:
         return _PLACED.place(self.read_content(path), path, around)
 
     def _is_named_for_tests(self, path: str, types: tuple[DeclaredType, ...]) -> bool:
-        """Return whether a file holds tests by its name: `test.py`, `tests.py`, or a file unittest
-        finds.
-        """
+        """Return whether a file is named for tests: `test.py`, `tests.py`, or as unittest's."""
         name = path.rpartition('/')[2]
         if name in ('test.py', 'tests.py'):
             return True
         return name.startswith('test') and any('Case' in (t.superclass or '') for t in types)
 
     def find_origin(self, path: str) -> FileOrigin:
-        """Return whether a file was written in this project, generated, or copied from another
-        project.
-        """
+        """Return whether a file was written here, generated, or copied from another project."""
         if path not in self._origins:
             source, types = self.read_content(path), self.parse_alone(path).types
             starts = [m.start_byte for t in types[:1] for m in t.members]
@@ -135,9 +127,7 @@ class PythonTree:
         return _get_test_paths(frozenset(self.entries))
 
     def find_module(self, path: str) -> str:
-        """Return the nearest folder above a file with a build file; '.' for the root or if there is
-        none.
-        """
+        """Return the nearest folder with a build file above a file; '.' if there is none."""
         return find_folder_above(path, self.modules)
 
     @cached_property
@@ -156,9 +146,7 @@ class PythonTree:
         return PythonModules(get_module_paths(paths, self.modules), self.read_content)
 
     def _find_rules(self, module: str) -> CollectionRules:
-        """Return the collection rules of a folder with a build file: its own settings, else the
-        root's.
-        """
+        """Return the collection rules of a module's folder: its own settings, else the root's."""
         for folder in dict.fromkeys((module, '.')):
             for name in SETTINGS:
                 path = name if folder == '.' else f'{folder}/{name}'
@@ -180,9 +168,7 @@ class PythonTree:
         return find_extended_names(classes, self._rules('.'))
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
-        """Return whether code in a file can refer to a type by its simple name or through its
-        module.
-        """
+        """Return whether a file's code can name a type, simply or through its module."""
         if path == type_.path:
             return True
         if type_.type.kind == 'module' and type_.type.simple == _CONFTEST:

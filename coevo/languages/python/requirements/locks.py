@@ -175,9 +175,7 @@ def _join_alternatives(markers: list[str]) -> str:
 
 
 def _format_pins(entries: list[_LockEntry]) -> tuple[str, ...]:
-    """Return sorted pin lines. A single version is pinned unconditionally, several each by its
-    marker.
-    """
+    """Return sorted pin lines: a single version without a marker, several with markers."""
     by_name: dict[str, dict[str, set[str]]] = {}
     for entry in entries:
         by_name.setdefault(entry.name, {}).setdefault(entry.version, set()).add(entry.marker)

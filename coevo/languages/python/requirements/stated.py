@@ -158,9 +158,7 @@ def _list_test_lines(groups: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
 def _expand_extras(
     lines: Iterable[str], extras: Mapping[str, tuple[str, ...]], own: set[str], depth: int = 8
 ) -> Iterator[str]:
-    """Yield lines and, recursively, those of the project's own extras: `.[doc]`, `-e .[x]`,
-    `NAME[x]`.
-    """
+    """Yield lines, and those of the own extras that they name: `.[doc]`, `-e .[x]`, `NAME[x]`."""
     for line in lines:
         yield line
         match = _OWN_EXTRAS.match(line)

@@ -62,9 +62,7 @@ def is_assertion_roulette(test: PythonTest) -> bool:
 
 
 def is_duplicate_assert(test: PythonTest) -> bool:
-    """Return whether the same condition is asserted twice, or the same call with the same
-    arguments.
-    """
+    """Return whether a condition is asserted twice, or an asserting call is repeated."""
     texts = [
         *(
             f'assert {get_normalised_text(_list_arguments(node)[0])}'

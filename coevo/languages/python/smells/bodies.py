@@ -71,9 +71,7 @@ def is_redundant_print(test: PythonTest) -> bool:
 
 
 def is_sleepy_test(test: PythonTest) -> bool:
-    """Return whether the test calls `time.sleep` without a comment on the line that the call ends
-    on.
-    """
+    """Return whether the test calls `time.sleep`, unless a comment on the same line explains it."""
     names = {'time.sleep'}
     if test.root.text is not None and _SLEEP_IMPORTED.search(test.root.text):
         names.add('sleep')

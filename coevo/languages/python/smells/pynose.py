@@ -1,5 +1,4 @@
-"""PyNose's test smells (ASE 2021): 17 of its 18 can be decided on the syntax of a test and its
-class.
+"""PyNose's test smells (ASE 2021): the 17 of 18 that the syntax of a test and its class decides.
 
 Lack of Cohesion of Test Cases is missing: it means that the similarity of all texts of a class is
 below a threshold, so a test would have it because of its neighbours. Smells that tsDetect also has

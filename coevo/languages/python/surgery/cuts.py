@@ -60,9 +60,7 @@ def _remove_imports(edits: TextEdits, file: PythonOutline, gone: Sequence[Python
 def _find_names_to_cut(
     pieces: Sequence[PythonPiece], kept: Iterable[PythonPiece]
 ) -> Iterator[Span]:
-    """Yield the spans to cut: each removed name up to the next one, and after the last kept name
-    the rest.
-    """
+    """Yield the spans of removed names: up to the next name, and after the last kept one."""
     last = max(piece.end for piece in kept)
     behind = [piece for piece in pieces if piece.start > last]
     if behind:
@@ -109,9 +107,7 @@ _CLAUSES = frozenset({'elif_clause', 'else_clause', 'except_clause', 'finally_cl
 
 @dataclass(slots=True)
 class EmptiedSuites:
-    """The effect of removing statements: `statements` are removed too, each of `blocks` becomes
-    `pass`.
-    """
+    """The effects of a removal: `statements` go, too; each of `blocks` becomes `pass`."""
 
     statements: list[Span] = field(default_factory=list)
     blocks: list[Span] = field(default_factory=list)

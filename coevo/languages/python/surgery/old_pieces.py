@@ -59,9 +59,7 @@ class PythonNeeds:
     def list_needed(
         self, free: Sequence[PythonPiece], brought: AbstractSet[PythonPiece]
     ) -> list[PythonPiece]:
-        """Return the pieces that are needed: subclasses of brought classes, and pieces that are
-        mentioned.
-        """
+        """Return the needed pieces: subclasses of brought classes, and mentioned pieces."""
         heirs = [piece for piece in free if not self._above.isdisjoint(self._list_parents(piece))]
         self._above.update(name for piece in heirs for name in piece.names)
         return [*heirs, *(piece for piece in free if self._is_needed(piece))]
@@ -75,18 +73,14 @@ class PythonNeeds:
         return list_parents(type_)
 
     def _is_more_of_a_package(self, piece: PythonPiece) -> bool:
-        """Return whether an import loads a further module of a package that the new file has
-        imported.
-        """
+        """Return whether an import loads another module of an imported package."""
         imported = piece.imported
         if imported is None or not imported.is_package or imported.name == imported.bound:
             return False
         return imported.name not in self._loaded and imported.bound in self._loaded.values()
 
     def _is_needed(self, piece: PythonPiece) -> bool:
-        """Return whether a piece is mentioned, or is a fixture such as `setUp` that uses mentioned
-        members.
-        """
+        """Return whether a piece is mentioned, or is a fixture of mentioned members (`setUp`)."""
         mentions = self._file.mentions
         if not piece.owner:
             return not mentions.isdisjoint(piece.names)
@@ -98,9 +92,7 @@ class PythonNeeds:
         return not mentions.isdisjoint(piece.names)  # a fixture that is requested by its name
 
     def list_wildcards(self, brought: AbstractSet[PythonPiece]) -> Iterator[PythonPiece]:
-        """Yield the wildcard imports that the new file lacks, if a mentioned name is still
-        unexplained.
-        """
+        """Yield wildcard imports that the new file lacks, if a mentioned name is unexplained."""
         explained = _EVERYWHERE | {name for _, name in self._known}
         explained |= {name for piece in brought for name in piece.names}
         if all(name.startswith('.') or name in explained for name in self._file.mentions):
@@ -131,9 +123,7 @@ def find_test(file: OldPythonFile, method: TestMethod) -> PythonPiece:
 
 
 def can_replace(new: PythonPiece, old: PythonPiece) -> bool:
-    """Return whether an old piece can replace a new one; an imported name can neither be nor be
-    replaced.
-    """
+    """Return whether an old piece can replace a new one; neither may be an imported name."""
     return new.kind != 'import' and old.kind != 'import'
 
 

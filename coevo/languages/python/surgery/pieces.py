@@ -63,9 +63,7 @@ class PythonPiece:
         return self.start, self.end
 
     def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
-        """Return whether any of the names may refer to it; members of a module are not used after a
-        dot.
-        """
+        """Return whether any name may refer to it; a module's members never follow a dot."""
         if not names.isdisjoint(self.names):
             return True
         return bool(self.owner) and not names.isdisjoint(f'.{name}' for name in self.names)
@@ -98,18 +96,14 @@ class PythonOutline:
         return self.source[piece.start : piece.end]
 
     def find_names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
-        """Return the names that code outside of `spans` and of the imports uses, as in
-        `PythonPiece.uses`.
-        """
+        """Return the names used outside of `spans` and imports, as in `PythonPiece.uses`."""
         imports = [(n.start_byte, n.end_byte) for n in self.root.children if n.type in STATEMENTS]
         return _find_used_names(
             self._tokens.slice_bytes(subtract_holes((0, len(self.source)), [*imports, *spans]))
         )
 
     def list_import_pieces(self) -> Iterator[PythonPiece]:
-        """Yield the names of each import statement at the top level of the module, including
-        wildcards.
-        """
+        """Yield the names of each top-level import statement, including wildcards."""
         for node in self.root.children:
             if node.type not in STATEMENTS:
                 continue
@@ -165,9 +159,7 @@ class PythonOutline:
         )
 
     def list_pieces(self, opened: AbstractSet[str]) -> list[PythonPiece]:
-        """Return all pieces in order: members of the module and of the types in `opened`, whole
-        classes else.
-        """
+        """Return all pieces in order: members of the module and of `opened` types, else classes."""
         pieces = list(self.list_import_pieces())
         for type_ in self.file.types:
             if self.types[type_.name] is not type_:
@@ -204,9 +196,7 @@ class PythonOutline:
         )
 
     def find_namesake(self, method: TestMethod) -> TestMethod | None:
-        """Return the method if the file has a function of its name that is not a fixture; else
-        None.
-        """
+        """Return the method if a function of its name is not a fixture; else None."""
         return None if all(map(is_fixture, self._list_members_like(method))) else method
 
     def is_well_formed(self) -> bool:
@@ -249,9 +239,7 @@ def _find_words(strings: Iterable[str]) -> frozenset[str]:
 
 
 def _find_used_names(found: PythonSlice) -> frozenset[str]:
-    """Return used names except keywords of arguments, `.x` for names after a dot, and words in
-    strings.
-    """
+    """Return all names but keywords of arguments (`.x` after a dot), and words of strings."""
     names, last = set(_find_words(found.strings)), ''
     for token in found.tokens:
         if token.role is not None and token.role is not TokenRole.KEYWORD:
@@ -261,9 +249,7 @@ def _find_used_names(found: PythonSlice) -> frozenset[str]:
 
 
 def _find_mentioned_names(found: PythonSlice) -> frozenset[str]:
-    """Return unqualified names without local variables, members of `self` and `cls`, words in
-    strings.
-    """
+    """Return names without local variables, members of `self` and `cls`, and words of strings."""
     names, bound = set(_find_words(found.strings)), found.bound
     before, last = '', ''
     for token in found.tokens:

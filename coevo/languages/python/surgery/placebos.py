@@ -70,8 +70,7 @@ def _get_span(node: Node) -> tuple[int, int]:
 
 
 def _find_places(declaration: Node, *, is_whole: bool) -> Iterator[int]:
-    """Yield the offsets where a statement can be inserted: before each simple one except a
-    docstring.
+    """Yield the offsets for a statement: before each simple one except a docstring.
 
     is_whole  whether nested definitions belong to it; those of a class or module do not
     """
