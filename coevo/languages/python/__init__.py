@@ -1,1 +1,1 @@
-"""Python: environments of old revisions, and their tests run by pytest in the sandbox."""
+"""Support for Python: environments of old revisions, and tests run by pytest in the sandbox."""

@@ -1,7 +1,7 @@
-"""The assertions of Python tests: where they stand, and what they say.
+"""Find the assertions of Python tests and normalise their texts.
 
-Fulfils `coevo.languages.assertions.Assertions`. Plain `assert`, unittest, pytest, NumPy's and mocks' by name;
-a helper whose name says that it asserts or verifies is one, too.
+Implements `coevo.languages.assertions.Assertions`. Recognised are `assert`, and by name those of
+unittest, pytest, NumPy and mocks; a helper whose name begins with `assert` or `verify` also counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tokens import DEDENT, INDENT, NEWLINE, PYTHON, PythonTokens
 from coevo.model.records import TestMethod
 
-# How many arguments unittest's take without a message (unittest.TestCase).
+# The number of arguments, without a message, of unittest's assertions (unittest.TestCase).
 _ONE = [
     'assertTrue',
     'assertFalse',
@@ -67,9 +67,9 @@ _ENDS = frozenset({'raises', 'expectedFailure'})
 
 
 def list_assertions(source: str) -> tuple[str, ...]:
-    """The assertions of a test method in order, as texts; source is the method alone.
+    """Return the assertions of a test method in order, as texts; `source` is the method alone.
 
-    Comments, layout and messages are left out, and so is `self`.
+    Comments, layout, messages and `self` are left out.
     """
     text = textwrap.dedent(source).encode()
     root = Parser(PYTHON).parse(text).root_node
@@ -78,11 +78,13 @@ def list_assertions(source: str) -> tuple[str, ...]:
 
 
 def classify_assertion(text: str) -> str:
+    """Return the simple name of an assertion: `assert`, `assertEqual`, `raises`."""
     match = _WORD.match(text)
     return match[0].rpartition('.')[2] if match is not None else text
 
 
 def find_oracle_lines(source: bytes) -> frozenset[int]:
+    """Return the numbers of all lines with assertions."""
     nodes = find_assertion_nodes(Parser(PYTHON).parse(source).root_node)
     return frozenset(
         line for node in nodes for line in range(node.start_point.row + 1, node.end_point.row + 2)
@@ -90,7 +92,11 @@ def find_oracle_lines(source: bytes) -> frozenset[int]:
 
 
 def expects_exception(source: bytes, method: TestMethod) -> bool:
-    """Whether a decorator says that a test has to fail, or with what."""
+    """Return whether a decorator declares that a test raises or fails.
+
+    Raises:
+        LookupError: the file declares no such test method
+    """
     around = [part for part in get_class_name(method).split('.') if part]
     for type_ in parse(source).types:
         for member in type_.members:
@@ -103,7 +109,7 @@ def expects_exception(source: bytes, method: TestMethod) -> bool:
 
 
 def find_assertion_nodes(root: Node) -> Iterator[Node]:
-    """Assert statements and calls that assert, outer ones before those in their arguments."""
+    """Yield assert statements and asserting calls, outer ones before those in their arguments."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -120,7 +126,7 @@ def _is_oracle(call: Node) -> bool:
 
 
 def split_callee(call: Node) -> tuple[str, str]:
-    """What stands before the last dot of what is called, and what behind it."""
+    """Return the parts of a callee before and after its last dot."""
     function = call.child_by_field_name('function')
     text = function.text.decode(errors='replace') if function and function.text else ''
     receiver, _, name = text.rpartition('.')
@@ -136,7 +142,7 @@ def _format_assertion(node: Node, tokens: PythonTokens) -> str:
 
 
 def _format_arguments(call: Node, name: str, tokens: PythonTokens) -> Iterator[str]:
-    """Those that are no message."""
+    """Yield the arguments without messages."""
     listed = call.child_by_field_name('arguments')
     children = listed.named_children if listed is not None else []
     count = 0

@@ -1,4 +1,4 @@
-"""A module of a revision as its cells need it: its environment, and what its settings say."""
+"""The parts of a module of a revision that its cells need: its environment and its settings."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from coevo.languages.python.options import SETTINGS, make_pytest_options
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.stated import Needs
 
-# Of the folders with build files, those that are no project to be tested; and how many are looked at.
+# Names of folders with build files that are not projects to test, and the limit of modules.
 _ASIDE = frozenset({'docs', 'doc', 'examples', 'example', 'benchmarks', 'vendor', 'third_party'})
 _MOST_MODULES = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonModule:
-    """A module that can be used.
+    """A module whose tests can be run.
 
-    folder  '.' for the root
-    roots   folders on `sys.path`
-    tops    packages of the code
+    folder    '.' for the root
+    roots     the folders on `sys.path`
+    tops      the top-level packages of the code
     compiled  C extensions, by path
-    others  folders of other projects below it, whose tests are none of its own
+    others    folders of other projects below it, whose tests do not belong to it
     """
 
     rev: str
@@ -47,18 +47,19 @@ class PythonModule:
 
 @dataclass(slots=True, kw_only=True)
 class BuiltEnd:
-    """A revision's modules that are ready, and what is said of it."""
+    """The modules of a revision that are ready, and the record of its build."""
 
     build: Build
     modules: dict[str, PythonModule] = field(default_factory=dict)
 
     @property
     def extent(self) -> tuple[bool, int]:
+        """The success of the build, and the number of modules that are ready; more is better."""
         return self.build.failure is None, len(self.modules)
 
 
 def list_module_folders(trees: RevisionTrees, rev: str) -> tuple[str, ...]:
-    """Folders of projects that are tested; the root always."""
+    """Return the folders of projects to test; the root is always among them."""
     folders = {'.'}
     for folder in list_project_folders(trees, rev):
         if not _ASIDE.intersection(folder.split('/')):
@@ -67,7 +68,7 @@ def list_module_folders(trees: RevisionTrees, rev: str) -> tuple[str, ...]:
 
 
 def list_project_folders(trees: RevisionTrees, rev: str) -> tuple[str, ...]:
-    """Folders below the root with a build file outside of the tests, whether anybody looks at them or not."""
+    """Return all folders below the root with a build file, except those of tests."""
     tests, folders = trees.list_test_paths(rev), set[str]()
     for path in trees.repository.tree(rev):
         folder, name = posixpath.split(path)
@@ -85,8 +86,10 @@ def make_module(
     others: Sequence[str] = (),
     beside: Sequence[str] = (),
 ) -> PythonModule:
-    """others  all folders of projects
-    beside  those of which it needs the code
+    """Return the module in a folder of a revision.
+
+    others  the folders of all projects
+    beside  those whose code it needs
     """
     paths = repository.tree(rev).keys()
     every = [layout.find_import_roots(paths, project) for project in (folder, *beside)]
@@ -112,7 +115,7 @@ def make_module(
 
 
 def find_nearest_folder(folder: str, among: Collection[str]) -> str | None:
-    """Of some folders the one itself, or the nearest above it; `.` is above all."""
+    """Return the folder itself or the nearest one above it that is in `among`; '.' is above all."""
     parents = (str(candidate) for candidate in PurePosixPath(folder).parents)
     return next((candidate for candidate in (folder, *parents) if candidate in among), None)
 

@@ -1,4 +1,4 @@
-"""Both ends of a pair as one interpreter sees them: loaded, run, traced."""
+"""Both revisions of a pair, built with one interpreter: load, run and trace their tests."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ from coevo.model.words import Outcome
 
 _MISSING = Verdict(outcome=Outcome.MISSING)
 
-# Those of the engine's first run of a cell.
+# The conditions of the engine's first run of a cell.
 _FIRST = RunConditions(together=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonBuiltPair:
-    """Fulfils `coevo.languages.engine.BuiltPair`.
+    """Implements `coevo.languages.engine.BuiltPair`.
 
-    ends     by revision
-    cells    of this pair alone
-    passing  how long tests took that have passed
-    others   gives both ends as the next interpreter makes them ready
+    ends     the built revisions, by revision
+    cells    the cells of this pair
+    passing  how long passing tests took
+    others   returns the pair built with the next interpreter; None if there is none
     """
 
     pair: Pair
@@ -70,6 +70,7 @@ class PythonBuiltPair:
     mutate = refuse_mutation
 
     def build_with_other_runtime(self) -> PythonBuiltPair | None:
+        """See `BuiltPair.build_with_other_runtime`; the runtime is the interpreter."""
         return self.others()
 
     def compile(
@@ -81,6 +82,11 @@ class PythonBuiltPair:
         edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
     ) -> CompiledTests:
+        """See `BuiltPair.compile`.
+
+        A test file counts as compiled if it loads without stand-ins. Edited sources are compiled in
+        the sandbox.
+        """
         failure, spent = None, 0.0
         sources = [(p, c) for p, c in edits.code if c and p.endswith('.py')] if edits else []
         if sources and edits is not None:
@@ -98,7 +104,8 @@ class PythonBuiltPair:
             code_failure=failure,
         )
         if failure is not None or (edits is not None and (methods is not None or not edits.tests)):
-            return compiled  # what of an edited cell does not load says so when it is run
+            # a test file of an edited cell that does not load is reported when the cell is run
+            return compiled
         cell = self._get_cell(compiled)
         files = None if methods is None else self._list_candidate_files(cell, methods)
         if files and cell.loaded.keys().isdisjoint(files):
@@ -116,9 +123,11 @@ class PythonBuiltPair:
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
+        """See `BuiltPair.check_sources`; the sources are compiled in the sandbox."""
         return self._check_sources(code_rev, module, [(path, text) for text in variants])
 
     def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
+        """See `BuiltPair.do_settings_differ`. Packages and pytest's options are compared."""
         own, other = self._find_module(code_rev, module), self._find_module(borrowed.rev, module)
         if own is None or other is None:
             return False
@@ -129,9 +138,13 @@ class PythonBuiltPair:
         )
 
     def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
+        """See `BuiltPair.find_compile_verdict`.
+
+        A test of a file with stand-ins does not compile if it uses a missing name.
+        """
         cell, file = self._get_cell(compiled), method.test_file
         if not cell.has_file(file):
-            return None  # it will be missing
+            return None  # its outcome will be `missing`
         if compiled.edits is None:
             self.cells.load_test_files(cell, [file])
         verdict = cell.loaded.get(file)
@@ -141,12 +154,13 @@ class PythonBuiltPair:
         return verdict
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
+        """See `BuiltPair.digest_content`."""
         cell = self._get_cell(compiled)
         repository = self.context.repository
         revs = (compiled.code_rev, compiled.tests_rev)
         parts = (
             *(str(repository.header(rev).tree) for rev in revs),
-            repr(replace(cell.module.needs, pins=())),  # what they lead to is in `locked`
+            repr(replace(cell.module.needs, pins=())),  # the effect of the pins is in `locked`
             repr((cell.module.folder, cell.module.roots, cell.module.options, cell.module.written)),
             *(
                 f'{path} {hashlib.sha256(binary).hexdigest()}'
@@ -167,6 +181,7 @@ class PythonBuiltPair:
         methods: Sequence[TestMethod],
         conditions: RunConditions = PLAIN,
     ) -> VerdictBatch:
+        """See `BuiltPair.run`. If files load only with new stand-ins, the run is repeated."""
         if not methods:
             return VerdictBatch(verdicts=(), cpu_seconds=0.0)
         cell = self._get_cell(compiled)
@@ -174,7 +189,8 @@ class PythonBuiltPair:
             unknown = Verdict(outcome=Outcome.INFRA, signature=NO_CLOCK)
             return VerdictBatch(verdicts=(unknown,) * len(methods), cpu_seconds=0.0)
         files = [method.test_file for method in methods]
-        if not any(cell.has_file(file) for file in files):  # pytest would run all others
+        # without files pytest would run all tests
+        if not any(cell.has_file(file) for file in files):
             return VerdictBatch(verdicts=(_MISSING,) * len(methods), cpu_seconds=0.0)
         observed = conditions.observed and self.context.has_library(OBSERVER)
         watched: dict[str, int] | None = {} if observed else None
@@ -211,7 +227,7 @@ class PythonBuiltPair:
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
     ) -> TraceBatch:
-        """Watched lines are seen in a process of their own, where nobody else traces."""
+        """See `BuiltPair.trace`. Watched lines are observed in a process without a tracer."""
         traces: list[Trace | None] = []
         heard: list[TargetReport] = []
         spent = 0.0
@@ -220,7 +236,7 @@ class PythonBuiltPair:
             path for path, _ in edited
         }
         for batch in [methods] if shared else [[method] for method in methods]:
-            loads = together and not any(traces)  # the same for all that pass
+            loads = together and not any(traces)  # the same for all tests that pass
             done = self._run_methods(
                 compiled, batch, conditions, 'trace', traced=sorted(files), loads=loads
             )
@@ -253,7 +269,10 @@ class PythonBuiltPair:
         traces: Sequence[Trace | None],
         watched: Mapping[str, Collection[int]],
     ) -> tuple[list[Trace | None], float]:
-        """Traces with the watched lines that were seen reached; None of what was not seen to pass."""
+        """Return each trace with the watched lines that were executed, and the CPU seconds.
+
+        A trace is None if the observer did not confirm the pass.
+        """
         if not self.context.has_library(OBSERVER):
             return [None] * len(methods), 0.0
         cell = self._get_cell(compiled)
@@ -277,13 +296,14 @@ class PythonBuiltPair:
         reached: Mapping[str, frozenset[int]],
         counted: Collection[str],
     ) -> dict[str, frozenset[int]]:
-        """Reached lines; of files in which statements are counted, with the first of each statement."""
+        """Return the executed lines; for files in `counted`, with the first lines of statements."""
         return {
             path: add_first_lines(lines, cell.load_file(path)) if path in counted else lines
             for path, lines in reached.items()
         }
 
     def describe_environment(self, rev: str, module: str) -> Environment | None:
+        """See `BuiltPair.describe_environment`."""
         built_module = self._find_module(rev, module)
         if built_module is None:
             return None
@@ -296,10 +316,13 @@ class PythonBuiltPair:
             ),
         )
 
-    # -- cells -------------------------------------------------------------------------------------
+    # Cells
 
     def _find_module(self, rev: str, module: str) -> PythonModule | None:
-        """The module itself, or the one around the folder of a project that is none."""
+        """Return the module of a folder, or the one around a folder that is no module of its own.
+
+        None if neither was built.
+        """
         end = self.ends.get(rev)
         if end is None or end.build.modules.get(module, 'none') is not None:
             return None
@@ -319,7 +342,7 @@ class PythonBuiltPair:
     def _borrow_settings(
         self, own: PythonModule, other: PythonModule, scope: SettingsScope
     ) -> PythonModule | None:
-        """A module with what it borrows; None where that cannot be had."""
+        """Return the module with borrowed settings; None if its packages cannot be resolved."""
         if scope is SettingsScope.ALL_SETTINGS:
             return replace(own, installed=other.installed, options=other.options)
         needs = Needs(runtime=own.needs.runtime, tests=other.needs.tests, pins=own.needs.pins)
@@ -339,14 +362,15 @@ class PythonBuiltPair:
         assert own is not None, 'a module is built before it is used'
         return compile_and_check(self.context, own.installed, sources)
 
-    # -- runs --------------------------------------------------------------------------------------
+    # Runs
 
     def _run_first(
         self, compiled: CompiledTests, methods: Sequence[TestMethod], files: Sequence[str]
     ) -> float:
-        """Run methods in the order in which they will be run first, with all that their files have
-        collected: if a test begins, all files load, and no process is needed to find out. CPU seconds
-        of what is of no use to that run.
+        """Run methods as the engine's first run will, while pytest collects their files as a whole.
+
+        If a test begins, all files load, and no separate process has to find that out. The run is
+        kept for the engine. Return the CPU seconds that are not part of the kept run.
         """
         cell = self._get_cell(compiled)
         done = self._run_methods(compiled, methods, _FIRST, 'run', files=files, whole=True)
@@ -359,14 +383,18 @@ class PythonBuiltPair:
             cell.begun = tuple(methods), done
             return 0.0
         spent = done.cpu_seconds
-        if done.heard.loaded and errors.keys() <= set(files):  # what was said of each is its own
+        # the errors are those of single files
+        if done.heard.loaded and errors.keys() <= set(files):
             spent += self.cells.record_loading(cell, {path: errors.get(path) for path in files})
         return spent
 
     def _take_first_run(
         self, cell: PythonCell, methods: Sequence[TestMethod], conditions: RunConditions
     ) -> PythonRunResult | None:
-        """The run that a cell began with, if it is asked for: once, since each run is one of its own."""
+        """Return the kept first run if exactly this run is requested; it is given out once.
+
+        Each run has to be one of its own, so a repetition is run anew.
+        """
         if cell.begun is None or conditions != _FIRST or cell.begun[0] != tuple(methods):
             return None
         done, cell.begun = cell.begun[1], None
@@ -416,13 +444,13 @@ class PythonBuiltPair:
     def _get_clock_variables(
         self, cell: PythonCell, conditions: RunConditions
     ) -> Mapping[str, str] | None:
-        """None where it is not asked for, or cannot be set."""
+        """Return the variables of a faked clock; None if none is requested or it cannot be set."""
         if conditions.clock is None:
             return None
         return self.context.get_clock_variables(cell.module.installed, conditions.clock)
 
     def _list_files_to_collect(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
-        """Files to collect: those of the methods, be they as they may, and others that load."""
+        """Return the files to collect: those of the methods, and others that load."""
         files, own = (
             self._list_candidate_files(cell, methods),
             {method.test_file for method in methods},
@@ -433,7 +461,7 @@ class PythonBuiltPair:
         return [path for path in files if path in own or cell.loaded[path] is None]
 
     def _list_candidate_files(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
-        """Files to collect, in the order of the methods: their own, and where subclasses may be."""
+        """Return the files of the methods and those of possible subclasses, in order."""
         files: dict[str, None] = {}
         for method in methods:
             _, owner, _ = make_target(method)
@@ -444,9 +472,9 @@ class PythonBuiltPair:
         return list(files)
 
     def _retry_with_stand_ins(self, cell: PythonCell, done: PythonRunResult) -> tuple[bool, float]:
-        """Whether a file that did not load now does with stand-ins; CPU seconds to find out.
+        """Return whether a file that did not load now loads with stand-ins, and the CPU seconds.
 
-        In cells of edited code nobody asked before which files load.
+        In cells with edited code the loading of files has not been checked before.
         """
         spent, before = 0.0, len(cell.stood_in)
         for path, why in done.heard.files.items():
@@ -458,7 +486,10 @@ class PythonBuiltPair:
     def _complete_verdict(
         self, cell: PythonCell, method: TestMethod, verdict: Verdict | None
     ) -> Verdict | None:
-        """A verdict with what the process could not know."""
+        """Complete a verdict by facts that the process cannot know; None stays None.
+
+        A test whose declaration vanished together with a missing name has a compile error.
+        """
         if verdict is None:
             return None
         if verdict.outcome is Outcome.PASS:
@@ -473,7 +504,7 @@ class PythonBuiltPair:
 def _select_watched_lines(
     reached: Mapping[str, frozenset[int]], watched: Mapping[str, Collection[int]]
 ) -> dict[str, frozenset[int]]:
-    """The watched lines that were reached, by module."""
+    """Return the watched lines that were executed, by module."""
     lines_by_module = {name: frozenset[int]() for name in watched}
     for path, lines in reached.items():
         name = module_name(path)

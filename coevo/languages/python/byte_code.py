@@ -1,4 +1,4 @@
-"""Byte code of sources, made by a pair's interpreter in the sandbox, which runs none of them."""
+"""Compile sources to byte code in the sandbox, with the pair's interpreter; none is run."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from coevo.sandboxes.sandbox import Sandbox
 _BYTES = 256 << 20
 _MOST_KEPT = 1 << 13
 
-# What stands for a text whose compilation ends its process: hostile text can.
+# Replaces a text whose compilation crashes the process, as hostile text can.
 _CRASHING = b"raise SyntaxError('the compiler crashed')"
 
 _Key = tuple[str, str, bytes]
 
 
 class ByteCodeCache:
-    """Kept by interpreter, path and text. Safe from several threads."""
+    """Byte code by interpreter, path and text. Thread-safe."""
 
     def __init__(self, sandbox: Sandbox, programs: Path) -> None:
         self._sandbox, self._programs = sandbox, programs
@@ -32,14 +32,18 @@ class ByteCodeCache:
         self._lock = threading.Lock()
 
     def keep(self, installed: InstalledPackages, path: str, text: bytes, code: bytes) -> None:
-        """What was compiled elsewhere."""
+        """Keep byte code that was compiled elsewhere."""
         with self._lock:
             self._kept[installed.interpreter.version, path, text] = code
 
     def get_or_compile(
         self, sources: Mapping[str, bytes], installed: InstalledPackages
     ) -> dict[str, bytes]:
-        """Magic number and marshalled code by repository path."""
+        """Return the magic number and marshalled code by repository path, compiled if need be.
+
+        Raises:
+            Transient: the interpreter does not compile anything in the sandbox
+        """
         version = installed.interpreter.version
         keys = {path: (version, path, text) for path, text in sources.items()}
         with self._lock:
@@ -60,7 +64,7 @@ class ByteCodeCache:
     def _compile_all(
         self, sources: Sequence[tuple[str, bytes]], installed: InstalledPackages
     ) -> list[bytes]:
-        """All at once; each for itself where one of them ends the process."""
+        """Compile all sources in one process, or each in its own after a crash."""
         codes = self._compile_in_sandbox(sources, installed)
         if codes is not None:
             return codes
@@ -81,7 +85,7 @@ class ByteCodeCache:
                 process.stdin.write(process.translate_for_job(json.dumps(rows)).encode())
                 process.stdin.close()
             except BrokenPipeError:
-                pass  # its silence is the answer
+                pass  # its missing output tells
             output = process.stdout.read(_BYTES)
             process.wait(timeout=None)
         try:

@@ -1,4 +1,4 @@
-"""What test processes load that is written in C, compiled by this machine's compiler into the tool cache.
+"""C libraries for test processes, compiled with this machine's compiler into the tool cache.
 
 One library serves all interpreters, since each is built without their headers.
 """
@@ -18,8 +18,8 @@ from coevo.languages.python import inside
 from coevo.model.errors import Transient
 from coevo.storage.folders import find_cache_folder
 
-OBSERVER = 'observer'  # watches passes
-SLEEP = 'sleep'  # for clocks that are set
+OBSERVER = 'observer'  # confirms passes
+SLEEP = 'sleep'  # for faked clocks
 
 _COMPILERS = ('cc', 'gcc', 'clang')
 _FLAGS = ('-O2', '-shared', '-fPIC', '-fvisibility=hidden')
@@ -28,12 +28,16 @@ _SECONDS = 120
 
 @functools.cache
 def find_compiler() -> str | None:
-    """None where this machine has none."""
+    """Return the path of a C compiler; None if this machine has none."""
     return next((program for name in _COMPILERS if (program := shutil.which(name))), None)
 
 
 def compile_library(name: str) -> Path | None:
-    """Compiled once; None without a compiler. Transient where it is there and does not do it."""
+    """Return the path of a library, compiled if need be; None without a compiler.
+
+    Raises:
+        Transient: the compiler failed
+    """
     program = find_compiler()
     if program is None:
         return None

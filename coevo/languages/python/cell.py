@@ -1,4 +1,4 @@
-"""One cell: a test tree in a tree of code, with what has been found out of it."""
+"""One cell: the test tree of one revision on the code of another, and its known properties."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _WORD = re.compile(rb'\w+')
 
 @dataclass(kw_only=True)
 class PythonCell:
-    """A test tree in a tree of code.
+    """A test tree on a tree of code.
 
     files     of the tree, with all edits
-    tree      packed, once somebody asks for it
-    asked     test files that somebody has asked for: they are packed as pytest rewrites them
-    loaded    of a test file that was asked for: None where it loads, with stand-ins if need be
-    stood_in  files that load only so, and why they do not load without
+    tree      the packed tree, made when it is first needed
+    requested_files  the test files that the packed tree has as pytest rewrites them
+    loaded    by requested test file: None if it loads, with stand-ins if need be, else the verdict
+    stood_in  files that load only with stand-ins, and why they do not load without
     absent    by file, class and function, a name that it needs and the code lacks
-    begun     a first run, and of which methods, until somebody asks for it
+    begun     the kept first run and its methods, until it is taken
     """
 
     key: CellKey
@@ -72,23 +72,22 @@ class PythonCell:
         return sorted(path for path in theirs if not path.endswith('conftest.py'))
 
     def load_file(self, path: str) -> bytes:
-        """Of a file; nothing of one that is not there."""
+        """Return the content of a file; b'' if the tree lacks it."""
         return self.files[path][1] if path in self.files else b''
 
     def has_file(self, path: str) -> bool:
+        """Return whether the tree has a file."""
         return path in self.files
 
     def declares_method(self, method: TestMethod) -> bool:
-        """Whether the text of a test's file has a function of its name."""
+        """Return whether the text of a test's file defines a function of its name."""
         name = re.escape(method.test_method.encode(errors='surrogateescape'))
         return (
             re.search(rb'\bdef\s+' + name + rb'\s*\(', self.load_file(method.test_file)) is not None
         )
 
     def find_files_naming(self, file: str, name: str) -> list[str]:
-        """Other test files that name a class of one, and have none of that name alone: where its subclasses
-        may be.
-        """
+        """Return other test files that may define subclasses of a class of `file`."""
         last = name.rpartition('.')[2].encode(errors='surrogateescape')
         if last not in self._mentioning:
             named = re.compile(rb'(?<!\bclass )\b' + re.escape(last) + rb'\b')
@@ -100,7 +99,7 @@ class PythonCell:
         return [path for path in self._mentioning[last] if path != file]
 
     def compute_line_bounds(self, modules: Collection[str]) -> dict[str, int]:
-        """Of the files of some modules, by path: a number that no line of theirs reaches."""
+        """Return, by path, a number above all line numbers of each file of the modules."""
         return {
             path: content.count(b'\n') + content.count(b'\r') + 2
             for path, (_, content) in self.files.items()
@@ -108,8 +107,9 @@ class PythonCell:
         }
 
     def find_importable_files(self, files: Iterable[str]) -> frozenset[str]:
-        """Test files, and conftests, that may be imported where some of them are, with these: those whose names the
-        others have anywhere in their texts.
+        """Return the test files and conftests that may be imported together with the given ones.
+
+        A file may be imported if its module name occurs anywhere in the text of another one.
         """
         by_name: dict[bytes, list[str]] = {}
         for path in (test_path for test_path in self._test_paths if is_test_file(test_path)):

@@ -1,8 +1,8 @@
-"""Test trees in the trees of code, each packed once, and which of their files load there.
+"""Pack the trees of cells once, and find out which of their test files load.
 
-Nothing is compiled: to load a test file is what comes nearest. A file that does not load is given
-stand-ins for the names that the code lacks; if it loads then, its methods run, and those that need such
-a name say so themselves (`inside/absent.py`).
+Python compiles nothing: loading a test file is the closest counterpart. A file that does not load
+gets stand-ins for the names that the code lacks. If it then loads, its methods run, and those that
+need such a name report so themselves (`inside/absent.py`).
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
 from coevo.model.words import Outcome
 
-# Archives of one pair. Each is as large as its tree, and a test runs several times with the same one.
+# Limit of the archives of one pair. Each is as large as its tree, and several runs use it.
 _MOST_PACKED = 6
 
-# Bytes of sources up to which their byte code lies beside them, whether a test needs it or not.
+# Size of the sources, in bytes, up to which their byte code is always packed with them.
 _MOST_COMPILED = 8 << 20
 
 _UNSAID = (None, None)
 
-# What is raised where a name is not there, or where somebody took None in its place.
+# Exceptions that a missing name raises, directly or because None was used in its place.
 _OF_NAMES = frozenset(('ImportError', 'AttributeError', 'NameError', 'TypeError'))
 
 
 class PythonCells:
-    """Those of one pair."""
+    """The cells of one pair."""
 
     def __init__(self, context: PythonRunContext, sessions: PythonSessions) -> None:
         self._context, self._sessions = context, sessions
@@ -62,8 +62,9 @@ class PythonCells:
         self._shown: dict[tuple[CellKey, MainSources], tuple[PythonModule, Path]] = {}
 
     def get(self, key: CellKey, module: PythonModule) -> PythonCell:
+        """Return a cell, made if need be; the least recently used archive is removed."""
         cell = self._cells.pop(key, None)
-        if cell is not None and cell.module != module:  # of an interpreter that was tried before
+        if cell is not None and cell.module != module:  # built with an interpreter tried before
             _remove_packed_tree(cell)
             cell = None
         if cell is None:
@@ -71,17 +72,17 @@ class PythonCells:
                 _remove_packed_tree(self._cells.pop(next(iter(self._cells))))
             files = self._context.trees.collect_cell_files(key.tests_rev, key.code_rev, key.edits)
             cell = PythonCell(key=key, module=module, files=files)
-        self._cells[key] = cell  # used last
+        self._cells[key] = cell  # most recently used
         return cell
 
     def close(self) -> None:
-        """Remove what was packed; it is packed again when asked for."""
+        """Remove the packed trees; they are packed again when needed."""
         self._cells.clear()
         self._shown.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def load_test_files(self, cell: PythonCell, files: Sequence[str] | None = None) -> float:
-        """Find out which test files load, all of them if none are named; CPU seconds."""
+        """Find out which test files load, all of them if none are named. Return the CPU seconds."""
         every = cell.test_files if files is None else files
         wanted = [path for path in every if path not in cell.loaded]
         if not wanted:
@@ -91,7 +92,10 @@ class PythonCells:
         return used + self.record_loading(cell, verdict_by_path)
 
     def record_loading(self, cell: PythonCell, found: dict[str, Verdict | None]) -> float:
-        """Keep which of some files load, those that do not after another try with stand-ins; CPU seconds."""
+        """Record which files load, after a second try with stand-ins for those that do not.
+
+        Return the CPU seconds.
+        """
         used = 0.0
         broken = {path: why for path, why in found.items() if why is not None}
         may_load = [path for path, why in broken.items() if _may_lack_a_name(why)]
@@ -107,7 +111,7 @@ class PythonCells:
         return used
 
     def prepare_for_files(self, cell: PythonCell, files: Sequence[str]) -> None:
-        """Have the tree packed for some test files; others are left to each process, as pytest has it."""
+        """Have the tree packed with these test files rewritten; each run rewrites other files."""
         if not cell.requested_files.issuperset(files):
             cell.requested_files.update(files)
             _remove_packed_tree(cell)
@@ -124,13 +128,13 @@ class PythonCells:
         sources: MainSources | None = None,
         clock: Mapping[str, str] | None = None,
     ) -> PythonRunResult:
-        """Run a request in a cell; what it says of the tree is filled in.
+        """Run a request in a cell; the fields that describe the tree are added.
 
         limits       CPU seconds for each target
-        cpu_seconds  for the whole process; None is what its targets may use together
-        watched      as `PythonTestRun` has it
-        sources      as `Conditions` has them
-        clock        as `job` has it
+        cpu_seconds  for the whole process; None is the sum for its targets
+        watched      as in `PythonTestRun`
+        sources      as in `RunConditions`
+        clock        as in `make_test_job`
         """
         module = cell.module
         setup = PythonSetup(installed=module.installed, programs=self._context.programs)
@@ -181,7 +185,7 @@ class PythonCells:
         return self._sessions.run_in_session(key, run, partial(PythonSessionOrders, key, setup))
 
     def to_process_paths(self, cell: PythonCell, files: Sequence[str]) -> list[str]:
-        """Paths of the repository as the process sees them from its folder."""
+        """Return repository paths as they are relative to the folder of the process."""
         folder = cell.module.folder
         prefix = '' if folder == '.' else f'{folder}/'
         up = '../' * (folder.count('/') + 1) if prefix else ''
@@ -192,7 +196,7 @@ class PythonCells:
     def list_files_needing_stand_ins(
         self, cell: PythonCell, files: Sequence[str]
     ) -> list[list[str]]:
-        """Files to find stand-ins for: those that load only so, with the conftests above them."""
+        """Return files that load only with stand-ins and the conftests above, with packages."""
         paths: dict[str, None] = {}
         for file in files:
             if file in cell.stood_in:
@@ -208,7 +212,10 @@ class PythonCells:
     def _try_loading(
         self, cell: PythonCell, files: Sequence[str]
     ) -> tuple[dict[str, Verdict | None], float]:
-        """Of each file why it does not load; a conftest takes those below it along, no others."""
+        """Return for each file why it does not load, or None, and the CPU seconds.
+
+        A failing conftest is the reason for the files below it, but not for others.
+        """
         verdict_by_path: dict[str, Verdict | None] = {}
         used = 0.0
         left = list(files)
@@ -231,7 +238,7 @@ class PythonCells:
             }
             if done.heard.loaded and not below:
                 return dict.fromkeys(left) | verdict_by_path, used
-            if not below and len(left) > 1:  # one of them ends the process: each for itself
+            if not below and len(left) > 1:  # one of them ends the process: try each separately
                 for path in left:
                     alone, more = self._try_loading(cell, [path])
                     verdict_by_path |= alone
@@ -254,8 +261,9 @@ class PythonCells:
         return done
 
     def _may_share(self, cell: PythonCell, sources: MainSources | None) -> bool:
-        """Whether runs may be forked from one process: a patch that somebody handed in could tell by its
-        neighbours in which run it is.
+        """Return whether runs may be forked from one process.
+
+        A submitted patch is run separately: from its neighbours it could tell which run it is in.
         """
         return self._context.own_edits or (cell.key.edits is None and sources is None)
 
@@ -265,10 +273,11 @@ class PythonCells:
         return cell.tree
 
     def _get_tree_with_sources(self, cell: PythonCell, sources: MainSources) -> Path:
-        """The tree of a cell with other sources than its own beside its code."""
+        """Return the tree of a cell with other sources than its own shown beside its code."""
         key = (cell.key, sources)
         entry = self._shown.pop(key, None)
-        if entry is not None and entry[0] is not cell.module:  # of an interpreter tried before
+        # built with an interpreter tried before
+        if entry is not None and entry[0] is not cell.module:
             entry[1].unlink()
             entry = None
         if entry is None:
@@ -292,7 +301,7 @@ class PythonCells:
         return self._pack(replace_shown_sources(files, own, shown, feature, compiled), cell)
 
     def _pack_with_byte_code(self, cell: PythonCell) -> Path:
-        """With the byte code of all that is not edited: it is made once, not by each process."""
+        """Pack with the byte code of all unedited files, so that no process compiles them."""
         key, module, files = cell.key, cell.module, _add_generated_modules(cell)
         edited = {path for path, _ in (*key.edits.code, *key.edits.tests)} if key.edits else set()
         theirs = self._context.trees.list_test_paths(key.tests_rev)
@@ -307,7 +316,10 @@ class PythonCells:
     def _rewrite_test_files(
         self, cell: PythonCell, sources: Sequence[tuple[str, str]]
     ) -> Sequence[Said] | None:
-        """Of test files, by a process that is forked where the cell's runs are."""
+        """Return test files as pytest rewrites them, in a fork of the zygote of the cell's runs.
+
+        None if the cell may not share a process, or if the session does not take the run.
+        """
         if not self._may_share(cell, None):
             return None
         request = {'mode': 'rewrite', 'sources': sources, 'date': SECONDS, 'targets': []}
@@ -335,7 +347,7 @@ class PythonCells:
 
 
 def _add_generated_modules(cell: PythonCell) -> dict[str, tuple[str, bytes]]:
-    """The files of a cell, with modules that a build would have written."""
+    """Return the files of a cell with the modules that a build would have generated."""
     files = dict(cell.files)
     for path, content in (*cell.module.written, *cell.module.compiled):
         files.setdefault(path, ('100644', content))
@@ -343,8 +355,9 @@ def _add_generated_modules(cell: PythonCell) -> dict[str, tuple[str, bytes]]:
 
 
 def _may_lack_a_name(why: Verdict) -> bool:
-    """Whether stand-ins may help a file that does not load: not against a lack of data, say, in whose place a
-    second load of the same files would find the same.
+    """Return whether stand-ins may make a file load.
+
+    They do not help against missing data, for example: a second load would fail in the same way.
     """
     unknown = not why.exceptions or any(name.endswith('CollectError') for name in why.exceptions)
     return not why.syntax and (unknown or not _OF_NAMES.isdisjoint(why.exceptions))
@@ -361,5 +374,5 @@ def _get_test_edits(key: CellKey) -> tuple[tuple[str, bytes | None], ...]:
 
 
 def _derive_package(path: str) -> str:
-    """The package that a file's relative imports start from."""
+    """Return the package that a file's relative imports start from."""
     return '.'.join(path.split('/')[:-1])

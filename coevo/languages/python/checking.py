@@ -1,7 +1,7 @@
-"""What the compiler of an interpreter says of sources; they are compiled in the sandbox, since a parser
-that is given hostile text may end with its process.
+"""Check sources with the compiler of an interpreter.
 
-The byte code that comes of it is kept for the cells that will run it.
+They are compiled in the sandbox, since hostile text may crash the parser with its process. The byte
+code is kept for the cells that will run it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ _Row = tuple[str | None, str | None, str | None]
 def compile_and_check(
     context: PythonRunContext, installed: InstalledPackages, sources: Sequence[tuple[str, bytes]]
 ) -> tuple[CheckedSource, ...]:
-    """sources  repository path and text; what was checked before costs nothing"""
+    """Return the result for each source; results are cached.
+
+    sources  repository path and text
+    """
     known, version = context.checked, installed.interpreter.version
     lacking = [item for item in dict.fromkeys(sources) if (version, *item) not in known]
     rows, spent = _check_in_sandbox(context, installed, lacking)
@@ -48,7 +51,7 @@ def compile_and_check(
 def _check_in_sandbox(
     context: PythonRunContext, installed: InstalledPackages, sources: Sequence[tuple[str, bytes]]
 ) -> tuple[list[_Row], float]:
-    """Signature, digest and byte code of each, and CPU seconds."""
+    """Return signature, digest and byte code of each source, and the CPU seconds."""
     if not sources:
         return [], 0.0
     setup = PythonSetup(installed=installed, programs=context.programs)
@@ -58,7 +61,7 @@ def _check_in_sandbox(
             process.stdin.write(process.translate_for_job(json.dumps(rows)).encode())
             process.stdin.close()
         except BrokenPipeError:
-            pass  # its silence is the answer
+            pass  # its missing output tells
         output = process.stdout.read(_BYTES)
         process.wait(timeout=None)
         spent = process.get_cpu_seconds()
@@ -72,7 +75,10 @@ def _check_in_sandbox(
 
 
 def _parse_rows(said: bytes, count: int) -> list[_Row] | None:
-    """None where there was no answer: one of them ended the process, or took all of its time."""
+    """Return the rows; None without an answer.
+
+    Then a source ended the process or used up its time.
+    """
     try:
         rows: list[_Row] = [(row[0], row[1], row[2]) for row in json.loads(said)]
     except (ValueError, TypeError, IndexError, KeyError):

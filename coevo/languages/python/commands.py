@@ -1,4 +1,4 @@
-"""How anybody runs tests of a start state with uv and pytest, without coevo."""
+"""Commands by which anyone runs the tests of a start state with uv and pytest, without coevo."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coevo.languages.runners import find_runners
 from coevo.model.environments import Environment
 from coevo.model.records import TestMethod
 
-# A start state has no tags, from which such a project would take its version.
+# A start state has no tags, from which such projects derive their version.
 _VERSIONS = 'SETUPTOOLS_SCM_PRETEND_VERSION=0 PBR_VERSION=0 PDM_BUILD_SCM_VERSION=0'
 
 
@@ -25,13 +25,14 @@ def add_commands(
     methods: Sequence[TestMethod],
     tree: RevisionTree,
 ) -> Environment:
-    """The environment with its two commands; without methods all tests of the file are run."""
+    """Return the environment with its two commands; without methods they run the whole file."""
     folder = '' if module == '.' else f'cd {shlex.quote(module)} && '
     feature = '.'.join(environment.runtime.split('.')[:2])
     packages = shlex.join(item.coordinates for item in environment.libraries)
     file = to_module_path(module, test_file)
 
     def is_collected_type(path: str, type_: DeclaredType) -> bool:
+        """Return whether tests of a type run under its own name."""
         return is_collected(
             tree.parse_file(path),
             type_,

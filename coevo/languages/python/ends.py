@@ -1,4 +1,4 @@
-"""Both ends of a pair made ready in the same way: one interpreter, one date, each its own requirements."""
+"""Build both revisions of a pair alike: one interpreter, one date, but own requirements."""
 
 from __future__ import annotations
 
@@ -48,16 +48,17 @@ _NOT_READ = ('import:SyntaxError@', 'import:TabError@', 'import:IndentationError
 
 
 class PythonEndBuilder:
-    """Makes both ends of a pair ready; `cells` are those of the pair."""
+    """Builds both revisions of a pair; `cells` are those of the pair."""
 
     def __init__(self, context: PythonRunContext, supply: PythonSupply, cells: PythonCells) -> None:
         self._context, self._supply, self._cells = context, supply, cells
 
     def build_ends(self, pair: Pair, mute: Container[str] = ()) -> tuple[BuiltEnd, BuiltEnd]:
-        """By the first interpreter that makes all ready at both ends and is not mute; else by the first that
-        makes most.
+        """Build both revisions with the first interpreter that builds everything and is not mute.
 
-        mute  versions of interpreters with which no test says anything
+        If there is none, the first interpreter that builds most is used.
+
+        mute  versions of interpreters with which no test gives a result
         """
         best: tuple[BuiltEnd, BuiltEnd] | None = None
         tried: list[str] = []
@@ -95,7 +96,7 @@ class PythonEndBuilder:
         return _add_runtimes_tried(best, tuple(tried), lacking)
 
     def _list_project_folders(self, pair: Pair) -> frozenset[str]:
-        """Folders with a build file at either end."""
+        """Return the folders with a build file in either revision."""
         trees = (self._context.repository.tree(commit.rev) for commit in (pair.old, pair.new))
         return frozenset(
             posixpath.dirname(path) or '.' for tree in trees for path in tree if is_build_file(path)
@@ -115,7 +116,7 @@ class PythonEndBuilder:
         return features if other is None else (*features, other)
 
     def _get_end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> BuiltEnd:
-        """Made ready now, or at no cost what another pair has made ready in the same way."""
+        """Build a revision, or reuse at no cost what another pair has built in the same way."""
         when = pair.new.committer_date
         folders = list_module_folders(self._context.trees, commit.rev)
         pinned = tuple(
@@ -139,7 +140,10 @@ class PythonEndBuilder:
         interpreter: Interpreter,
         pinned: Mapping[str, tuple[str, ...]],
     ) -> BuiltEnd:
-        """pinned  what the locks of the new commit say, by the folder of a module"""
+        """Build all modules of a revision.
+
+        pinned  the pins of the new commit, by the folder of a module
+        """
         rev = commit.rev
         refusal = self._context.trees.find_layout_fault(rev)
         if refusal is not None:
@@ -192,10 +196,11 @@ class PythonEndBuilder:
         return NEEDS_SUBMODULE if needs_one else failure
 
     def _probe_import(self, module: PythonModule, failure: str | None) -> tuple[str | None, float]:
-        """Why the package of the project's own name cannot be imported, where there is one; CPU
-        seconds.
+        """Return why the package with the project's name cannot be imported, and the CPU seconds.
 
-        failure  why its extensions were not built: some projects do without
+        None as the reason if it can be imported, or if there is no such package.
+
+        failure  why its extensions were not built: some projects work without them
         """
         paths = self._context.repository.tree(module.rev).keys()
         names = find_main_packages(paths, module.roots, module.needs.name)
@@ -215,8 +220,9 @@ class PythonEndBuilder:
 def _cover_all_projects(
     modules: Mapping[str, str | None], folders: Collection[str]
 ) -> dict[str, str | None]:
-    """What is said of modules, also of folders that are none here: of an example, or of what the other
-    end lacks, the project around it speaks.
+    """Return the failures of modules, also for folders that are no modules of this revision.
+
+    A folder such as an example, or one of the other revision, gets that of the project around it.
     """
     failure_by_folder = dict(modules)
     for folder in sorted(folders):
@@ -227,14 +233,14 @@ def _cover_all_projects(
 
 
 def _classify_import_failure(verdict: Verdict, names: Sequence[str]) -> str:
-    """Of an import that failed: `own_module_missing` where a package lacks a module of itself."""
+    """Return `own_module_missing` if a package lacks a module of its own, else `import`."""
     error, _, module = (verdict.signature or '').partition('@')
     of_its_own = error == 'ModuleNotFoundError' and module.split('.')[0] in names
     return OWN_MODULE_MISSING if of_its_own else 'import'
 
 
 def _choose_build_date(pair: Pair) -> datetime:
-    """Whose tools build what is compiled."""
+    """Return the date that selects the tools for building extensions."""
     return pair.new.committer_date or datetime.now(UTC)
 
 
@@ -264,7 +270,10 @@ def _make_build(
 def _is_interpreter_too_new(
     ends: Sequence[BuiltEnd], feature: Feature, when: datetime | None
 ) -> bool:
-    """Whether an interpreter does not read what was written before it came: younger ones read less (Python 2)."""
+    """Return whether the code failed to parse and is older than the interpreter.
+
+    Later interpreters then fail too (Python 2 code).
+    """
     refused = any((end.build.failure or '').startswith(_NOT_READ) for end in ends)
     return refused and when is not None and when.date() < RELEASED[feature]
 
@@ -281,23 +290,26 @@ def _add_runtimes_tried(
 
 
 def _may_another_interpreter_help(failure: str | None) -> bool:
-    """By another interpreter, which does not bring what a package or its clone lacks."""
+    """Return whether another interpreter may help.
+
+    It cannot provide modules that a package or its clone lacks.
+    """
     lacks_of_itself = (failure or '').startswith(f'{OWN_MODULE_MISSING}:')
     return failure not in (None, NEEDS_SUBMODULE) and not lacks_of_itself
 
 
-# Projects of one repository that need each other: what they take of one another is the tree's
-# code.
+# Projects of one repository that need each other use the code of the tree.
 #
-# The index has them, too, of some other day; installed from there they would hide what the pair
-# changed.
+# The index has them too, in other versions; installed from there they would hide the pair's
+# changes.
 
 
 def join_members(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tuple[str, ...]]:
-    """What a project needs of the index, and the folders of the projects beside it that it needs, the
-    nearest first.
+    """Return what a project needs from the index, and the folders of the projects that it needs.
 
-    members  what each project of a revision needs, by its folder
+    The nearest folder comes first.
+
+    members  the needs of each project of a revision, by its folder
     """
     named: dict[str, str] = {
         canonicalize_name(needs.name): member_folder
@@ -329,7 +341,10 @@ def join_members(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tupl
 
 
 def _list_shared_test_needs(folder: str, members: Mapping[str, Needs]) -> Sequence[str]:
-    """What the root says that tests need; one that is no project itself says so of all below it."""
+    """Return the test needs that the root states for a project below it.
+
+    If the root is no project itself, its runtime needs also apply to all projects below it.
+    """
     root = members.get('.')
     if folder == '.' or root is None:
         return ()
@@ -337,5 +352,5 @@ def _list_shared_test_needs(folder: str, members: Mapping[str, Needs]) -> Sequen
 
 
 def _find_member_folders(lines: Sequence[str], members: Mapping[str, str]) -> list[str]:
-    """The folders of those projects that are asked for."""
+    """Return the folders of the projects that the lines require."""
     return [members[name] for line in lines if (name := get_requirement_name(line)) in members]

@@ -1,4 +1,4 @@
-"""What a run over one repository builds with, whatever the interpreters."""
+"""The parts of a run over one repository that do not depend on the interpreter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from coevo.model.records import Pair
 
 
 class PythonBuilder:
-    """Builds pairs for one thread, one after the other. Fulfils `coevo.languages.engine.Builder`; what a pair has packed is kept until the next pair."""
+    """Builds pairs for one thread, one after the other. Implements
+    `coevo.languages.engine.Builder`.
+
+    The packed trees of a pair are kept until the next pair.
+    """
 
     def __init__(self, context: PythonRunContext, supply: PythonSupply) -> None:
         self._context, self._supply = context, supply
@@ -25,6 +29,7 @@ class PythonBuilder:
         self._sessions = make_sessions(context.sandbox)
 
     def build(self, pair: Pair) -> PythonBuiltPair:
+        """Build a pair; a repetition for the last pair reuses its cells."""
         last = self._last
         if last is None or last.pair.pair_id != pair.pair_id:
             if last is not None:
@@ -57,8 +62,11 @@ class PythonBuilder:
     def _build_with_next_interpreter(
         self, pair: Pair, mute: frozenset[str]
     ) -> PythonBuiltPair | None:
-        """By the next interpreter that makes both ends ready; by the first one again where tests are mute with
-        them all."""
+        """Build with the next interpreter that builds both revisions and is not in `mute`.
+
+        If tests give no result with any interpreter, the one that builds most is used again. Return
+        None if that is the current one.
+        """
         last = self._last
         assert last is not None, 'who asks for another has one'
         candidate = self._build_pair(
@@ -72,12 +80,14 @@ class PythonBuilder:
         return candidate
 
     def close(self) -> None:
+        """End the sessions and remove the packed trees."""
         self._sessions.close()
         if self._last is not None:
             self._last.cells.close()
 
 
 def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
+    """Return the engine of a run."""
     supply = run.runtimes
     assert supply is None or isinstance(supply, PythonSupply), 'those that Python itself gave'
     context, interpreters = PythonRunContext(run, stack), supply or PythonSupply()

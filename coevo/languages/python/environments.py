@@ -1,7 +1,7 @@
-"""Installed requirements, kept in the tool cache by what they are: exact versions and interpreter.
+"""Installed requirements, cached by exact versions and interpreter.
 
-The project itself is not among them: its code is the tree that a test runs in. What it loses by that,
-its version and its entry points, is written beside them (`metadata.py`).
+The project itself is not installed: its code is the tree that a test runs in. Its version and its
+entry points, which it would lose, are written beside the packages (`make_metadata`).
 """
 
 from __future__ import annotations
@@ -20,13 +20,17 @@ from coevo.languages.python.uv_jobs import install_packages
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.folders import find_cache_folder
 
-# A verdict, as what takes too long to resolve is one.
+# This failure is a verdict on the revision, as is a resolution that takes too long.
 INSTALLS_TOO_LONG = 'install_too_long'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledPackages:
-    """site  the folder of packages, open to all users; locked: NAME==VERSION with hashes"""
+    """The installed packages of an interpreter.
+
+    site    the folder of packages, readable by all users
+    locked  NAME==VERSION with hashes
+    """
 
     interpreter: Interpreter
     site: Path
@@ -37,7 +41,7 @@ class InstalledPackages:
 def install_locked(
     locked: LockedRequirements, interpreter: Interpreter, sandbox: Sandbox
 ) -> InstalledPackages | ResolutionFailure:
-    """Return what a list names, installed now or before. Raises: Transient."""
+    """Return the packages of a list, installed now or before. Raises: Transient."""
     key = hashlib.sha256(f'{interpreter.version}\0{locked.text}'.encode()).hexdigest()[:24]
     home = find_cache_folder() / 'pythons/environments'
     target = home / key
@@ -59,7 +63,7 @@ def install_locked(
 
 
 def _move_into_place(new: Path, place: Path) -> None:
-    """Give it its name, unless somebody else was faster."""
+    """Rename the new folder, unless another process was faster."""
     try:
         new.rename(place)
     except OSError:
@@ -68,7 +72,7 @@ def _move_into_place(new: Path, place: Path) -> None:
 
 
 def list_packages(locked: str) -> Iterator[tuple[str, str]]:
-    """NAME==VERSION of each line, and a digest over the hashes that the index gives its files."""
+    """Yield NAME==VERSION of each line, and a digest over the hashes of its files in the index."""
     for line in locked.replace('\\\n', ' ').splitlines():
         name, *hashes = line.split()[:1] + sorted(re.findall(r'--hash=\S+:(\w+)', line))
         if '==' in name:

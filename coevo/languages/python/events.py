@@ -1,4 +1,4 @@
-"""What a channel says of test methods, put together; nothing of it is trusted before it is checked."""
+"""Combine the events of a channel by test method; each is checked before it is used."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ _TEXTS = ('message', 'frame', 'detail')
 
 @dataclass(slots=True, kw_only=True)
 class PythonProcessReport:
-    """What was said of a process. Fulfils `coevo.languages.core.test_runs.ProcessReport`.
+    """The events of one process. Implements `coevo.languages.core.test_runs.ProcessReport`.
 
-    files   of test files that did not load, or were skipped as a whole; `*` is all of them
+    files   test files that did not load, or were skipped as a whole; `*` means all of them
     absent  by file, class and function, the name that a function needs and the code lacks
-    started whether the controller was there: who kills it is no trouble of ours
-    loaded  whether the session went to its end
-    status  how the test process ended, as its controller saw it
-    over    whether a session has told all; again: whether it is ready for a next run
-    refused why it does not take this one on, if so
-    rewritten  of a source, by its place: how the name of its file ends, and what is in it, as it was said
-    key     under which the controller tells what the test process must not: what was observed, that a
-            run is over; '' where it tells none of it
-    seen    what was
+    started whether the controller ran; if a test kills it later, coevo is not at fault
+    loaded  whether the session ran to its end
+    status  how the test process ended, as seen by its controller
+    late    the index of the target that exceeded its time, if any
+    over    whether a session has reported all; again: whether it accepts another run
+    refused why the session does not accept this run, if so
+    rewritten  by index of the source: the ending of its file name, and its content, as reported
+    key     marks events that the test process must not forge: the observation, and the end of a
+            run; '' if there are none
+    seen    the observation
     """
 
     targets: list[TargetReport]
@@ -54,6 +55,7 @@ class PythonProcessReport:
     refused: str | None = None
 
     def handle_event(self, event: dict[str, Any]) -> None:
+        """Add one event; malformed events are ignored."""
         if not is_well_formed(event, _TEXTS):
             return
         match event.get('e'):
@@ -83,18 +85,21 @@ class PythonProcessReport:
 
     @property
     def running(self) -> int | None:
-        """The target that has begun and not ended."""
+        """The index of the target that has begun and not ended."""
         return next((i for i, target in enumerate(self.targets) if target.is_running), None)
 
     @property
     def is_complete(self) -> bool:
+        """True if all targets have ended."""
         return all(target.ended for target in self.targets)
 
     @property
     def is_refused_for_good(self) -> bool:
+        """True if the session will refuse every further run."""
         return self.refused == 'zygote'
 
     def settles_run(self, status: str, *, over: bool) -> bool:
+        """See `ProcessReport.settles_run`."""
         if self.refused or not self.started:
             return False
         return self.late is not None or (status == 'exit:0' and self.loaded and self.is_complete)
@@ -103,7 +108,7 @@ class PythonProcessReport:
 def derive_verdicts(
     heard: PythonProcessReport, files: Sequence[str], status: str, noise: str
 ) -> Iterator[Verdict | None]:
-    """One for each target; None for one that lost its process to a neighbour.
+    """Yield one verdict per target; None if another target ended its process.
 
     files  the test file of each target
     """
@@ -127,14 +132,14 @@ def derive_verdicts(
 
 
 def is_below_conftest(path: str, other: str) -> bool:
-    """Whether a file lies below the folder of a conftest; `*` is above all."""
+    """Return whether a file lies below the folder of a conftest; `*` is above all."""
     folder = other.rpartition('/')[0]
     is_conftest = other.endswith('conftest.py')
     return other == '*' or (is_conftest and path.startswith(f'{folder}/' if folder else ''))
 
 
 def _find_load_failure(heard: PythonProcessReport, file: str) -> Verdict | None:
-    """Why a file did not load: by itself, or for a conftest above it."""
+    """Return why a file did not load, by itself or because of a conftest above it."""
     above = (why for other, why in sorted(heard.files.items()) if is_below_conftest(file, other))
     return heard.files.get(file) or next(above, None)
 
@@ -185,19 +190,18 @@ def _make_file_verdict(event: dict[str, Any]) -> Verdict:
     )
 
 
-# What a failure shows of the machine it happened on, not of the code: one table with its
-# evidence.
+# Failures that are due to the machine rather than to the code.
 #
-# A sandbox has no network and no display, and its clock is today's. Evidence is an exception's
-# class, a base of it or a cause; where a class has other uses too, its message must hold the
-# words given.
+# A sandbox has no network and no display, and its clock shows today. The evidence is the class of
+# an exception, of a base of it or of a cause. If a class has other uses, its message must match,
+# too.
 
 _NO_HOST = (
     r'Name or service not known|Temporary failure in name resolution|nodename nor servname'
     r'|Network is unreachable|getaddrinfo failed|No address associated'
 )
 
-# What is withheld, the classes that show it (the end of their names), and words of the message.
+# The withheld resource, classes that show it (the ends of their names), and words of the message.
 _SIGNATURES = (
     ('network', ('gaierror', 'herror', 'NameResolutionError'), ''),
     ('network', ('OSError', 'ConnectionError', 'URLError', 'ConnectError'), _NO_HOST),
@@ -207,23 +211,23 @@ _SIGNATURES = (
 
 
 def name_withheld_resource(types: Sequence[str], message: str) -> str | None:
-    """What the machine withheld, for an exception's classes and those of its causes."""
+    """Return the withheld resource, from the classes of an exception and its causes."""
     last = [name.rpartition('.')[2] for name in types]
     return find_withheld_resource(_SIGNATURES, message, last)
 
 
-# What an observer in a test process counted, as the controller read it, and what it says of a
-# pass.
-#
-# The worker cannot say it: events of this kind have a key that the controller alone knows.
+# The counts of the observer in a test process, as read by the controller, and their meaning for a
+# pass. The worker cannot forge them: these events carry a key that only the controller knows.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonObservation:
-    """calls  of each target; reached: lines by file
+    """The observation of one process.
 
-    interferes  whether the process reached for what who forges needs: objects of the collector, memory,
-                code under a test's name, the observer's own eyes
+    calls       of each target
+    reached     executed lines by file
+    interferes  whether the process accessed what a forger needs: objects of the collector, memory,
+                code under a test's name, the observer's own state
     """
 
     calls: tuple[ObservedCalls, ...]
@@ -231,12 +235,12 @@ class PythonObservation:
     interferes: bool
 
     def find_disagreement(self, target: int) -> str | None:
-        """Why a pass that a worker tells is not to be believed; None if it is."""
+        """Return why a pass that a worker reports is not trusted; None if it is."""
         return explain_disagreement(self.calls[target], interferes=self.interferes)
 
 
 def parse_observation(event: Mapping[str, Any], targets: int) -> PythonObservation | None:
-    """From the controller's event; None where the observer was not in its place."""
+    """Return the observation from the controller's event; None if the observer was not in place."""
     if event.get('ready') is not True:
         return None
     calls = tuple(ObservedCalls(entered=e, left=r + t, failed=t > 0) for e, r, t in event['counts'])

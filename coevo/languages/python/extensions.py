@@ -1,7 +1,8 @@
-"""A project's own C extensions, built in its tree in the sandbox; kept by what they are made of.
+"""A project's own C extensions, built in its tree in the sandbox and cached by their sources.
 
-An extension that stands in the place of a module in Python is left out: what is mined, edited and mutated is
-source code. Cython's and C's own files are the code's, though nothing in them is a declaration to us.
+An extension that would replace a Python module of the tree is left out, since coevo mines, edits
+and mutates source code. Files of Cython and C belong to the code, though coevo reads no
+declarations in them.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from coevo.storage import durable
 from coevo.storage.folders import find_cache_folder
 
 _ASKED = re.compile(rb'ext_modules|\bExtension\s*\(|\bcythonize\b|cffi_modules')
-# Of its modules in Python, and minutes of a compiler for them; the cache would not know when they change.
+# mypyc compiles Python modules, which takes minutes, and the cache key does not cover these
+# modules.
 _OF_PYTHON = re.compile(rb'\bmypycify\b')
 _NO_PART = ('.py', '.md', '.rst', '.yml', '.yaml')
 _BYTES = 256 << 20
@@ -40,7 +42,11 @@ Files = tuple[tuple[str, bytes], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extensions:
-    """files  by path from the root; failure: why they could not be built"""
+    """The built extensions of a module.
+
+    files    by path from the root
+    failure  why they could not be built; None if they were, or if there are none
+    """
 
     files: Files = ()
     failure: str | None = None
@@ -48,7 +54,7 @@ class Extensions:
 
 
 def build_extensions(context: PythonRunContext, module: PythonModule, when: datetime) -> Extensions:
-    """Those of a module, built now or before; nothing for a project that has none."""
+    """Return the extensions of a module, built now or before; empty for a project without any."""
     setup = _load_file(context, module, 'setup.py')
     if not _ASKED.search(setup) or _OF_PYTHON.search(setup):
         return Extensions()
@@ -68,7 +74,7 @@ def build_extensions(context: PythonRunContext, module: PythonModule, when: date
 
 
 def _compute_key(context: PythonRunContext, module: PythonModule) -> str:
-    """What it is made of: all but Python's files and texts, and the interpreter."""
+    """Return the cache key: interpreter, folder and all files but Python sources and texts."""
     digest = hashlib.sha256(f'{module.installed.interpreter.version}\0{module.folder}'.encode())
     theirs = context.trees.list_test_paths(module.rev)
     for path, entry in sorted(context.repository.tree(module.rev).items()):
@@ -81,7 +87,7 @@ def _compute_key(context: PythonRunContext, module: PythonModule) -> str:
 def _run_builder(
     context: PythonRunContext, module: PythonModule, setup: bytes, when: datetime
 ) -> tuple[bytes, str, float]:
-    """What the builder said, its noise, CPU seconds."""
+    """Return the output of the builder, its standard error, and the CPU seconds."""
     interpreter = module.installed.interpreter
     system = parse_build_system(_load_file(context, module, 'pyproject.toml'))
     system['requires'] = [*(system.get('requires') or ()), *module.needs.runtime]
@@ -111,7 +117,7 @@ def _run_builder(
 def _select_usable(
     context: PythonRunContext, module: PythonModule, said: bytes
 ) -> Iterator[tuple[str, bytes]]:
-    """Extensions that hide no module of the tree."""
+    """Yield the extensions that hide no module of the tree."""
     paths = context.repository.tree(module.rev).keys()
     prefix = '' if module.folder == '.' else f'{module.folder}/'
     for name, content in _parse_output(said) or ():
@@ -123,7 +129,7 @@ def _select_usable(
 
 
 def _parse_output(said: bytes) -> list[tuple[str, bytes]] | None:
-    """None for what the builder would not say."""
+    """Return the built files; None if the output of the builder is invalid."""
     try:
         rows = json.loads(said)
         return [(str(name), base64.b64decode(content, validate=True)) for name, content in rows]

@@ -1,7 +1,7 @@
-"""Pages of a package index, read and written: the JSON of PEP 691, and the HTML of PEP 503 where there is no JSON.
+"""Read and write pages of a package index: the JSON of PEP 691, else the HTML of PEP 503.
 
-A page that is written leads nowhere but to itself: each file is named relative to the page (`six-1.0.whl`). Where a
-file really lies is known to who read the page.
+A written page refers only to itself: each file is named relative to the page (`six-1.0.whl`). The
+real address of a file is known only to the reader of the original page.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ACCEPT = f'{JSON_TYPE}, application/vnd.pypi.simple.v1+html;q=0.2, {HTML_TYPE};q
 _SHA256 = re.compile('[0-9a-f]{64}')
 _METADATA_KEYS = ('core-metadata', 'dist-info-metadata', 'data-dist-info-metadata')
 _LONGEST_NAME = 255
-# Attributes of a link in HTML, and what the same is called in JSON.
+# Attributes of a link in HTML and their names in JSON.
 _ATTRIBUTES = {
     'data-requires-python': 'requires-python',
     'data-yanked': 'yanked',
@@ -32,19 +32,19 @@ _ATTRIBUTES = {
 
 
 class InvalidIndexPage(ValueError):
-    """What an index answers is no page."""
+    """Raised when the answer of an index is not a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexFile:
     """A file that a page names.
 
-    name             the index's word, not a path of the host
-    sha256           of its content, where the page says it
-    size             in bytes, where the page says it
-    metadata_sha256  of the file `URL.metadata` (PEP 658); empty where the page only says that there is one
-    has_metadata     whether there is one
-    uploaded         as the page says it (PEP 700)
+    name             as the index names it; not a path of the host
+    sha256           of its content, if the page gives it
+    size             in bytes, if the page gives it
+    metadata_sha256  of the file `URL.metadata` (PEP 658); empty if the page does not give it
+    has_metadata     whether that file exists
+    uploaded         upload time, as the page gives it (PEP 700)
     """
 
     name: str
@@ -60,14 +60,18 @@ class IndexFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexPage:
-    """content  the page as a job is given it, JSON; files: by name"""
+    """A page of an index.
+
+    content  the page as JSON, as a job gets it
+    files    by name
+    """
 
     content: bytes = b''
     files: Mapping[str, IndexFile] = field(default_factory=dict)
 
 
 def parse_page(content: bytes, kind: str, url: str) -> IndexPage:
-    """Return what a page says. `kind` is its content type. Raises: NoPage."""
+    """Return a parsed page. `kind` is its content type. Raises: InvalidIndexPage."""
     text = content.decode(errors='replace')
     try:
         page = (
@@ -91,7 +95,7 @@ def parse_page(content: bytes, kind: str, url: str) -> IndexPage:
 
 
 def render_links(page: IndexPage) -> bytes:
-    """Return the page as HTML with links alone, as a list of files outside of an index has it."""
+    """Return the page as HTML with links alone, like a list of files outside of an index."""
     lines = []
     for file in page.files.values():
         digest = f'#sha256={file.sha256}' if file.sha256 else ''
@@ -107,9 +111,9 @@ def _serialise_page(page: Mapping[str, Any]) -> bytes:
 
 
 def _parse_file_row(row: object, page: str, login: str) -> IndexFile | None:
-    """Return a file; None for a row that names none which we would fetch.
+    """Return a file; None for a row without a valid file name and address.
 
-    page, login  the address of the page, and who logs in there
+    page, login  the address of the page, and the credentials in it
     """
     if not isinstance(row, dict):
         return None
@@ -143,7 +147,7 @@ def _parse_file_row(row: object, page: str, login: str) -> IndexFile | None:
 
 
 def _is_encodable(name: str) -> bool:
-    """Whether a name has no half of a character: JSON may have it, an address may not."""
+    """Return whether a name can be encoded: JSON may hold lone surrogates, an address may not."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -152,7 +156,10 @@ def _is_encodable(name: str) -> bool:
 
 
 def _resolve_address(place: str, page: str, login: str) -> str | None:
-    """Return where a file lies, with the login of its page if that is of the same server; None for no address."""
+    """Return the address of a file; None if it is invalid.
+
+    It gets the credentials of its page if it is on the same server.
+    """
     try:
         url = place if place.startswith(('https://', 'http://')) else urljoin(page, place)
         parts = urlsplit(url)
@@ -202,12 +209,13 @@ def _convert_attribute(key: str, text: str) -> object:
 
 
 class _LinkCollector(HTMLParser):
-    """Collects the attributes of all links; after `<base>` they would lead elsewhere, which no index does."""
+    """Collects the attributes of all links. `<base>`, which no index uses, is ignored."""
 
     def __init__(self) -> None:
         super().__init__()
         self.links: list[dict[str, str | None]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Collect a link; called by HTMLParser."""
         if tag == 'a':
             self.links.append(dict(attrs))

@@ -1,10 +1,10 @@
-"""What a sandboxed uv may ask: pages of the configured indexes, and the files that they name.
+"""The proxy that a sandboxed uv uses: pages of the configured indexes, and the files they name.
 
     /simple/N/NAME/            the page of a project in index N
-    /simple/N/NAME/FILE        a file of it, whole or a part; FILE.metadata: what stands beside it
-    /links/N/, /links/N/FILE   the same of a page of links
+    /simple/N/NAME/FILE        a file of it, whole or in part; FILE.metadata: its metadata file
+    /links/N/, /links/N/FILE   the same for a page of links
 
-The job chooses no host and no address: all that it can name is looked up in a page.
+The job chooses neither host nor address: every name it requests is looked up in a page.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from coevo.sandboxes.read_only_proxy import NOT_THERE, REFUSED, ProxyAnswer
 
 _NUMBER = re.compile('[0-9]{1,3}')
 _RANGE = re.compile(r'bytes=(\d{0,18})-(\d{0,18})')
-# For one job: what it asks for fills the tool cache. An environment of 300 packages takes a few thousand requests.
+# Limits of one job, as its requests fill the tool cache. An environment of 300 packages takes a few
+# thousand requests.
 MOST_REQUESTS = 50_000
 MOST_BYTES = 12 << 30
 _METADATA = '.metadata'
@@ -38,7 +39,10 @@ _BYTES = {'Accept-Ranges': 'bytes', 'Content-Type': 'application/octet-stream'}
 
 
 class IndexProxy:
-    """Answers one job. After the first trouble of ours it gives up: what the job makes of it is no verdict."""
+    """Answers one job. After the first transient failure all further requests fail.
+
+    The result of the job is then no verdict.
+    """
 
     def __init__(self, index: PackageIndex) -> None:
         self._index = index
@@ -48,11 +52,11 @@ class IndexProxy:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a request has no answer yet: then it is the index that takes its time."""
+        """True if a request is unanswered; the wait is then not the job's fault."""
         return self._open > 0
 
     def make_uv_variables(self, url: str, folders: Iterable[str] = ()) -> dict[str, str]:
-        """Return what uv has to be told.
+        """Return the environment variables for uv.
 
         url      of the proxy
         folders  with wheels, as the job sees them
@@ -68,11 +72,11 @@ class IndexProxy:
         return {name: text for name, text in variables.items() if text}
 
     def answer_get(self, target: str, headers: Message) -> ProxyAnswer:
-        """Answer GET. Raises: Transient."""
+        """Answer a GET request. Raises: Transient."""
         return self._answer_within_limits(target, headers.get('Range'), whole=True)
 
     def answer_head(self, target: str, _: Message) -> ProxyAnswer:
-        """Answer HEAD: of a file nothing is fetched but its size. Raises: Transient."""
+        """Answer a HEAD request; only the size of a file is determined. Raises: Transient."""
         return self._answer_within_limits(target, None, whole=False)
 
     def _answer_within_limits(self, target: str, part: str | None, *, whole: bool) -> ProxyAnswer:
@@ -163,7 +167,7 @@ class IndexProxy:
 
 
 def _parse_path(target: str) -> str:
-    """Return the path of a request; empty for what is no address."""
+    """Return the path of a request; '' for an invalid address."""
     try:
         return urlsplit(target).path
     except ValueError:

@@ -1,8 +1,8 @@
-"""The interpreters of this machine, where sandboxes can see them.
+"""Find the interpreters of this machine that sandboxes can use.
 
-$COEVO_PYTHONS names what may be used (`3.11:3.12`, programs or prefixes, separated by colons), and
-then nothing else is. Otherwise: what is on PATH under names such as python3.11, the one that runs coevo,
-what pyenv has, what uv has, and what was brought into the tool cache.
+$COEVO_PYTHONS lists the permitted ones (`3.11:3.12`, programs or prefixes, separated by colons),
+and excludes all others. Without it they are looked for on PATH under names such as python3.11, then
+the one that runs coevo is taken, and those of pyenv, of uv, and of the tool cache.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from coevo.storage.folders import find_cache_folder
 
-# What our worker is written for; uv still installs for 3.6.
+# The range that the worker supports; uv still installs packages for 3.6.
 OLDEST = (3, 6)
 NEWEST = (3, 14)
 
@@ -33,24 +33,30 @@ json.dump([platform.python_implementation(), list(sys.version_info[:3]), sys.ver
 """
 _SECONDS = 60
 
-# Of an installed Python, what no test of a project needs; 60 of 190 MB.
+# Parts of an installation that no test of a project needs: 60 of 190 MB.
 _LEFT_BEHIND = shutil.ignore_patterns('test', 'idlelib', 'turtledemo', '*.a')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interpreter:
-    """version  such as 3.11.7; prefix: the folder that it is installed in"""
+    """An installed CPython.
+
+    version  such as 3.11.7
+    prefix   the folder of the installation
+    """
 
     version: str
     prefix: Path
 
     @property
     def feature(self) -> tuple[int, int]:
+        """The feature release as numbers: (3, 11)."""
         major, minor, *_ = map(int, self.version.split('.'))
         return major, minor
 
     @property
     def release(self) -> str:
+        """The feature release as text: 3.11."""
         return f'{self.feature[0]}.{self.feature[1]}'
 
     def __str__(self) -> str:
@@ -58,16 +64,17 @@ class Interpreter:
 
     @property
     def name(self) -> str:
-        """Of its program, below the prefix."""
+        """The path of the program below the prefix."""
         return f'bin/python{self.feature[0]}.{self.feature[1]}'
 
     @property
     def program(self) -> Path:
+        """The path of the program."""
         return self.prefix / self.name  # own name: a release of Python
 
 
 def find_interpreters() -> tuple[Interpreter, ...]:
-    """The newest of each feature release, the oldest first."""
+    """Return the newest interpreter of each feature release, the oldest first."""
     named = os.environ.get('COEVO_PYTHONS')
     newest: dict[tuple[int, int], Interpreter] = {}
     for program in _list_named_programs(named) if named else _list_programs():
@@ -85,7 +92,7 @@ def _parse_version(version: str) -> tuple[int, ...]:
 
 
 def _list_named_programs(text: str) -> Iterator[Path]:
-    """Feature releases of those that the machine has, and others by their place."""
+    """Yield the programs of a list: installed feature releases, and others by their paths."""
     for part in text.split(':'):
         if re.fullmatch(r'\d+\.\d+', part):
             yield from (program for program in _list_programs() if program.name == f'python{part}')
@@ -95,7 +102,7 @@ def _list_named_programs(text: str) -> Iterator[Path]:
 
 
 def _list_programs() -> Iterator[Path]:
-    """All that may be interpreters; links of pyenv that lead to none are among them."""
+    """Yield all possible interpreters; some links of pyenv lead nowhere."""
     names = [f'python3.{minor}' for minor in range(OLDEST[1], NEWEST[1] + 1)]
     for folder in os.environ.get('PATH', '').split(':'):
         if folder and not folder.endswith('/.pyenv/shims'):
@@ -112,13 +119,13 @@ def _list_programs() -> Iterator[Path]:
 
 
 def get_download_folder() -> Path:
-    """Where interpreters that coevo brings lie."""
+    """Return the folder of the interpreters that coevo has downloaded."""
     return find_cache_folder() / 'pythons/brought'
 
 
 @functools.cache
 def _query_interpreter(program: Path) -> Interpreter | None:
-    """None for what does not start, is no CPython, or no release."""
+    """Return the interpreter; None if it does not start, or is not a final release of CPython."""
     try:
         done = subprocess.run(
             [program, '-I', '-S', '-c', _ASK],
@@ -140,7 +147,7 @@ def _query_interpreter(program: Path) -> Interpreter | None:
 
 
 def ensure_open_prefix(interpreter: Interpreter) -> Path:
-    """A prefix that any user can enter: its own, or a copy in the tool cache."""
+    """Return a prefix that any user can enter: its own, or a copy in the tool cache."""
     if is_open_to_all(interpreter.prefix):
         return interpreter.prefix
     copies = find_cache_folder() / 'pythons/copies'
@@ -158,18 +165,18 @@ def ensure_open_prefix(interpreter: Interpreter) -> Path:
         new.chmod(0o755)
         try:
             new.rename(copy)
-        except OSError:  # somebody else was faster
+        except OSError:  # another process was faster
             shutil.rmtree(new, ignore_errors=True)
     return copy
 
 
 def fingerprint_program(program: Path) -> str:
-    """Return a word that changes with a program."""
+    """Return a word that changes when the program is replaced."""
     status = program.stat()
     return f'{status.st_size:x}-{int(status.st_mtime):x}'
 
 
 def is_open_to_all(folder: Path) -> bool:
-    """Whether any user can enter a folder, or run a program."""
+    """Return whether any user can enter a folder, or run a program."""
     real = folder.resolve()
     return all(path.stat().st_mode & stat.S_IXOTH for path in (real, *real.parents))

@@ -1,4 +1,4 @@
-"""What an agent needs to run tests without a network: an interpreter, and the packages of the task."""
+"""Provide agents with what tests need offline: an interpreter and the packages of the task."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from coevo.sandboxes.sandbox import Sandbox
 
 
 class PythonKits:
-    """Fulfils `coevo.languages.kits.Kits`."""
+    """Implements `coevo.languages.kits.Kits`."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, say: Say) -> None:
-        """`folder`: an empty one that the sandbox's user can enter."""
+        """Take an empty `folder` that the sandbox's user can enter."""
         self._sandbox, self._folder, self._say = sandbox, folder, say
         self._programs = copy_programs(folder / 'programs')
 
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
+        """Return the mounts and variables for a task. Raises: Transient."""
         packages = self._install_packages(task)
         setup = PythonSetup(installed=packages, programs=self._programs)
         program = Path(setup.python)
@@ -48,7 +49,7 @@ class PythonKits:
         )
 
     def _install_packages(self, task: TaskRow) -> InstalledPackages:
-        """The versions that the task was made with; Transient where they cannot be had."""
+        """Install the versions that the task was made with. Raises: Transient."""
         known = task.environment
         lines = tuple(entry.coordinates for entry in known.libraries) if known else ()
         exact = tuple(line for line in lines if re.fullmatch(r'[\w.-]+==[\w.+!-]+', line))
@@ -56,6 +57,7 @@ class PythonKits:
         wheels = WheelMaker(self._sandbox, self._programs, self._folder / 'wheels' / task.task_id)
 
         def make(name: str, wanted: tuple[str, ...], before: datetime) -> Path | str:
+            """Build a wheel for a package without one."""
             return wheels.make_wheel(name, wanted, before, interpreter)
 
         locked = resolve_requirements(
@@ -71,7 +73,11 @@ class PythonKits:
 
 
 def _choose_interpreter(version: str, say: Say) -> Interpreter:
-    """The one that a task was made with, or one of its release, brought; else any."""
+    """Return the task's interpreter, or one of its feature release; if there is none, any.
+
+    Raises:
+        Fatal: this machine has no Python
+    """
     PythonSupply(brings=True, say=say).can_provide(version)
     interpreter = next(reversed(choose_alike(version, find_interpreters())), None)
     if interpreter is None:

@@ -1,4 +1,7 @@
-"""Python tested by pytest: environments of old revisions, and their tests run in the sandbox."""
+"""Python with pytest: implements `coevo.languages.base.Language`.
+
+It makes environments for old revisions and runs their tests in the sandbox.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ MEASURES = Measures(
     undoing=undo,
     errors=load_errors,
 )
-# Without a compiler nobody can watch; doctor says so.
+# The observer needs a C compiler; `doctor` reports a missing one.
 _OBSERVER = frozenset({Capability.OBSERVE, Capability.WATCH} if c_libraries.find_compiler() else ())
 OFFERS = _OBSERVER | {Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES}
 
@@ -70,18 +73,22 @@ make_kits = PythonKits
 def make_runtimes(
     *, brings: bool = False, like: str = '', say: Say = ignore_message
 ) -> PythonSupply:
-    """like  a version such as 3.11.7: that very one, else those of its feature release, else all"""
+    """Return the interpreters to use.
+
+    like  a version such as 3.11.7: exactly that one, else those of its feature release, else all
+    """
     return PythonSupply(known=choose_alike(like, find_interpreters()), brings=brings, say=say)
 
 
 def explain_outdated(repository: Repository, rev: str, level: int | None) -> str | None:
-    """What excludes all interpreters that we know of is for an older one."""
+    """Return the requirement that excludes all known interpreters; None if one is allowed."""
     allowed = load_needs(repository, rev).pythons
     known = any(all(allows_feature(text, feature) for text in allowed) for feature in RELEASED)
     return None if known else f'Python {", ".join(allowed)}'
 
 
 def list_tool_versions() -> tuple[str, ...]:
+    """Return the version of uv."""
     return (uv.load_version(),)
 
 
@@ -91,6 +98,7 @@ def make_prompt_words(
     methods: Sequence[TestMethod],
     environment: Environment | None = None,
 ) -> PromptWords:
+    """Return the words about pytest for a prompt, with the command that runs the tests."""
     names = ' '.join(
         dict.fromkeys(map(make_pytest_id, methods)) or (to_module_path(module, test_file),)
     )

@@ -1,4 +1,4 @@
-"""The command that runs tests of a cell: tree, interpreter, environment, limits."""
+"""Build the jobs that run a cell's tests: tree, interpreter, environment, limits."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ PROCESSES = 256
 FILE_BYTES = 256 << 20
 DISK_BYTES = 1 << 30
 
-# Sets and dictionaries of strings have one order where several tests run, another where one runs alone.
-# Packages are added as a folder of them is, so that what they ask of `site` is done.
+# The packages are added by `site.addsitedir`, so that their .pth files are processed.
 _ADD_PACKAGES = f"""printf '%s%s%s\\n' "import site; site.addsitedir('" {PACKAGES} "')\""""
 
 _BUILDING_SECONDS = 900.0
 _CHECKING_SECONDS = 120.0
 
-# For builds that ask Git, which is not there (setuptools_scm, pbr).
+# For builds that ask Git for a version, which is missing there (setuptools_scm, pbr).
 _NO_VERSION = {'SETUPTOOLS_SCM_PRETEND_VERSION': '0', 'PBR_VERSION': '0'}
 
-# A stranger's file: its own name is not used.
+# The path of an untrusted archive; its own name is not used.
 _SOURCE = '/in/source'
 
+# Sets and dictionaries of strings have one order if several tests run, another if one runs alone.
 _SEED_TOGETHER, _SEED_ALONE = '0', '1'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonSetup:
-    """What a test process sees beside its tree.
+    """The read-only files of a test process besides its tree.
 
-    programs  the folder with our own
+    programs  the folder with coevo's programs
     """
 
     installed: InstalledPackages
@@ -50,18 +50,21 @@ class PythonSetup:
 
     @property
     def interpreter(self) -> Interpreter:
+        """The interpreter of the packages."""
         return self.installed.interpreter
 
     @property
     def python(self) -> str:
-        """The interpreter's program in the sandbox."""
+        """The path of the interpreter's program in the sandbox."""
         return get_sandbox_program(self.interpreter)
 
     @property
     def libraries(self) -> dict[str, str]:
+        """The environment variables for the interpreter's shared libraries."""
         return get_library_variables(self.interpreter)
 
     def list_mounts(self, tree: Path) -> Iterator[Mount]:
+        """Yield the mounts: tree, programs, packages, interpreter."""
         yield Mount(source=tree, target=TREE_FILE)
         yield Mount(source=self.programs, target=PROGRAMS)
         yield Mount(source=self.installed.site, target=PACKAGES)
@@ -79,10 +82,10 @@ def make_test_job(
     wall_seconds: float,
     clock: Mapping[str, str] | None = None,
 ) -> Job:
-    """A controller with its channel on standard output.
+    """Return the job of a controller with its channel on standard output.
 
-    roots  folders of the tree on `sys.path`, see `layout.import_roots`
-    clock  variables of `ProcessClock.environment`
+    roots  folders of the tree on `sys.path`, see `layout.find_import_roots`
+    clock  environment variables of a faked clock
     """
     steps = (_format_unpack_command(TREE_FILE), *_list_layout_commands(setup, folder, roots))
     return Job(
@@ -96,9 +99,9 @@ def make_test_job(
 def make_session_job(
     setup: PythonSetup, folder: str, roots: Sequence[str], *, alone: bool, seconds: float
 ) -> Job:
-    """A session with its channel on standard output; its tree has no files yet.
+    """Return the job of a session with its channel on standard output; its tree is empty at first.
 
-    seconds  CPU and wall, of all that it runs
+    seconds  limit of CPU and wall time for all runs together
     """
     folders = ' '.join(shlex.quote(f'{TREE}/{root}') for root in roots)
     steps = (f'mkdir -p {folders}', *_list_layout_commands(setup, folder, roots))
@@ -113,7 +116,7 @@ def make_session_job(
 
 
 def make_layout_script(setup: PythonSetup, folder: str, roots: Sequence[str]) -> str:
-    """Lays out the archive on its standard input."""
+    """Return the script that lays out the archive on its standard input."""
     return '\n'.join(
         ('set -e', _format_unpack_command('-'), *_list_layout_commands(setup, folder, roots))
     )
@@ -139,7 +142,7 @@ def _format_start_script(program: str, setup: PythonSetup, before: Sequence[str]
 
 
 def _list_layout_commands(setup: PythonSetup, folder: str, roots: Sequence[str]) -> tuple[str, ...]:
-    """Make an environment that leads to the tree, and go to the module's folder."""
+    """Return the lines that make an environment for the tree and go to the module's folder."""
     python = setup.python
     major, minor = setup.interpreter.feature
     site = f'{ENVIRONMENT}/lib/python{major}.{minor}/site-packages'
@@ -157,22 +160,22 @@ def _list_layout_commands(setup: PythonSetup, folder: str, roots: Sequence[str])
 
 
 def make_checker_job(setup: PythonSetup) -> Job:
-    """Reads sources from standard input, answers on standard output."""
+    """Return a job that reads sources from standard input and writes the check results."""
     return _make_program_job(setup, 'checker.py')
 
 
 def make_compiler_job(setup: PythonSetup) -> Job:
-    """The same for byte code."""
+    """Return a job that reads sources from standard input and writes their byte code."""
     return _make_program_job(setup, 'compiler.py')
 
 
 def make_rewriter_job(setup: PythonSetup) -> Job:
-    """The same for test files, as the pytest of an environment rewrites them."""
+    """Return a job that rewrites test files by the environment's pytest."""
     return _make_program_job(setup, 'rewriter.py', words=(PACKAGES,))
 
 
 def make_clock_job(setup: PythonSetup, clock: Mapping[str, str]) -> Job:
-    """Prints what `ProcessClock` wants to know."""
+    """Return a job that prints the measurements of a faked clock; see `inside/clock_probe.py`."""
     return _make_program_job(setup, 'clock_probe.py', clock)
 
 
@@ -194,7 +197,7 @@ def _make_program_job(
 def make_source_job(
     interpreter: Interpreter, programs: Path, source: Path, kind: str, names: Sequence[str]
 ) -> Job:
-    """Reads files of a source archive; they are on standard output."""
+    """Return a job that writes files of a source archive to standard output."""
     source_path = f'{_SOURCE}{kind}'
     words = ('-I', '-S', '-B', f'{PROGRAMS}/source_reader.py', source_path, *names)
     mounts = (Mount(source=programs, target=PROGRAMS), Mount(source=source, target=source_path))
@@ -207,10 +210,10 @@ def make_source_job(
 
 
 def make_wheel_job(setup: PythonSetup, source: Path, kind: str, words: Sequence[str]) -> Job:
-    """Builds a wheel of a source archive; what it makes is on standard output.
+    """Return a job that builds a wheel from a source archive and writes it to standard output.
 
     kind   `.zip` or `.tar.gz`
-    words  the name of its backend, and folders of it that Python has to look into
+    words  the name of its backend, and the folders of the backend for `sys.path`
     """
     source_path = f'{_SOURCE}{kind}'
     mounts = [mount for mount in setup.list_mounts(source) if mount.target != TREE_FILE]
@@ -227,7 +230,7 @@ def make_wheel_job(setup: PythonSetup, source: Path, kind: str, words: Sequence[
 
 
 def make_extension_job(setup: PythonSetup, tree: Path, folder: str) -> Job:
-    """Builds C extensions in a tree that is laid out anew; their files are on standard output."""
+    """Return a job that builds C extensions in a fresh tree and writes them to standard output."""
     lines = (
         'set -e',
         f'tar -x -p --no-same-owner -f {TREE_FILE} -C /w',
@@ -259,5 +262,5 @@ def _make_limits(cpu_seconds: float, wall_seconds: float) -> Limits:
 
 
 def make_worker_command() -> list[str]:
-    """What the controller starts."""
+    """Return the command that the controller starts."""
     return [f'{ENVIRONMENT}/bin/python', '-B', f'{PROGRAMS}/worker.py']

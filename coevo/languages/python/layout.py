@@ -1,4 +1,4 @@
-"""What of a tree its tests can import, and what stands for the project where nothing is installed."""
+"""Find what tests can import from a tree, and replace the metadata of the uninstalled project."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from packaging.utils import canonicalize_name
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.sides import select_test_paths
 
-# Folders that hold a project's packages, where it does not hold them itself.
+# Folders that may hold a project's packages.
 _SOURCE_FOLDERS = ('src', 'lib', 'source')
 
-# Packages that are none of what a project offers.
+# Packages that do not belong to the API of a project.
 _ASIDE = frozenset(
     {'docs', 'doc', 'examples', 'example', 'benchmarks', 'bench', 'scripts', 'tools'}
 )
 
-# Modules that a build writes from what Git says (setuptools_scm, hatch-vcs, pdm).
+# Settings for modules that a build generates from Git tags (setuptools_scm, hatch-vcs, pdm).
 _WRITTEN = re.compile(
     r'(?m)^\s*(?:[\w-]+\.)*(?:write_to|version_file|version-file|write-to)\s*=\s*["\']?([\w./-]+\.py)["\']?'
 )
@@ -26,7 +26,7 @@ _VERSION = b"__version__ = version = '0'\n__version_tuple__ = version_tuple = (0
 
 
 def find_import_roots(paths: Collection[str], folder: str) -> tuple[str, ...]:
-    """Folders that stand on `sys.path`, relative to the tree, in order."""
+    """Return the folders for `sys.path`, relative to the tree, in order."""
     prefix = '' if folder == '.' else f'{folder}/'
     roots = []
     for name in _SOURCE_FOLDERS:
@@ -38,7 +38,7 @@ def find_import_roots(paths: Collection[str], folder: str) -> tuple[str, ...]:
 
 
 def find_top_packages(paths: Collection[str], roots: Collection[str]) -> frozenset[str]:
-    """Names of packages and modules of the code that lie right in a root."""
+    """Return the names of the code's packages and modules directly in a root."""
     theirs = select_test_paths(paths)
     names = set()
     for path in paths:
@@ -54,14 +54,17 @@ def find_top_packages(paths: Collection[str], roots: Collection[str]) -> frozens
 def find_main_packages(
     paths: Collection[str], roots: Collection[str], name: str | None
 ) -> tuple[str, ...]:
-    """What has to be importable for tests to say anything: that of the project's own name, else none."""
+    """Return the package with the project's own name; () if there is none.
+
+    It has to be importable for the tests to give results.
+    """
     tops = find_top_packages(paths, roots)
     wanted = canonicalize_name(name or '').replace('-', '')
     return tuple(sorted(top for top in tops if wanted and top.replace('_', '').lower() == wanted))
 
 
 def list_generated_modules(settings: Collection[bytes], folder: str) -> Iterator[tuple[str, bytes]]:
-    """Modules that are not in Git, by path."""
+    """Yield generated modules, which are not in Git, by path."""
     prefix = '' if folder == '.' else f'{folder}/'
     for source in settings:
         for path in _WRITTEN.findall(source.decode(errors='replace')):
@@ -70,9 +73,9 @@ def list_generated_modules(settings: Collection[bytes], folder: str) -> Iterator
 
 
 def make_metadata(needs: Needs) -> Mapping[str, bytes]:
-    """The files of a .dist-info folder, by path: a name, a version and entry points.
+    """Return the files of a .dist-info folder, by path: a name, a version and entry points.
 
-    A version that cannot be told is 0; what a version has to look like is not asked.
+    An unknown version is 0; the format of a version is not checked.
     """
     if needs.name is None or not re.fullmatch(r'[\w.-]+', needs.name):
         return {}

@@ -1,7 +1,7 @@
-"""Whether what a module lacks lies in a submodule, which is not fetched.
+"""Decide whether a failure is due to a submodule, since submodules are not fetched.
 
-A package that cannot be imported needs one if the missing module would lie in it, or a link leads there; C
-extensions that cannot be built need one if what describes their build names its folder.
+A package that cannot be imported needs one if the missing module or the target of a link would be
+in it. C extensions that cannot be built need one if a build file mentions its folder.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ _MISSING = re.compile(r'ModuleNotFoundError@([\w.]+)')
 def needs_submodule(
     repository: Repository, module: PythonModule, failure: str, *, of_extensions: bool
 ) -> bool:
-    """failure  what an import said, or why there are no extensions"""
+    """Return whether a module needs a submodule.
+
+    failure  the error of the import, or why there are no extensions
+    """
     submodules = repository.list_submodules(module.rev)
     if not submodules:
         return False
@@ -38,7 +41,7 @@ def needs_submodule(
 
 
 def _find_module_paths(repository: Repository, module: PythonModule, failure: str) -> Iterator[str]:
-    """Where the missing module may lie, and where links on the way to it lead."""
+    """Yield the possible paths of the missing module, and the targets of links on the way to it."""
     match = _MISSING.search(failure)
     if match is None:
         return
@@ -60,6 +63,6 @@ def _load_build_files(repository: Repository, module: PythonModule) -> Iterator[
 
 
 def _names_submodule(text: str, folder: str, submodules: tuple[str, ...]) -> bool:
-    """Whether a text has the path of a submodule, from the folder that it lies in."""
+    """Return whether a text contains the path of a submodule relative to `folder`."""
     places = (posixpath.relpath(path, folder) for path in submodules)
     return any(re.search(rf'(?<![\w-]){re.escape(relative)}(?![\w-])', text) for relative in places)

@@ -1,6 +1,6 @@
-"""The classes of what keeps a Python test from loading, by the type of the exception.
+"""Classify what keeps a Python test from loading, by the type of the exception.
 
-A signature is `TYPE@PLACE`, or `missing:NAME` where a test names what the code lacks. Fulfils
+A signature is `TYPE@PLACE`, or `missing:NAME` if a test uses a name that the code lacks. Implements
 `coevo.languages.error_classes.ErrorClassifier`.
 """
 
@@ -24,6 +24,7 @@ _CLASSES: Mapping[str, ErrorClass] = {
 
 
 def classify_error(signature: str) -> ErrorClass:
+    """Return the class of an error from its signature."""
     if signature.startswith('missing:'):
         return ErrorClass.CANNOT_FIND_SYMBOL
     name = signature.partition('@')[0].removeprefix('builtins.')

@@ -1,4 +1,4 @@
-"""Mutants of Python, none of what documents it: comments, and statements that are texts."""
+"""Mutation of Python sources except comments and docstrings."""
 
 from __future__ import annotations
 

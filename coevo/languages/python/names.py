@@ -1,4 +1,4 @@
-"""A test method as pytest knows it: its file, the class that declares it, its name."""
+"""Names of a test method for pytest: its file, the class that declares it, its name."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from coevo.model.records import TestMethod
 
 
 def make_target(method: TestMethod) -> tuple[str, str, str]:
-    """File, qualified name of the class ('' for a function of the module), function."""
+    """Return the file, the qualified class name ('' for a module's function) and the function."""
     return method.test_file, get_class_name(method), method.test_method
 
 
 def get_class_name(method: TestMethod) -> str:
-    """What of `test_class` is a class: it starts with the name of the module, long or short."""
+    """Return the class in `test_class`, without the name of the module, full or shortened."""
     text = method.test_class.replace('$', '.')
     parts = module_name(method.test_file).split('.')
     for start in range(len(parts)):
@@ -25,12 +25,12 @@ def get_class_name(method: TestMethod) -> str:
 
 
 def to_module_path(module: str, file: str) -> str:
-    """The path of a file from the folder of its module."""
+    """Return the path of a file relative to the folder of its module."""
     return file if module == '.' else file.removeprefix(f'{module}/')
 
 
 def make_pytest_id(method: TestMethod) -> str:
-    """What is given to pytest to run it, from its module's folder."""
+    """Return the pytest node id of a test, relative to the folder of its module."""
     file = to_module_path(method.module, method.test_file)
     owner = get_class_name(method).replace('.', '::')
     return '::'.join(filter(None, (file, owner, method.test_method)))

@@ -1,4 +1,4 @@
-"""How pytest is started: with the project's own settings, less what would run other tests or report."""
+"""Choose pytest's options: the project's own, without those that select tests or report."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Callable, Iterator, Sequence
 
 from coevo.languages.python.requirements.ini_files import parse_sections
 
-# Without plugins that reorder, repeat or spread tests, and without what is kept between runs. pytest 3
-# overlooks what is written as one word (`-pno:xdist`).
+# Block plugins that reorder, repeat or distribute tests, and the cache between runs. Two words
+# each: pytest 3 overlooks the form `-pno:xdist`.
 BLOCKED = tuple(
     word
     for name in ('cacheprovider', 'randomly', 'xdist', 'rerunfailures', 'flaky')
     for word in ('-p', f'no:{name}')
 )
-# Plugins that a project requires by name may be among those that are left out.
+# A project may require plugins by name that are left out.
 _SETTINGS = ('-o', 'addopts=', '-o', 'required_plugins=')
 _OURS = ('-q', '--continue-on-collection-errors', *_SETTINGS, *BLOCKED)
 
-# Of a project's own options those that tests may need; all others are left out.
+# The project's own options that tests may need; all others are left out.
 _KEPT = ('--import-mode', '--strict', '-W', '--pythonwarnings', '--asyncio-mode', '--pyargs')
-# Refuses settings of plugins that are not here.
+# Rejects settings of plugins that are not installed.
 _OF_ALL_PLUGINS = '--strict-config'
 
-# Where pytest looks for its settings, in its order, and the section there.
+# The settings files in the order in which pytest looks for them, with the section.
 _PLACES = (
     ('pytest.ini', 'pytest'),
     ('.pytest.ini', 'pytest'),
@@ -39,12 +39,15 @@ Read = Callable[[str], bytes | None]
 
 
 def make_pytest_options(read: Read) -> tuple[str, ...]:
-    """read  the content of a file of the module's folder, None where there is none"""
+    """Return the options for pytest.
+
+    read  returns the content of a file in the module's folder, None if there is none
+    """
     return (*_OURS, *_filter_options(_load_added_options(read)))
 
 
 def _load_added_options(read: Read) -> Sequence[str]:
-    """What the first file with settings of pytest's adds to each command."""
+    """Return the `addopts` of the first file with settings for pytest."""
     for name, section in _PLACES:
         source = read(name)
         if source is None:

@@ -1,6 +1,7 @@
-"""The indexes that this machine's uv asks, asked by us: pages are kept for minutes, files in the tool cache.
+"""Access to the indexes configured for this machine's uv.
 
-Nothing is fetched but what a page of a configured index names, and its pages themselves.
+Pages are cached for ten minutes in memory, files in the tool cache. Only the pages of configured
+indexes and the files that they name are fetched.
 """
 
 from __future__ import annotations
@@ -37,16 +38,16 @@ _PAGE_BYTES, _FILE_BYTES, _METADATA_BYTES = 64 << 20, 4 << 30, 16 << 20
 MOST_PART_BYTES = 16 << 20
 _PAGE_SECONDS, _FILE_SECONDS = 120.0, 1800.0
 _FRESH_SECONDS = 600.0
-# Of pages in memory; what is read of one takes about twice its bytes beside it.
+# Limit of the cached pages in memory; a parsed page takes about twice its bytes in addition.
 _KEPT_BYTES, _WEIGHT = 96 << 20, 3
 _TOTAL = re.compile(r'bytes (\d+)-(\d+)/(\d+)')
-# A project's name as PEP 503 has it in addresses.
+# The name of a project in an address (PEP 503).
 _NAME = re.compile('[a-z0-9]+(-[a-z0-9]+)*')
 _LONGEST_NAME = 200
 
 
 class IndexRefusal(Exception):
-    """An index does not give what it is asked for. `status` of HTTP, 400 to 499."""
+    """Raised when an index refuses a request. `status` is the HTTP status, 400 to 499."""
 
     def __init__(self, status: int) -> None:
         super().__init__(f'the index answers {status}')
@@ -60,12 +61,12 @@ class _CachedPage:
 
 
 class PackageIndex:
-    """The indexes of one configuration. Safe from several threads."""
+    """The indexes of one configuration. Thread-safe."""
 
     def __init__(
         self, sources: uv.IndexSources, home: Path, fetcher: Fetcher | None = None
     ) -> None:
-        """Take where to look, and a folder for files."""
+        """Take the addresses of the indexes, and a folder for files."""
         self.sources, self._home = sources, home
         self._fetcher = fetcher or Fetcher()
         self._logins = _load_logins()
@@ -74,30 +75,35 @@ class PackageIndex:
         self._guard = threading.Lock()
 
     def get_page(self, number: int, name: str) -> IndexPage:
-        """Return the page of a project in the index of a number. Raises: NotServed, Transient."""
+        """Return the page of a project in an index. Raises: IndexRefusal, Transient."""
         if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
             raise IndexRefusal(404)
         return self._get_page(f'{self.sources.indexes[number].rstrip("/")}/{name}/', ACCEPT)
 
     def get_links_page(self, number: int) -> IndexPage:
-        """Return a page of links outside of any index. Raises: NotServed, Transient."""
+        """Return a page of links outside of any index. Raises: IndexRefusal, Transient."""
         return self._get_page(self.sources.links[number], HTML_TYPE)
 
     def fetch_file(self, file: IndexFile) -> Path:
-        """Return where the content of a file lies, whole and checked. Raises: NotServed, Transient."""
+        """Return the path of a file, complete and with a checked digest. Raises: IndexRefusal,
+        Transient.
+        """
         path = self._locate_file(file)
         if not path.is_file():
             self._fetch_file(file, None)
         return path
 
     def get_size(self, file: IndexFile) -> int:
-        """Return the bytes of a file. Raises: NotServed, Transient."""
+        """Return the size of a file in bytes. Raises: IndexRefusal, Transient."""
         if self._locate_file(file).is_file():
             return self._locate_file(file).stat().st_size
         return file.size if file.size is not None else self._measure_size(file)
 
     def load_part(self, file: IndexFile, first: int, last: int) -> bytes:
-        """Return bytes of a file, of which it has so many. Raises: NotServed, Transient."""
+        """Return the bytes from `first` to `last` of a file, which must have them.
+
+        Raises: IndexRefusal, Transient.
+        """
         assert 0 <= first <= last < first + MOST_PART_BYTES
         whole = self._locate_file(file)
         key = _hash_text(f'{file.url}\n{file.sha256}\n{first}-{last}')
@@ -120,7 +126,9 @@ class PackageIndex:
         return answer.content
 
     def fetch_metadata(self, file: IndexFile) -> Path:
-        """Return where the metadata lie that stand beside a wheel (PEP 658). Raises: NotServed, Transient."""
+        """Return the path of a wheel's separate metadata file (PEP 658). Raises: IndexRefusal,
+        Transient.
+        """
         key = _hash_text(f'{file.url}\n{file.sha256}')
         path = self._home / 'metadata' / key  # own name: a digest
         if not path.is_file():
@@ -138,7 +146,7 @@ class PackageIndex:
         with self._guard:
             entry = self._pages.pop(url, None)
             if entry is not None:
-                self._pages[url] = entry  # used last
+                self._pages[url] = entry  # most recently used
         if entry is None or entry.until < time.monotonic():
             entry = _CachedPage(
                 until=time.monotonic() + _FRESH_SECONDS, page=self._fetch_page(url, accept)
@@ -175,7 +183,7 @@ class PackageIndex:
             raise Transient(f'the package index answers with no page of files: {error}') from error
 
     def _fetch_file(self, file: IndexFile, part: tuple[int, int] | None) -> FetchAnswer | None:
-        """Return a part of it; None where the whole file lies in its place now."""
+        """Return a part of a file; None if the whole file was fetched into the cache instead."""
         path = self._locate_file(file)
         path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix='.new-') as new:
@@ -211,7 +219,11 @@ class PackageIndex:
 
 @functools.cache
 def get_machine_index() -> PackageIndex:
-    """Return the indexes that this machine's uv asks. Fatal where they cannot be asked by us."""
+    """Return the indexes configured for this machine's uv.
+
+    Raises:
+        Fatal: coevo cannot access them
+    """
     return PackageIndex(uv.load_sources(), find_cache_folder() / 'pythons/index')
 
 
@@ -234,7 +246,7 @@ def _check_digest(digest: str, wanted: str | None) -> None:
 
 
 def _write_cached(place: Path, content: bytes) -> None:
-    """Write a file of the cache, whole or not at all; a loss of power may take it."""
+    """Write a file of the cache completely or not at all; it may be lost with the power."""
     place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=place.parent, prefix='.new-') as new:
         new.write(content)
@@ -254,7 +266,7 @@ def _make_metadata_url(url: str) -> str:
 
 
 def _add_login(url: str, logins: Mapping[str, str]) -> str:
-    """Return an address with the login that is known for its host, unless it has one."""
+    """Return an address with the credentials known for its host, unless it has some."""
     parts = urlsplit(url)
     if '@' in parts.netloc:
         return url
@@ -263,7 +275,7 @@ def _add_login(url: str, logins: Mapping[str, str]) -> str:
 
 
 def _load_logins() -> dict[str, str]:
-    """Return the logins of ~/.netrc by host: uv would use them, too."""
+    """Return the credentials of ~/.netrc by host, as uv uses them, too."""
     try:
         known = netrc(os.environ.get('NETRC')).hosts
     except (OSError, NetrcParseError):

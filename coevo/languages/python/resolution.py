@@ -1,12 +1,13 @@
-"""Requirements of an old revision made exact: a list of workarounds, tried in order until uv agrees.
+"""Resolve the requirements of an old revision to exact versions, by workarounds tried in order.
 
-First with the versions of the new commit's lock, where it has one; what it pins and has no wheel is not
-held to it, and a lock that leaves no solution is left aside. Dates are those of the pair's new commit
-for both ends. What was measured to fail, and what cures it: a
-package that was taken away and uploaded again later has a date of its own (uv's answer names it; of
-`atomicwrites` it is known, since uv takes an old pytest rather than complain); a year later, since old
-packages lean on tools that came after them; a test requirement that is not there, or has no wheel, left
-out.
+The first attempt uses the lock of the new commit, if there is one. A pinned version without a wheel
+is unpinned, and a lock without a solution is ignored. Both revisions are resolved at the date of
+the pair's new commit. Known failures and their workarounds:
+
+    a package that was removed and uploaded again later gets a date of its own: uv's error names it;
+        for `atomicwrites` it is a constant, since uv silently chooses an old pytest instead
+    old packages depend on tools that were released after them: resolve a year later
+    a test requirement that does not exist, or has no wheel, is left out
 """
 
 from __future__ import annotations
@@ -24,20 +25,21 @@ from coevo.languages.python.requirements.stated import Needs, get_requirement_na
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
 
-# The oldest that heeds `-o`; what the project itself asks for counts beside it.
+# The oldest version that honours `-o`; the project's own requirement applies as well.
 PYTEST = 'pytest>=3.2'
 
-# Taken from the index and uploaded again on that day, and required by every pytest before 7.2.
+# Deleted from the index and uploaded again on that day, and required by every pytest before 7.2.
 _AGAIN = {'atomicwrites': datetime(2022, 7, 9, tzinfo=UTC)}
 
-# uv tries versions until its time or memory is used up. Other attempts would do the same.
+# uv tries versions until its time or memory is used up; other attempts would end in the same way.
 RESOLVES_TOO_LONG = 'resolution_too_long'
 
 _PYTEST_LOOSENED = 'loosened-pytest'
 _DAY, _YEAR = timedelta(days=1), timedelta(days=366)
 _MOST_CURES = 24
 
-# Of uv's words these steer what is tried next, and name a requirement. Whether a network was at fault they do not say.
+# These messages of uv name a requirement and select the next workaround. They do not reveal whether
+# the network failed.
 _REUPLOADED = re.compile(
     r'^\s*hint: `([\w.-]+)` was filtered by `exclude-newer`.*?published at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)',
     re.ASCII | re.MULTILINE,
@@ -53,7 +55,7 @@ _NAMED = re.compile(r'(?:and you require|versions of|only) ([A-Za-z0-9][\w.-]*)'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedRequirements:
-    """Exact versions with hashes; `wheels` holds what was built for it; `workarounds` says how."""
+    """Exact versions with hashes, the folder of built wheels, and the workarounds applied."""
 
     text: str
     wheels: Path | None = None
@@ -62,15 +64,20 @@ class LockedRequirements:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolutionFailure:
-    """reason  short and the same each time: `requirements:NAME`, `needs_compiler:NAME`"""
+    """Why requirements could not be resolved.
+
+    reason  short and stable: `requirements:NAME`, `needs_compiler:NAME`
+    """
 
     reason: str
     output: str = ''
 
 
 MakeWheel = Callable[[str, tuple[str, ...], datetime], Path | str]
-"""Builds a wheel of a package that has none, for some requirements and a date: the folder of wheels,
-else why not."""
+"""Builds a wheel for a package without one, given its name, all requirements and a date.
+
+The result is the folder of wheels, else the reason why there is none.
+"""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,7 +89,8 @@ class _ResolutionAttempt:
     wheels: Path | None = None
     workarounds: list[str] = field(default_factory=list)
     reason: str = 'requirements'
-    whole: bool = False  # whether it is given up rather than that a requirement is left out
+    # whether this attempt fails as a whole instead of leaving out a requirement
+    whole: bool = False
 
 
 def resolve_requirements(
@@ -93,11 +101,12 @@ def resolve_requirements(
     sandbox: Sandbox,
     more: tuple[str, ...] = (),
 ) -> LockedRequirements | ResolutionFailure:
-    """Return exact versions of what is needed on a day, else why there are none.
+    """Return exact versions of the requirements at a date, else why there are none.
 
-    more  requirements of ours, beside pytest
+    more  requirements of coevo, besides pytest
 
-    Raises: Transient where the package index cannot be reached.
+    Raises:
+        Transient: the package index cannot be reached
     """
     first: ResolutionFailure | None = None
     for attempt in _list_attempts(needs, day, more):
@@ -151,9 +160,10 @@ def _list_attempts(
 
 
 def _loosen_lists(needs: Needs) -> set[str]:
-    """Requirements, without versions where a list pins what the lock of the new commit does: lists are locks.
+    """Return the requirements without exact versions of packages that the new lock pins.
 
-    What a project that has a name requires to run is what it says of itself.
+    Requirement lists with exact versions are locks. The runtime requirements of a named project are
+    its own statement and stay as they are.
     """
     pinned = {get_requirement_name(line) for line in needs.pins}
     lists = needs.tests if needs.name else (*needs.runtime, *needs.tests)
@@ -166,7 +176,7 @@ def _find_reupload_dates(before: datetime) -> dict[str, datetime]:
 
 
 def _drop_versions(line: str) -> str:
-    """A requirement without its versions, which may be those of a pytest that is too old for us."""
+    """Return a requirement without versions; these may need a pytest too old for coevo."""
     name, mark, marker = line.partition(';')
     bare = re.match(r'[\w.-]+\s*(\[[^\]]*\])?', name)
     return f'{bare[0] if bare else name}{mark}{marker}'
@@ -203,7 +213,7 @@ def _compile_with_workarounds(
 def _work_around(
     attempt: _ResolutionAttempt, said: str, runtime: set[str], make_wheel: MakeWheel
 ) -> bool:
-    """Change an attempt by what uv said; False where nothing is known to help."""
+    """Change an attempt according to uv's message; return False if no workaround is known."""
     if again := _REUPLOADED.search(said):
         name = canonicalize_name(again[1])
         if name not in attempt.apart:
@@ -233,7 +243,10 @@ def _work_around(
 
 
 def _unpin(attempt: _ResolutionAttempt, name: str) -> bool:
-    """Take another version than the lock's: to build it may take an hour, or a compiler."""
+    """Drop the lock's version of a package; to build it may take an hour, or a compiler.
+
+    Return False if the lock does not pin it.
+    """
     remaining = [line for line in attempt.pins if get_requirement_name(line) != name]
     if len(remaining) == len(attempt.pins):
         return False
@@ -243,7 +256,7 @@ def _unpin(attempt: _ResolutionAttempt, name: str) -> bool:
 
 
 def _leave_out(attempt: _ResolutionAttempt, name: str, runtime: set[str]) -> bool:
-    """Do without a requirement that only tests have."""
+    """Drop a requirement that only tests have; return False if there is none to drop."""
     remaining = [
         line for line in attempt.lines if get_requirement_name(line) != name or line in runtime
     ]

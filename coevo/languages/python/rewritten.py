@@ -1,6 +1,6 @@
-"""Test files as pytest rewrites them, made once by an environment's own pytest, not by each process.
+"""Test files as pytest rewrites them, made once by an environment's pytest, not by each process.
 
-They lie where pytest would have kept them itself. Nothing of the project is run to make them.
+They are placed where pytest itself would cache them. No project code runs to make them.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from coevo.sandboxes.sandbox import Sandbox
 _BYTES = 256 << 20
 _MOST_KEPT = 1 << 12
 
-# Of what is rewritten for it, pytest itself keeps no count.
+# With this setting assertions are rewritten in another way, which pytest's cached files do not
+# record.
 _PASS_HOOK = b'enable_assertion_pass_hook'
 
 _Key = tuple[str, str, str, bytes]
 
 Said = tuple[object, object]
-"""How the name of a file ends, and Base64 of what is in it, None where it is left to pytest."""
+"""The ending of a file name, and its content in Base64; None if it is left to pytest."""
 
 Ask = Callable[[Sequence[tuple[str, str]]], Sequence[Said] | None]
-"""Of paths and Base64 of texts, what is said of each; None where there is nobody to be asked."""
+"""From pairs of path and text (in Base64) to an answer for each; None if no process can answer."""
 
 
 class RewrittenTestCache:
-    """Kept by interpreter, pytest, path and text. Safe from several threads."""
+    """Rewritten test files by interpreter, pytest, path and text. Thread-safe."""
 
     def __init__(self, sandbox: Sandbox, programs: Path) -> None:
         self._sandbox, self._programs = sandbox, programs
@@ -48,10 +49,10 @@ class RewrittenTestCache:
     def list_files_beside(
         self, files: Files, tests: frozenset[str], installed: InstalledPackages, ask: Ask
     ) -> dict[str, tuple[str, bytes]]:
-        """Files to lie beside test files, as `files` has them.
+        """Return the files to place beside test files, in the form of `files`.
 
-        tests  paths of the tests' side whose texts are nobody's edits
-        ask    what is asked first: a process that is cheaper than one in a sandbox of its own
+        tests  paths of test files that are not edited
+        ask    asked first: a process that is cheaper than one in a sandbox of its own
         """
         if any(
             posixpath.basename(path) in SETTINGS and _PASS_HOOK in text
@@ -99,14 +100,17 @@ class RewrittenTestCache:
     def _rewrite_in_sandbox(
         self, rows: Sequence[tuple[str, str]], installed: InstalledPackages
     ) -> list[tuple[str, bytes] | None]:
-        """Where there is no answer nothing is kept: each process does it again, as pytest has it."""
+        """Rewrite test files in a sandbox.
+
+        Without an answer nothing is kept for them, and pytest rewrites them in each process.
+        """
         setup = PythonSetup(installed=installed, programs=self._programs)
         with self._sandbox.start(make_rewriter_job(setup)) as process:
             try:
                 process.stdin.write(process.translate_for_job(json.dumps([SECONDS, rows])).encode())
                 process.stdin.close()
             except BrokenPipeError:
-                pass  # its silence is the answer
+                pass  # its missing output tells
             output = process.stdout.read(_BYTES)
             process.wait(timeout=None)
         return _parse_output(output, len(rows))
@@ -114,7 +118,10 @@ class RewrittenTestCache:
 
 @functools.lru_cache(maxsize=64)
 def _get_pytest_version(locked: str) -> str:
-    """Which one an environment has, by version and hashes: nothing else has a say in what it makes of a text."""
+    """Return the version and hashes of an environment's pytest.
+
+    They determine how it rewrites a text.
+    """
     return next(
         ' '.join(package) for package in list_packages(locked) if package[0].startswith('pytest==')
     )

@@ -1,4 +1,4 @@
-"""What a run has once, whatever interpreters it uses: a sandbox, a folder, environments that were made."""
+"""The parts that a run makes once for all interpreters: sandbox, folder, environments."""
 
 from __future__ import annotations
 
@@ -36,17 +36,18 @@ from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.folders import find_cache_folder
 
-# Where virtual environments had it of themselves, until 3.12: `pkg_resources` is of it.
+# The last feature release whose virtual environments came with setuptools, which has
+# `pkg_resources`.
 _LAST_WITH_SETUPTOOLS = (3, 11)
 
 _Key = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str, datetime]
 
 EndKey = tuple[str, str, date | None, tuple[tuple[str, ...], ...]]
-"""Revision, interpreter, day, and what its modules are pinned to."""
+"""Revision, interpreter, day, and the pins of its modules."""
 
 
 class PythonRunContext:
-    """Opened for one repository; what it holds is closed with the stack. Safe from several threads."""
+    """The context of a run over one repository; the stack closes what it holds. Thread-safe."""
 
     def __init__(
         self,
@@ -65,7 +66,7 @@ class PythonRunContext:
         self._wheels = 0
         self._libraries: dict[str, bool] = {}
         self.checked: dict[tuple[str, str, bytes], CheckedSource] = {}
-        self.lock = threading.Lock()  # of what was checked
+        self.lock = threading.Lock()  # guards `checked`
         self.byte_code = ByteCodeCache(self.sandbox, self.programs)
         self.rewritten = RewrittenTestCache(self.sandbox, self.programs)
         self._clocks: dict[str, ProcessClock] = {}
@@ -75,13 +76,13 @@ class PythonRunContext:
         self._lock = threading.Lock()
 
     def forget_revision(self, rev: str) -> None:
-        """What was found out of a revision; environments are the requirements' alone."""
+        """Forget a revision; environments are kept, as they depend on requirements only."""
         for key in [key for key in self.ends if key[0] == rev]:
             self.ends.pop(key, None)
         self.trees.forget_revision(rev)
 
     def has_library(self, name: str) -> bool:
-        """Whether a library of ours could be compiled here; it lies with our programs then."""
+        """Return whether a C library could be compiled; if so, it is among the programs now."""
         with self._lock:
             if name not in self._libraries:
                 compiled = compile_library(name)
@@ -93,14 +94,14 @@ class PythonRunContext:
             return self._libraries[name]
 
     def get_coverage_folder(self, interpreter: Interpreter) -> str:
-        """Where test processes find coverage.py; Transient where it cannot be had."""
+        """Return the folder of coverage.py in the sandbox. Raises: Transient."""
         with self._lock:
             return f'{PROGRAMS}/{copy_coverage_into(self.programs, interpreter, self.sandbox)}'
 
     def get_clock_variables(
         self, installed: InstalledPackages, start: datetime
     ) -> Mapping[str, str] | None:
-        """The variables of a process whose clock starts at a date; None where it cannot be set."""
+        """Return the variables of a process whose clock starts at a date; None if impossible."""
         setup = PythonSetup(installed=installed, programs=self.programs)
         preload = (f'{PROGRAMS}/{SLEEP}.so',) if self.has_library(SLEEP) else ()
         new_clock = ProcessClock(self.sandbox, functools.partial(make_clock_job, setup), preload)
@@ -111,7 +112,7 @@ class PythonRunContext:
     def get_environment(
         self, needs: Needs, interpreter: Interpreter, when: datetime | None
     ) -> InstalledPackages | ResolutionFailure:
-        """What a module's tests need, installed; each set once for a day."""
+        """Return the installed requirements of a module's tests, installed once per day."""
         day = (when or datetime.now(UTC)).replace(hour=0, minute=0, second=0, microsecond=0)
         day = max(day, _compute_settled_date(interpreter))
         key = (needs.runtime, needs.tests, needs.pins, interpreter.version, day)
@@ -133,6 +134,7 @@ class PythonRunContext:
         wheels = WheelMaker(self.sandbox, self.programs, folder)
 
         def make(name: str, lines: tuple[str, ...], before: datetime) -> Path | str:
+            """Build a wheel for a package without one."""
             return wheels.make_wheel(name, lines, before, interpreter)
 
         locked = resolve_requirements(needs, interpreter, day, make, self.sandbox, more)
@@ -140,19 +142,19 @@ class PythonRunContext:
             environment: InstalledPackages | ResolutionFailure = locked
         else:
             environment = install_locked(locked, interpreter, self.sandbox)
-        with suppress(Transient):  # traces, which need it, come when nobody asks a network any more
+        with suppress(Transient):  # traces need it, but they are made when there may be no network
             ensure_coverage_package(interpreter, self.sandbox)
         return environment
 
 
 def _compute_settled_date(interpreter: Interpreter) -> datetime:
-    """From when on packages knew an interpreter; what is older is of no use to it."""
+    """Return the date from which on packages supported an interpreter."""
     day = RELEASED[interpreter.feature] + SETTLED
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
 def copy_programs(folder: Path) -> Path:
-    """A copy of our programs that sandboxes can see, wherever coevo is installed."""
+    """Copy the programs to a folder that sandboxes can see, wherever coevo is installed."""
     folder.mkdir(mode=0o755)
     for source in sorted(Path(str(inside.__file__)).parent.glob('*.py')):
         shutil.copyfile(source, folder / source.name)
@@ -162,17 +164,16 @@ def copy_programs(folder: Path) -> Path:
 
 
 def _hash_programs(folder: Path) -> str:
-    """Of our programs, on which verdicts rest, too."""
+    """Return a digest of the programs, as verdicts depend on them, too."""
     digest = hashlib.sha256()
     for file in sorted(folder.iterdir()):
         digest.update(file.read_bytes() + b'\0')
     return digest.hexdigest()
 
 
-# coverage.py, which counts lines and branches: for each interpreter the newest release that it
-# can run.
+# coverage.py counts lines and branches. Each interpreter has the newest release that supports it.
 #
-# The releases are fixed, so that the same test covers the same wherever it is run.
+# The releases are fixed, so that a test has the same coverage wherever it is run.
 
 NAME = 'coverage'
 
@@ -186,20 +187,22 @@ _RELEASES: dict[Feature, str] = {
 _NEWEST = '7.17.3'
 _BEFORE = datetime(2026, 11, 20, tzinfo=UTC)
 
-# Of what is installed, what is needed: no programs, nothing that starts with an interpreter.
+# The needed parts of the installation: no programs, and nothing that starts with an interpreter.
 _PARTS = (NAME, f'{NAME}.libs')
 
 
 def choose_release(interpreter: Interpreter) -> str:
+    """Return the release of coverage.py for an interpreter."""
     return _RELEASES.get(interpreter.feature, _NEWEST)
 
 
 def name_folder(interpreter: Interpreter) -> str:
+    """Return the name of the folder with coverage.py for an interpreter."""
     return f'{NAME}-{choose_release(interpreter)}-{interpreter.release}'
 
 
 def ensure_coverage_package(interpreter: Interpreter, sandbox: Sandbox) -> Path:
-    """A folder of the tool cache with the package, fetched once; Transient where it cannot be had."""
+    """Return the folder of the tool cache with the package, fetched once. Raises: Transient."""
     home = find_cache_folder() / 'pythons/coverage'
     target = home / name_folder(interpreter)
     if not target.is_dir():
@@ -220,7 +223,7 @@ def ensure_coverage_package(interpreter: Interpreter, sandbox: Sandbox) -> Path:
 
 
 def copy_coverage_into(programs: Path, interpreter: Interpreter, sandbox: Sandbox) -> str:
-    """The name of the package's folder among our programs, where sandboxes see it."""
+    """Copy the package among the programs, where sandboxes see it, and return its folder's name."""
     name = name_folder(interpreter)
     if not (programs / name).is_dir():
         shutil.copytree(ensure_coverage_package(interpreter, sandbox), programs / name)

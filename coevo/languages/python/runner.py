@@ -1,9 +1,9 @@
-"""What a process that runs tests of a cell is told, in a sandbox of its own or in an open one.
+"""Send runs to test processes, in a sandbox of their own or in an open session.
 
-A controller above the test process says what it hears from it, under the run's nonce, which the test process does
-not know (`inside/controller.py`). In an open sandbox each run is a process that a zygote forks (`inside/session.py`):
-who has imported pytest once need not do so for each run. It refuses a tree that hides what pytest imports, and an
-environment that cannot be forked.
+A controller above the test process repeats its events under the nonce of the run, which the test
+process does not know (`inside/controller.py`). In an open session each run is a process forked from
+a zygote (`inside/session.py`), so that pytest is imported only once. A session refuses a tree that
+hides modules of pytest, and an environment that cannot be forked.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from coevo.sandboxes.sandbox import Job, Sandbox
 
 LOADING_SECONDS = 300.0
 
-# Each holds a process that has imported pytest; a pair needs one for each hash seed.
+# Each session holds a process with pytest imported; a pair needs one for each hash seed.
 _MOST_SESSIONS = 4
 _CPU_MARGIN_SECONDS = 10
 
@@ -42,13 +42,13 @@ PythonRunResult = RunResult[PythonProcessReport]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonTestRun:
-    """A request to a test process. Fulfils `coevo.languages.core.test_runs.TestRun`.
+    """A request to a test process. Implements `coevo.languages.core.test_runs.TestRun`.
 
-    tree              the archive of the tree that it is run in; None where it needs none
+    tree              the archive of the tree to run in; None if none is needed
     limits            CPU seconds for each target
-    most_cpu_seconds  for all of them
-    watched           files of which the observer is to see the lines, and how many they have; None: there is
-                      no observer
+    most_cpu_seconds  for all targets together
+    watched           files whose executed lines are observed, with their numbers of lines;
+                      None: without an observer
     """
 
     request: Mapping[str, Any]
@@ -61,12 +61,15 @@ class PythonTestRun:
 
     @property
     def bounds(self) -> CpuBounds[int]:
+        """The CPU limits of the targets and of loading."""
         return CpuBounds(tests=dict(enumerate(self.limits)), loading=LOADING_SECONDS)
 
     def make_report(self, key: str) -> PythonProcessReport:
+        """Return an empty report for the run."""
         return PythonProcessReport(targets=[TargetReport() for _ in self.limits], key=key)
 
     def make_order(self, nonce: str, key: str) -> str:
+        """Return the line of JSON for the controller's standard input."""
         observed: dict[str, object] | None = None
         if self.watched is not None:
             lines = [[path, count] for path, count in sorted(self.watched.items())]
@@ -77,7 +80,10 @@ class PythonTestRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionKey:
-    """roots, folder  as `launch.make_test_job` has them"""
+    """The properties that runs of one session share.
+
+    roots, folder  as in `launch.make_test_job`
+    """
 
     site: Path
     interpreter: str
@@ -90,12 +96,12 @@ PythonSessions = Sessions[SessionKey, PythonTestRun, PythonProcessReport]
 
 
 def make_sessions(sandbox: Sandbox) -> PythonSessions:
-    """Those of a thread, none of which is open yet."""
+    """Return the sessions of one thread; none is open yet."""
     return Sessions(sandbox, _MOST_SESSIONS)
 
 
 class PythonSessionOrders:
-    """Fulfils `coevo.languages.core.sessions.SessionOrders`."""
+    """Implements `coevo.languages.core.sessions.SessionOrders`."""
 
     def __init__(self, key: SessionKey, setup: PythonSetup) -> None:
         self._key, self._setup = key, setup
@@ -103,19 +109,21 @@ class PythonSessionOrders:
         self._tree: Path | None = None
 
     def make_session_job(self) -> Job:
+        """Return the job of a session."""
         key = self._key
         return make_session_job(
             self._setup, key.folder, key.roots, alone=key.alone, seconds=SESSION_SECONDS
         )
 
     def make_session_head(self) -> bytes:
+        """Return the first line of a session's standard input."""
         head = {'command': make_worker_command(), 'packages': PACKAGES, 'options': BLOCKED}
         return json.dumps(head).encode() + b'\n'
 
     def make_session_order(
         self, run: PythonTestRun, nonce: str, key: str, mark: str
     ) -> tuple[bytes, ...]:
-        """With the archive where the session has another one."""
+        """Return the order for a run, with the archive if the session has another tree."""
         archive = None
         if run.tree is not None and run.tree != self._tree:
             archive, self._tree = run.tree.read_bytes(), run.tree

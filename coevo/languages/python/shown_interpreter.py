@@ -1,4 +1,4 @@
-"""Where a sandbox sees an interpreter: at its own place below /usr, else at /python."""
+"""The place of an interpreter in the sandbox: its own path below /usr, else /python."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from coevo.languages.python.interpreters import Interpreter, ensure_open_prefix
 from coevo.languages.python.places import PYTHON
 from coevo.sandboxes.sandbox import Mount
 
-# Programs that a sandbox shows anyway.
+# The sandbox always shows the programs below this folder.
 _SYSTEM = Path('/usr')
 
 
@@ -19,11 +19,12 @@ def get_sandbox_program(interpreter: Interpreter) -> str:
 
 
 def get_library_variables(interpreter: Interpreter) -> dict[str, str]:
-    """Return the variables of its processes: a copy does not find the library that it was linked with."""
+    """Return the variables for its processes; if moved, it does not find its shared library."""
     return {} if _is_system(interpreter) else {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
 
 
 def list_interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
+    """Return the mounts that make an interpreter visible."""
     if _is_system(interpreter):
         return ()
     return (Mount(source=ensure_open_prefix(interpreter), target=PYTHON),)

@@ -1,9 +1,10 @@
-"""The files of a cell whose code is run from byte code, whatever texts lie beside it.
+"""The files of a cell whose code runs from byte code, whatever source texts are beside it.
 
-In Python sources are the code. So that a test can tell nothing of a cell by its texts, each source has the
-text that is shown, and the byte code of the cell's own; an import takes the latter, since its head has
-the date and size of the former (https://docs.python.org/3/reference/import.html#cached-bytecode-invalidation). A source that is not
-shown has byte code alone. One that is shown and is none of the cell's cannot be imported.
+In Python the sources are the code. To keep a test from identifying its cell by the texts, each
+source has the text that is shown, with the byte code of the cell's own source. An import uses the
+byte code, since its header has the date and size of the shown text
+(https://docs.python.org/3/reference/import.html#cached-bytecode-invalidation). A source that is not
+shown has byte code alone. A shown source that the cell lacks cannot be imported.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from coevo.languages.packed_files import SECONDS, Files
 _ABSENT = b'raise ModuleNotFoundError("No module named %r" % __name__, name=__name__)\n'
 _PACKAGE = '__init__.py'
 
-# Up to 3.6 the head of byte code has no word for flags (PEP 552).
+# Up to 3.6 the header of byte code has no flags (PEP 552).
 _OLDEST_WITH_FLAGS = (3, 7)
 
 Compile = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
-"""Magic number and marshalled code of sources, by path."""
+"""From sources to their magic number and marshalled code, by path."""
 
 
 def select_sources(files: Files, tests: frozenset[str]) -> dict[str, bytes]:
-    """Texts of the code among the files of a tree."""
+    """Return the texts of the code among the files of a tree."""
     return {
         path: text
         for path, (mode, text) in files.items()
@@ -41,7 +42,12 @@ def replace_shown_sources(
     feature: tuple[int, int],
     compiled: Compile,
 ) -> dict[str, tuple[str, bytes]]:
-    """files  of the cell; own: its sources; shown: texts of sources, by path"""
+    """Return the files of a cell with replaced sources.
+
+    files  of the cell
+    own    its sources, by path
+    shown  the texts to show, by path
+    """
     others = {path: text for path, text in shown.items() if _may_be_shown(path, own, files)}
     code = compiled({**dict.fromkeys(others, _ABSENT), **own})
     shown_files = {path: entry for path, entry in files.items() if path not in own}
@@ -59,13 +65,16 @@ def replace_shown_sources(
 
 
 def _get_shown_text(path: str, shown: Mapping[str, bytes]) -> bytes | None:
-    """A package is known by its file, which has no text where none is shown."""
+    """Return the text to show.
+
+    A package needs its `__init__.py` to be found, so this file is empty if none is shown.
+    """
     empty = b'' if posixpath.basename(path) == _PACKAGE else None
     return shown.get(path, empty)
 
 
 def _may_be_shown(path: str, own: Mapping[str, bytes], files: Files) -> bool:
-    """Whether a source that is none of the cell's takes no place from one that is."""
+    """Return whether a shown source that the cell lacks would hide none of the cell's."""
     if path in files:
         return False
     folder = posixpath.dirname(path)
@@ -84,6 +93,6 @@ def _get_cache_path(path: str, feature: tuple[int, int]) -> str:
 
 
 def _make_byte_code_entry(feature: tuple[int, int], text: bytes, code: bytes) -> tuple[str, bytes]:
-    """A file of byte code that says it was made of a text."""
+    """Return a byte code file whose header refers to a text."""
     words = (*((0,) if feature >= _OLDEST_WITH_FLAGS else ()), SECONDS, len(text) & 0xFFFFFFFF)
     return '100644', code[:4] + struct.pack(f'<{len(words)}I', *words) + code[4:]

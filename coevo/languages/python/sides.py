@@ -1,11 +1,11 @@
-"""Whose a file is: the tests', or the code's, by the paths of a whole revision alone.
+"""Decide whether a file belongs to the tests or to the code, by the paths of a whole revision.
 
-Tests have: folders named for them, wherever they lie, with all that is in them; files that pytest
-collects by their names, or that hold fixtures. Some names mean the one or the other, since packages
-offer to others what is to be tested with (`click.testing`, `django.test`) or have a part of that name
-(`jinja2.tests`): a folder `testing`, and a folder `test` in a package, are theirs only if such files lie
-below it; `test.py` and `tests.py` in a package are the code's where a test file is named for them
-(`test_tests.py`). Settings of pytest belong to the code, as POMs do in Java.
+To the tests belong folders with a typical name, wherever they are, with all their content; and
+files that pytest collects by name, or that hold fixtures. Some names are ambiguous, since packages
+offer test utilities to others (`click.testing`, `django.test`) or have a part of that name
+(`jinja2.tests`). A folder `testing`, and a folder `test` in a package, belong to the tests only if
+such files are below it. `test.py` and `tests.py` in a package belong to the code if a test file is
+named after them (`test_tests.py`). Settings of pytest belong to the code, as POMs do in Java.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DOUBTFUL_FILES = ('test.py', 'tests.py')
 
 
 def select_test_paths(paths: Collection[str]) -> frozenset[str]:
-    """Those of a revision's paths that belong to its tests."""
+    """Return the paths of a revision that belong to its tests."""
     folders, code = (
         frozenset(_find_testing_folders(paths)),
         frozenset(_find_modules_named_like_tests(paths)),
@@ -33,7 +33,7 @@ def select_test_paths(paths: Collection[str]) -> frozenset[str]:
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a file is named as those are that pytest or unittest collects, or is a conftest."""
+    """Return whether a file is named as pytest or unittest collects it, or is a conftest."""
     return _FILE.fullmatch(path.rpartition('/')[2]) is not None
 
 
@@ -45,7 +45,7 @@ def _belongs_to_tests(path: str, testing: frozenset[str]) -> bool:
 
 
 def _find_testing_folders(paths: Collection[str]) -> Iterator[str]:
-    """Folders of the doubtful names that are the tests'."""
+    """Yield the folders with an ambiguous name that belong to the tests."""
     for path in paths:
         for folder in PurePosixPath(path).parents:
             if folder.name == _IN_PACKAGES_DOUBTFUL:
@@ -58,7 +58,7 @@ def _find_testing_folders(paths: Collection[str]) -> Iterator[str]:
 
 
 def _find_modules_named_like_tests(paths: Collection[str]) -> Iterator[str]:
-    """Modules of packages that have the name of a test file, and a test file of their own."""
+    """Yield modules of packages that are named like test files but have their own test file."""
     names = {path.rpartition('/')[2] for path in paths}
     for path in paths:
         folder, _, name = path.rpartition('/')

@@ -1,7 +1,7 @@
-"""Installed packages, written from the archive that a sandbox made of them.
+"""Write installed packages from the archive that a sandbox made of them.
 
-Equal files of several environments are one file of the tool cache, found by its content, with several names. So a
-hundred environments with the same pytest keep it once.
+Equal files of several environments are hard links to one file of the tool cache, which is found by
+its content. So a hundred environments with the same pytest store it once.
 """
 
 from __future__ import annotations
@@ -27,21 +27,23 @@ _BLOCK = 1 << 20
 _TRIES = 20
 _IN_MEMORY_BYTES = 8 << 20
 
-# The date of all installed files, in seconds since 1970: byte code holds that of its source, and equal files shall be
-# one file.
+# The date of all installed files, in seconds since 1970. Byte code holds the date of its source,
+# and equal files have to be identical.
 DATE = 946684800
 
 
 class SiteFault(ValueError):
-    """Installed packages that are not kept: too large, or with names that are no paths."""
+    """Raised for packages that cannot be stored: too large, or with invalid file names."""
 
 
 def unpack_packages(stream: IO[bytes], folder: Path, shared: Path) -> None:
-    """Write the plain files and the folders of an archive into an empty folder. `shared` keeps the content of all.
+    """Write the regular files and folders of an archive into an empty folder.
 
-    Links and other special files are left out: uv makes none.
+    `shared` holds the content of all files. Links and special files are left out: uv makes none.
 
-    Raises: SiteFault, TarError for what is no whole archive.
+    Raises:
+        SiteFault: the packages are too large or have invalid file names
+        TarError: the archive is damaged
     """
     size = count = 0
     for archive, member in iterate_members(stream):
@@ -61,9 +63,9 @@ def unpack_packages(stream: IO[bytes], folder: Path, shared: Path) -> None:
 
 
 def _link_or_copy(path: SafePath, kept: Path) -> None:
-    """Give a kept file another name. Of two members with one name the first counts."""
+    """Link a stored file to a path. Of two members with one name the first counts."""
     for _ in range(_TRIES):
-        # Another process may put an equal file in its place in this very moment: then the old one is gone.
+        # Another process may replace the stored file by an equal one at this moment.
         with suppress(FileNotFoundError):
             _link_once(path, kept)
             return
@@ -78,18 +80,18 @@ def _link_once(path: SafePath, kept: Path) -> None:
     except FileNotFoundError:
         raise
     except OSError as error:
-        if error.errno == errno.EXDEV:  # the folder is of another file system
+        if error.errno == errno.EXDEV:  # the folder is on another file system
             path.replace_file(kept.read_bytes(), kept.stat().st_mode & 0o777)
             return
         if error.errno != errno.EMLINK:
             raise
-        with kept.open('rb') as content:  # as many names as the file system lets: a copy takes over
+        with kept.open('rb') as content:  # the limit of links is reached: a copy takes over
             _write_file(kept, content, kept.stat().st_mode & 0o777)
         path.add_hard_link(kept)
 
 
 def _store_member(archive: tarfile.TarFile, member: tarfile.TarInfo, shared: Path) -> Path:
-    """Return the kept file with a member's content and rights; a large one is not held in memory."""
+    """Return the stored file with a member's content; a large one is not held in memory."""
     content = archive.extractfile(member)
     assert content is not None, 'a regular file has content'
     rights = 0o755 if member.mode & 0o111 else 0o644
@@ -120,7 +122,7 @@ def _get_shared_path(shared: Path, digest: str, rights: int) -> Path:
 
 
 def _is_complete(place: Path, size: int) -> bool:
-    """Whether a file is there whole: a loss of power may have cut it."""
+    """Return whether a file is complete: a power failure may have truncated it."""
     try:
         return place.stat().st_size == size
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The interpreters that a run may use."""
+"""Provide the interpreters that a run may use, and check this machine for them."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _CAUSE = re.compile('^(cause|Caused by): ')
 
 @dataclass(slots=True)
 class PythonSupply:
-    """Fulfils `coevo.languages.runtimes.Runtimes`. Safe from several threads.
+    """Implements `coevo.languages.runtimes.Runtimes`. Thread-safe.
 
-    brings  whether uv is asked for what the machine lacks, once for each
+    brings  whether to have uv install a missing interpreter, with one attempt for each
     """
 
     known: Sequence[Interpreter] = field(default_factory=find_interpreters)
@@ -39,13 +39,20 @@ class PythonSupply:
 
     @property
     def installable(self) -> Sequence[str]:
+        """The feature releases that can be installed."""
         return tuple(f'{major}.{minor}' for major, minor in RELEASED)
 
     def can_provide(self, version: str) -> bool:
+        """Return whether there is an interpreter of this release, installed now if permitted."""
         return self.get(_parse_feature(version)) is not None
 
     def install(self, release: str) -> Interpreter:
-        """One of a release; Fatal where there is none such, Transient where uv cannot bring it."""
+        """Return an interpreter of a feature release, installed if need be.
+
+        Raises:
+            Fatal: there is no such release
+            Transient: uv could not install it
+        """
         if release not in self.installable:
             raise Fatal(
                 f'there is no Python {release!r}; name one of {", ".join(self.installable)}'
@@ -61,7 +68,7 @@ class PythonSupply:
         return interpreter
 
     def get(self, feature: Feature) -> Interpreter | None:
-        """The machine's, or one that is brought now, if this may be."""
+        """Return an interpreter of a release, installed now if permitted; None without one."""
         with self._lock:
             interpreter = self._find(feature)
             if interpreter is None and self.brings and feature not in self._asked:
@@ -96,7 +103,7 @@ class PythonSupply:
 
 
 def _get_innermost_cause(said: bytes) -> str:
-    """Of what uv says is wrong, the innermost cause."""
+    """Return the innermost cause in an error message of uv."""
     *_, last = ['uv does not say why', *filter(None, said.decode(errors='replace').split('\n'))]
     return escape_controls(hide_credentials(_CAUSE.sub('', last.strip())))[:_MOST_SAID]
 
@@ -108,16 +115,17 @@ def _parse_feature(version: str) -> Feature:
 
 
 def choose_alike(version: str, known: Sequence[Interpreter]) -> Sequence[Interpreter]:
-    """That very one, else those of its feature release, else all."""
+    """Return the interpreters of this version, else those of its feature release, else all."""
     same = [interpreter for interpreter in known if interpreter.version == version]
     near = [interpreter for interpreter in known if interpreter.feature == _parse_feature(version)]
     return same or near or known
 
 
-# What this machine has of what code is run with.
+# The check of this machine for `doctor`.
 
 
 def inspect_machine() -> Iterator[DoctorFinding]:
+    """Yield the findings on uv, Python and the C compiler."""
     yield _check_uv()
     known = [interpreter.release for interpreter in find_interpreters()]
     yield DoctorFinding(

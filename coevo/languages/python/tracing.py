@@ -1,8 +1,9 @@
-"""Traces from what a test process told of its functions, lines and branches.
+"""Make traces from the functions, lines and branches that a test process reported.
 
-A method is executed if it was entered: `type` is the module's name as its path has it, `method` the
-qualified name in it. Lines and branches are coverage.py's (https://coverage.readthedocs.io/en/latest/branch.html): a statement is one
-instruction of its first line, a branch one of several lines that may come next.
+A method is executed if it was entered: `type` is the module's name from its path, `method` the
+qualified name in it. Lines and branches are coverage.py's
+(https://coverage.readthedocs.io/en/latest/branch.html): a statement is one instruction of its first
+line, a branch is one of several possible next lines.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace
 
 
 def make_trace(heard: TargetReport, files: Collection[str], tests: Collection[str]) -> Trace | None:
-    """What a target executed of the code; None for one that did not pass to its end.
+    """Return the code that a target executed; None if it did not pass completely.
 
-    files  those whose lines are wanted
-    tests  those that are none of the code's
+    files  those whose lines are requested
+    tests  those that do not belong to the code
     """
     own = [event for event in heard.recordings if 'loaded' not in event]
     return _build_trace([own], files, tests) if _has_passed(heard) else None
@@ -30,10 +31,10 @@ def make_trace(heard: TargetReport, files: Collection[str], tests: Collection[st
 def make_joint_trace(
     heard: Iterable[TargetReport], files: Collection[str], tests: Collection[str]
 ) -> Trace | None:
-    """What those targets executed that passed to their end, each branch once; None if none did.
+    """Return the code that all passing targets executed together; None if none passed.
 
-    Lines that ran while files were loaded count, as they do for coverage.py: a suite without its
-    imports is none, and nothing else executes them.
+    Each branch counts once. Lines that run while files are loaded count, as they do for
+    coverage.py: they belong to the suite, and nothing else executes them.
     """
     event_lists = [report.recordings for report in heard if _has_passed(report)]
     return _build_trace(event_lists, files, tests) if event_lists else None
@@ -42,7 +43,7 @@ def make_joint_trace(
 def _build_trace(
     told: Sequence[Sequence[dict[str, Any]]], files: Collection[str], tests: Collection[str]
 ) -> Trace:
-    # Two lambdas may begin in one line; there the longer one stands for both.
+    # Two lambdas may begin in one line; the longer one then represents both.
     every = sorted(
         (m for events in told for event in events for m in _parse_methods(event)), key=_get_sort_key
     )
@@ -70,7 +71,7 @@ def _get_sort_key(method: ExecutedMethod) -> tuple[str, int, str, int]:
 
 
 def _parse_methods(event: dict[str, Any]) -> Iterator[ExecutedMethod]:
-    """What is not of the shape that the worker writes is left out."""
+    """Yield the methods of an event; rows of another shape than the worker's are ignored."""
     rows = event.get('functions')
     for row in rows if isinstance(rows, list) else ():
         match row:
@@ -78,7 +79,7 @@ def _parse_methods(event: dict[str, Any]) -> Iterator[ExecutedMethod]:
                 yield ExecutedMethod(
                     type=module_name(file),
                     method=name,
-                    descriptor=str(first),  # a getter and its setter have one name
+                    descriptor=str(first),  # distinguishes a getter from its setter
                     file=file,
                     first_line=first,
                     last_line=last,
@@ -87,10 +88,10 @@ def _parse_methods(event: dict[str, Any]) -> Iterator[ExecutedMethod]:
 
 @dataclass(slots=True, kw_only=True)
 class _LineCounts:
-    """Of one file, by what one or several tests told.
+    """The counts of one file, from one or several tests.
 
-    exits   of lines that have several, how many
-    missed  lines of which that many were not taken: from where, to where; None before anything was told
+    exits   number of exits of each line that has several
+    missed  exits that no test took: from which line, to which line; None before the first event
     """
 
     known: set[int] = field(default_factory=set)
@@ -99,8 +100,8 @@ class _LineCounts:
     missed: set[tuple[int, int]] | None = None
 
     def add_event(self, event: dict[str, Any]) -> None:
-        """What is not of the shape that the worker writes is left out."""
-        if 'loaded' in event:  # lines alone
+        """Add an event; values of another shape than the worker's are ignored."""
+        if 'loaded' in event:  # has no branches
             self.hit |= set(_filter_numbers(event['loaded']))
             return
         self.known |= {line for line in _filter_numbers(event.get('known')) if line > 0}
@@ -110,6 +111,7 @@ class _LineCounts:
         self.missed = missed if self.missed is None else self.missed & missed
 
     def make_covered_lines(self) -> Iterator[CoveredLine]:
+        """Yield each known line with its covered and missed branches."""
         missed = Counter(line for line, _ in self.missed or ())
         for line in sorted(self.known):
             hit, exits = line in self.hit, max(0, self.exits.get(line, 0))

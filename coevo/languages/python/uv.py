@@ -1,7 +1,7 @@
-"""The package installer uv on this machine: where it is, and which indexes its configuration names.
+"""The package installer uv on this machine: its path, and the indexes of its configuration.
 
-On the host it reads nothing but the machine's own configuration. What it does with requirements and packages, which
-strangers wrote, it does in a sandbox (`uv_jobs.py`).
+On the host it reads only the machine's own configuration. Untrusted requirements and packages are
+handled by uv in a sandbox (`uv_jobs.py`).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from coevo.model.errors import Fatal, Transient
 from coevo.storage.folders import find_cache_folder
 
 _SECONDS = 300
-# A machine's own certificate store knows what its network needs; uv's own list does not.
+# The network may need certificates of the machine's own store, which uv's built-in list lacks.
 TRUST = {'UV_SYSTEM_CERTS': 'true', 'UV_NATIVE_TLS': 'true'}
 _EMITTED = re.compile(r'^--(index-url|extra-index-url|find-links) (\S.*)$', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSources:
-    """Where this machine's uv looks for packages.
+    """The places where this machine's uv looks for packages.
 
     indexes  addresses, that of the default index first
     links    addresses of pages with links
-    folders  of this machine, with wheels
+    folders  local folders with wheels
     """
 
     indexes: tuple[str, ...]
@@ -40,7 +40,11 @@ class IndexSources:
 
 
 def find_program() -> str:
-    """Return where uv is: installed beside coevo, made by `make setup`, or on PATH. Fatal without it."""
+    """Return the path of uv: installed beside coevo, made by `make setup`, or on PATH.
+
+    Raises:
+        Fatal: there is none
+    """
     try:
         path = str(importlib.import_module('uv').find_uv_bin())
     except (ImportError, OSError):
@@ -52,15 +56,17 @@ def find_program() -> str:
 
 
 def load_version() -> str:
-    """Return `uv 0.13.9`."""
+    """Return the version of uv: `uv 0.13.9`."""
     done = subprocess.run([find_program(), '--version'], capture_output=True, text=True, check=True)
     return ' '.join(done.stdout.split()[:2])
 
 
 def load_sources() -> IndexSources:
-    """Return what uv's configuration names: files, variables, else its own default.
+    """Return the sources in uv's configuration: files, variables, else its default.
 
-    Raises: Fatal where it names no index that can be asked by HTTP, Transient where uv does not say it.
+    Raises:
+        Fatal: it names no index with an HTTP address
+        Transient: uv failed or did not answer
     """
     words = ('pip', 'compile', '-', '--emit-index-url', '--emit-find-links', '--no-header')
     with tempfile.TemporaryDirectory(prefix='coevo-uv-') as folder:

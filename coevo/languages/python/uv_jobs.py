@@ -1,10 +1,9 @@
-"""uv in a sandbox: requirements made a list of exact versions, and that list installed.
+"""Run uv in a sandbox, to resolve requirements to exact versions and to install these.
 
-Requirements, the pages of an index and the packages are a stranger's. uv reads them where there is no file of the host
-and no network but `index_proxy.py`. It is never let build anything (`--no-build`): what has no wheel is the business
-of `wheels.py`.
-
-Whether trouble of ours kept uv from an answer is known from the proxy. No word of uv's decides that.
+Requirements, index pages and packages are untrusted. uv reads them in a sandbox without files of
+the host and without any network but `index_proxy.py`. It never builds anything (`--no-build`):
+packages without a wheel are handled by `wheels.py`. Whether coevo itself prevented an answer is
+known from the proxy; uv's messages do not decide that.
 """
 
 from __future__ import annotations
@@ -44,20 +43,20 @@ from coevo.storage.folders import find_cache_folder
 _UV, _WHEELS, _LINKS = '/in/uv', '/in/wheels', '/in/links'
 _LIST, _PINS = 'requirements.txt', 'pins.txt'
 
-# The proxy answers once it has a file, however large. Requests that break off are made again.
+# The proxy answers only when it has a whole file. Failed requests are repeated.
 _SETTINGS = {
     'UV_HTTP_TIMEOUT': '1800',
     'UV_PYTHON_DOWNLOADS': 'never',
-    'PYTHONHASHSEED': '0',  # byte code keeps sets in their order
+    'PYTHONHASHSEED': '0',  # it fixes the order of sets in byte code
 }
-# Of the machine's own settings, what says which index counts where several have a package.
+# The machine's own setting for which index counts if several have a package.
 _KEPT = ('UV_INDEX_STRATEGY',)
 
-# What a job prints before anything else: uv's exit status, and the bytes of what it printed that follow.
+# A job first prints uv's exit status, and the sizes in bytes of the two texts that follow.
 _HEAD = re.compile(rb'(\d{1,3}) (\d{1,9}) (\d{1,9})\n')
 _HEAD_BYTES = 32
 _SAID_BYTES = 8 << 20
-# By nobody who kept to a limit: the machine had no memory left.
+# Not killed by one of coevo's limits: the machine ran out of memory.
 _KILLED = 128 + signal.SIGKILL
 _LOCKED = re.compile(r'([A-Za-z0-9][\w.-]*==[\w.+!-]+|    --hash=\w+:[0-9a-f]+)( \\)?', re.ASCII)
 
@@ -96,8 +95,8 @@ tail -c {_SAID_BYTES} ../err > ../said
 echo $status $(wc -c < ../out) $(wc -c < ../said)
 cat ../out ../said
 """
-# What does not compile is left to who imports it. uv would compile, too, but not for Python 3.6, and would give up at
-# files of Python 2.
+# A file that does not compile is left to its importer. uv could compile, too, but not for Python
+# 3.6, and it fails at files of Python 2.
 _HAND_OVER = f"""\
 [ $status = 0 ] || exit 0
 find ../site -exec touch -h -d @{DATE} {{}} +
@@ -108,9 +107,9 @@ tar -c -f - --hard-dereference -C ../site . -C .. .coevo-end
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UvFailure:
-    """Why uv did not do it.
+    """The reason why uv failed.
 
-    said      uv's words
+    output    uv's messages
     exceeded  the limit that it was killed for: 'cpu', 'wall', 'memory'
     """
 
@@ -131,11 +130,12 @@ def compile_requirements(
 ) -> str | UvFailure:
     """Return lines of NAME==VERSION with their hashes, sorted by name.
 
-    before  what was uploaded later is not seen, but for some names, which have dates of their own (`apart`)
-    wheels  a folder of wheels that are seen beside the index
-    pins    versions of what is needed, whoever needs it
+    before  later uploads are ignored; some names have a date of their own (`apart`)
+    wheels  a folder of wheels to use beside the index
+    pins    versions of packages, if anything requires these
 
-    Raises: Transient where the index cannot be reached.
+    Raises:
+        Transient: the index cannot be reached
     """
     words = ['pip', 'compile', '-', *_list_common_options(interpreter)]
     words += ['--generate-hashes', '--no-annotate', '--no-header']
@@ -148,7 +148,7 @@ def compile_requirements(
     files = {_LIST: '\n'.join(requirements), _PINS: '\n'.join(pins)}
     done = _run_uv(sandbox, job, files)
     if isinstance(done, str) and not all(map(_LOCKED.fullmatch, done.splitlines())):
-        return UvFailure(output='a requirement has no version of an index')  # but a place
+        return UvFailure(output='a requirement has no version of an index')  # but a URL or a path
     return done
 
 
@@ -159,9 +159,10 @@ def install_packages(
     target: Path,
     wheels: Path | None = None,
 ) -> UvFailure | None:
-    """Put what a list names into an empty folder, checked against its hashes, and compile it to byte code.
+    """Install a list into an empty folder, check its hashes, and compile it to byte code.
 
-    Raises: Transient where the index cannot be reached.
+    Raises:
+        Transient: the index cannot be reached
     """
     words = [
         'pip',
@@ -223,9 +224,10 @@ def _run_uv(
 ) -> str | UvFailure:
     """Run uv, and return what it prints.
 
-    take  reads what a job that succeeds prints beside that. Raises: SiteFault, TarError
+    take  reads the further output of a successful job; it may raise SiteFault and TarError
 
-    Raises: Transient where a request could not be answered, or the job does not end as it should.
+    Raises:
+        Transient: a request could not be answered, or the job ended abnormally
     """
     proxy = IndexProxy(get_machine_index())
     answer: _UvAnswer | None = None
@@ -268,7 +270,7 @@ class _UvAnswer:
 
 
 def _send_input(process: Process, variables: Mapping[str, str], files: Mapping[str, str]) -> None:
-    """Give a job what its script reads; one that has ended already reads nothing."""
+    """Send a job the input of its script; a job that has already ended is ignored."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode='w') as packed:
         for name, text in files.items():
@@ -282,7 +284,7 @@ def _send_input(process: Process, variables: Mapping[str, str], files: Mapping[s
 
 
 def _receive_answer(stream: IO[bytes]) -> _UvAnswer | None:
-    """Return uv's answer, None for one that breaks off. Raises: SiteFault."""
+    """Return uv's answer; None if it is incomplete. Raises: SiteFault."""
     head = b''
     while not head.endswith(b'\n') and len(head) < _HEAD_BYTES:
         byte = stream.read(1)
@@ -300,7 +302,11 @@ def _receive_answer(stream: IO[bytes]) -> _UvAnswer | None:
 
 
 def _receive_exactly(stream: IO[bytes], size: int) -> bytes | None:
-    """Return so many bytes, None where fewer come. Raises: SiteFault for more than uv may print."""
+    """Return `size` bytes; None if fewer come.
+
+    Raises:
+        SiteFault: the size is above the limit for uv's output
+    """
     if size > _SAID_BYTES:
         raise SiteFault(f'uv prints more than {_SAID_BYTES >> 20} MiB')
     parts: list[bytes] = []

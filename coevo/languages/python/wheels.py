@@ -1,7 +1,7 @@
-"""Wheels of packages that have none: a source distribution is built in the sandbox, without network.
+"""Build wheels for packages that have none, from source distributions, in the sandbox and offline.
 
-What the build needs comes as wheels, of a date at which setuptools had what PEP 517 asks for, and still
-had what old packages ask of it (`setuptools.Feature`, gone in 46).
+The build requirements are installed from wheels. Their date is chosen so that setuptools already
+supported PEP 517, and still had what old packages use (`setuptools.Feature`, removed in 46).
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from coevo.storage.folders import find_cache_folder
 
 NO_WHEEL, NEEDS_COMPILER, NO_SOURCE = 'no_wheel', 'needs_compiler', 'no_source'
 
-# The first day on which setuptools could build what names no backend (40.8.0).
+# The first day on which setuptools could build projects that name no backend (40.8.0).
 EARLIEST = datetime(2019, 3, 1, tzinfo=UTC)
 _LEGACY = 'setuptools.build_meta:__legacy__'
 _TEXT_BYTES = 3 << 20
-_LONGEST_WORD = 4096  # of a command
+_LONGEST_WORD = 4096  # of a command's argument
 _WHEEL_BYTES = 128 << 20
 _COMPILER = re.compile(
     r"(gcc|cc|clang|c\+\+|g\+\+)['\"]? (failed|: No such)|command '[\w.-]*(gcc|cc)'|Python\.h"
 )
-# What old packages have setuptools fetch while they are built (`setup_requires`).
+# Packages that old projects have setuptools fetch during the build (`setup_requires`).
 _PLUGINS = ('pbr', 'setuptools_scm', 'pytest-runner', 'vcversioner', 'cffi')
 _NAME = re.compile(r'[\w.+!-]+\.whl', re.ASCII)
 
 
 class WheelMaker:
-    """Of one set of requirements; `folder` is its own, and holds what was made for it."""
+    """Makes the wheels for one set of requirements; `folder` is its own and holds them."""
 
     def __init__(self, sandbox: Sandbox, programs: Path, folder: Path) -> None:
         self._sandbox, self._programs, self._folder = sandbox, programs, folder
@@ -55,7 +55,7 @@ class WheelMaker:
     def make_wheel(
         self, name: str, lines: tuple[str, ...], before: datetime, interpreter: Interpreter
     ) -> Path | str:
-        """Return the folder of wheels, which has one more now, else why not. Raises: Transient."""
+        """Return the folder of wheels after adding one, else the reason. Raises: Transient."""
         wanted = [line for line in lines if get_requirement_name(line) == name]
         for archive in list_source_archives(name, before, interpreter.feature):
             if all(meets_requirement(archive.version, line) for line in wanted):
@@ -72,7 +72,7 @@ class WheelMaker:
     def _get_or_build_wheel(
         self, archive: SourceArchive, before: datetime, interpreter: Interpreter
     ) -> Path | str:
-        """Return a file of the tool cache, built now or before."""
+        """Return a wheel of the tool cache, built now or before, else why there is none."""
         key = f'{archive.sha256}\0{interpreter.version}'
         home = (
             find_cache_folder() / 'pythons/wheels' / hashlib.sha256(key.encode()).hexdigest()[:24]
@@ -94,7 +94,7 @@ class WheelMaker:
     def _build_wheel(
         self, source: Path, kind: str, day: datetime, interpreter: Interpreter
     ) -> tuple[str, bytes] | str:
-        """Return a wheel's name and content, else why there is none."""
+        """Return the name and content of a wheel, else why there is none."""
         pyproject, setup = self._load_build_files(source, kind, interpreter)
         system = parse_build_system(pyproject)
         packages = install_build_packages(system, setup, day, interpreter, self._sandbox)
@@ -120,7 +120,7 @@ class WheelMaker:
     def _load_build_files(
         self, source: Path, kind: str, interpreter: Interpreter
     ) -> tuple[bytes, bytes]:
-        """Return an archive's pyproject.toml and setup.py; empty where it has none."""
+        """Return pyproject.toml and setup.py of an archive; b'' for a missing one."""
         job = make_source_job(
             interpreter, self._programs, source, kind, ('pyproject.toml', 'setup.py')
         )
@@ -133,7 +133,7 @@ class WheelMaker:
 
 
 def read_to_end(stream: IO[bytes], most: int) -> bytes | None:
-    """Return what a job prints until its end; None for more than so many bytes."""
+    """Return all output of a job; None if it has more than `most` bytes."""
     parts: list[bytes] = []
     size = 0
     while block := stream.read(1 << 16):
@@ -151,7 +151,10 @@ def install_build_packages(
     interpreter: Interpreter,
     sandbox: Sandbox,
 ) -> InstalledPackages | None:
-    """Return what a build needs, by its table `build-system` and its setup.py, as of a day."""
+    """Return the installed build requirements as of a day; None if they cannot be installed.
+
+    They come from the table `build-system`, and from names in setup.py.
+    """
     wanted = [
         requirement for requirement in system.get('requires') or () if isinstance(requirement, str)
     ]
@@ -166,12 +169,15 @@ def install_build_packages(
 
 
 def classify_build_failure(noise: str) -> str:
-    """Whether it was for want of a compiler, by what a build printed: for people, no verdict rests on it."""
+    """Return whether a compiler was missing, according to the output of a build.
+
+    The result is for people; no verdict depends on it.
+    """
     return NEEDS_COMPILER if _COMPILER.search(noise) else NO_WHEEL
 
 
 def parse_build_system(pyproject: bytes) -> dict[str, Any]:
-    """What a pyproject.toml says of how its project is built; nothing where it cannot be read."""
+    """Return the table `build-system` of a pyproject.toml; {} if it cannot be read."""
     try:
         system = tomllib.loads(pyproject.decode(errors='replace')).get('build-system')
     except ValueError:
@@ -179,7 +185,7 @@ def parse_build_system(pyproject: bytes) -> dict[str, Any]:
     return system if isinstance(system, dict) else {}
 
 
-# Source distributions of a package, as the package index names them.
+# Source distributions of a package, as the package index lists them.
 
 _FINAL = re.compile(
     r'.+?-v?(?P<version>\d+(\.\d+)*(\.post\d+)?)(?P<kind>\.tar\.gz|\.zip)', re.ASCII
@@ -203,9 +209,10 @@ class SourceArchive:
 def list_source_archives(
     name: str, before: datetime, feature: Feature
 ) -> tuple[SourceArchive, ...]:
-    """Return those of a package that had been uploaded by then, the newest release first.
+    """Return the source distributions of a package uploaded by a date, the newest release first.
 
-    Raises: Transient where the index cannot be reached.
+    Raises:
+        Transient: the index cannot be reached
     """
     known = [
         archive
@@ -216,9 +223,10 @@ def list_source_archives(
 
 
 def fetch_archive(archive: SourceArchive) -> Path | None:
-    """Return where its bytes lie, which are those that the index names; None where they are gone.
+    """Return the path of an archive, with a checked digest; None if it is gone from the index.
 
-    Raises: Transient where the index cannot be reached.
+    Raises:
+        Transient: the index cannot be reached
     """
     try:
         return get_machine_index().fetch_file(archive.file)
@@ -234,7 +242,7 @@ def _parse_archives(name: str) -> Iterator[SourceArchive]:
     for file in page.files.values():
         named = _FINAL.fullmatch(file.name)
         uploaded = _parse_date(file.uploaded)
-        # Dates are an addition of PEP 700.
+        # Upload dates were added by PEP 700, so a page may lack them.
         if named is None or file.yanked or uploaded is None or file.sha256 is None:
             continue
         yield SourceArchive(

@@ -1,2 +1,5 @@
-"""Our programs inside the sandbox: they run on the interpreter of the code, 3.6 or newer, and know
-nothing of coevo. They are copied into the folder of a run and started by path."""
+"""coevo's programs inside the sandbox.
+
+They run on the interpreter of the code, 3.6 or newer, and cannot import coevo. They are copied into
+the folder of a run and started by path.
+"""

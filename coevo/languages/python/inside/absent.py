@@ -1,8 +1,9 @@
-"""Names that a test file imports and the code lacks, stood in for, so that its other tests can run.
+"""Stand-ins for names that a test file imports and the code lacks, so that its other tests can run.
 
-The counterpart of Java's stubbing compiler. What stands in does nothing while files are loaded: it can be
-called, be a decorator, a base class, a member. Once tests run, any use of it raises `CoevoMissing`.
-It is put into the code's modules, where `hasattr` sees it: only files that do not load get it.
+This is the counterpart of Java's stubbing compiler. While files are loaded, a stand-in does
+nothing: it can be called, or serve as a decorator, a base class or a member. Once tests run, any
+use of it raises `CoevoMissing`. Stand-ins are put into the modules of the code, where `hasattr`
+sees them, so they are used only for files that do not load without them.
 """
 
 import ast
@@ -15,7 +16,7 @@ RUNNING = [False]
 
 
 class CoevoMissing(BaseException):
-    """What a test needs and the code lacks; no `except Exception` swallows it."""
+    """Raised when a test uses a name that the code lacks; `except Exception` does not catch it."""
 
 
 def _raise_if_running(name):
@@ -28,7 +29,7 @@ def _get_full_name(owner):
 
 
 class _StandInType(type):
-    """The type of what stands in, so that it passes where a class is wanted."""
+    """The metaclass of stand-ins: a stand-in is a class, so that it can be used as one."""
 
     def __call__(cls, *args, **kwargs):
         name = _get_full_name(cls)
@@ -77,6 +78,7 @@ class _StandInType(type):
 def _make_raising(function, name):
     @functools.wraps(function)
     def raise_missing(*args, **kwargs):
+        """Raise CoevoMissing in place of the decorated function."""
         raise CoevoMissing(name)
 
     del raise_missing.__wrapped__
@@ -85,13 +87,14 @@ def _make_raising(function, name):
 
 
 def make_stand_in(name):
+    """Return a stand-in: an exception class if the name ends in Error, Exception or Warning."""
     last = name.rpartition('.')[2]
     base = Exception if last.endswith(('Error', 'Exception', 'Warning')) else object
     return _StandInType(last, (base,), {'_coevo_name': name, '__module__': 'coevo_absent'})
 
 
 class _StandInModule(types.ModuleType):
-    """A module that is not there; `from` it anything can be had."""
+    """A stand-in for a missing module; any name can be imported from it."""
 
     def __getattr__(self, member):
         if member.startswith('__') and member.endswith('__'):
@@ -100,9 +103,9 @@ class _StandInModule(types.ModuleType):
 
 
 def add_stand_ins(file, package, tops):
-    """Let the imports of a file find something; modules of `tops` alone, which are the code's.
+    """Add stand-ins for what a file imports in vain from the modules `tops`, those of the code.
 
-    Its functions that name what is not there: class, function, the name.
+    Return (class, function, missing name) for each function of the file that uses one.
     """
     try:
         with open(file, 'rb') as source:
@@ -145,7 +148,7 @@ def _find_users(nodes, owner, names):
 
 
 def _import_or_stand_in(name, tops):
-    """The module, or what stands in for it; None for what is not the code's, or breaks itself."""
+    """Return the module or a stand-in for it; None if it is not the code's or fails to load."""
     if name.partition('.')[0] not in tops:
         return None
     try:
@@ -167,7 +170,7 @@ def _import_or_stand_in(name, tops):
 
 
 def _add_missing_member(module, name):
-    """Whether a module lacks something, which has a stand-in now."""
+    """Return whether the module lacks a name; a stand-in is then added for it."""
     if isinstance(module, _StandInModule):
         return True
     if name == '*' or hasattr(module, name):

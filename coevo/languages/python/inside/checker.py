@@ -1,8 +1,8 @@
-"""Compiles sources, and runs none of them: why one does not compile, else a digest of its program.
+"""Compile sources without running them: return the error, or a digest of the program.
 
-Standard input is JSON, a list of [path, Base64 of the text]; standard output a list of [signature, digest,
-magic number and marshalled code in Base64]. Two sources are one program if their code objects are equal without line tables, names of files and
-docstrings.
+Standard input is a JSON list of [path, Base64 of the text]. Standard output is a list of [error,
+digest, magic number and marshalled code in Base64]. Two sources are the same program if their code
+objects are equal apart from line tables, file names and docstrings.
 """
 
 import ast
@@ -16,11 +16,13 @@ import types
 
 
 def main():
+    """Read the sources from standard input and write the results to standard output."""
     rows = json.load(sys.stdin)
     json.dump([check_source(path, base64.b64decode(text)) for path, text in rows], sys.stdout)
 
 
 def check_source(path, source):
+    """Return [error, None, None] or [None, digest, byte code in Base64] for one source."""
     try:
         whole = compile(source, path, 'exec', dont_inherit=True)
         tree = ast.parse(source)
@@ -36,7 +38,10 @@ def check_source(path, source):
 
 
 def remove_docstrings(tree):
-    """Nothing stands in their place: `from __future__` has to be first."""
+    """Remove all docstrings in place; a body left empty becomes `pass`.
+
+    Elsewhere no `pass` is put in: `from __future__` imports have to stay first.
+    """
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             while ast.get_docstring(node, clean=False) is not None:
@@ -45,6 +50,7 @@ def remove_docstrings(tree):
 
 
 def hash_code(digest, code):
+    """Feed a code object and the code objects nested in it to the digest."""
     for part in (
         code.co_name,
         code.co_code,

@@ -1,5 +1,8 @@
-"""Prints what the clock says, then how many milliseconds three ways to wait for `WAIT` took, by the clock
-that nobody sets: whether a Python whose clock is set can still be relied on."""
+"""Print the time, then how many milliseconds three ways to wait for `WAIT` seconds took.
+
+The waits are measured by the monotonic clock. The output shows whether Python works with a faked
+system clock.
+"""
 
 import select
 import threading
@@ -9,6 +12,7 @@ WAIT = 0.2
 
 
 def main():
+    """Print the four numbers, one per line."""
     print(int(time.time() * 1000))
     for wait in (time.sleep, threading.Event().wait, wait_for_a_pipe):
         start = time.monotonic()
@@ -17,6 +21,7 @@ def main():
 
 
 def wait_for_a_pipe(seconds):
+    """Wait by `select` without any file."""
     select.select([], [], [], seconds)
 
 

@@ -1,8 +1,8 @@
-"""Compiles sources, and runs none of them: the magic number and the marshalled code, as files of byte code
-hold them.
+"""Compile sources without running them, into the content of byte code files without their headers.
 
-Standard input is JSON, a list of [path, Base64 of the text]; standard output a list of Base64. What does
-not compile is code that raises a SyntaxError when it is imported, as its text would.
+Standard input is a JSON list of [path, Base64 of the text]; standard output a list with the magic
+number and the marshalled code of each in Base64. A source that does not compile becomes code that
+raises a SyntaxError when it is imported, as its text would.
 """
 
 import base64
@@ -13,6 +13,7 @@ import sys
 
 
 def main():
+    """Read the sources from standard input and write the byte code to standard output."""
     rows = json.load(sys.stdin)
     answer = [compile_source(path, base64.b64decode(text)) for path, text in rows]
     head = importlib.util.MAGIC_NUMBER
@@ -21,6 +22,7 @@ def main():
 
 
 def compile_source(path, source):
+    """Return the code of a source; if it does not compile, code that raises a SyntaxError."""
     try:
         return compile(source, path, 'exec', dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

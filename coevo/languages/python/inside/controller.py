@@ -1,11 +1,11 @@
-"""The process above a test process: it alone has the channel and its nonce, and runs no project's code.
+"""The parent of a test process: it alone has the channel and its nonce, and runs no project code.
 
-Its standard input has one line of JSON: nonce, command, request, and, where the request is to be observed,
-a key, the number of targets and the watched files with how many lines each has. The test process has a
-pipe and a secret of its own; what it says under that is said again on the channel under the nonce. What its
-observer counted (`observer.c`) is read once it has ended, and said with the key, which the test process
-does not know. Nobody in the sandbox can look into this process, since it cannot be dumped (prctl(2),
-PR_SET_DUMPABLE).
+Its standard input is one line of JSON: nonce, command, request and, if the request is to be
+observed, a key, the number of targets, and the watched files with the number of lines of each. The
+test process has a pipe and a secret of its own. Lines that it writes under the secret are repeated
+on the channel under the nonce. The counts of its observer (`observer.c`) are read after it has
+ended and are sent with the key, which the test process does not know. No other process in the
+sandbox can inspect this one, since it cannot be dumped (prctl(2), PR_SET_DUMPABLE).
 """
 
 import ctypes
@@ -27,6 +27,7 @@ _PR_SET_DUMPABLE = 4
 
 
 def main() -> None:
+    """Run one test process and report its events, its observer's counts and its exit status."""
     forbid_dumping()
     order = json.loads(sys.stdin.buffer.readline())
     nonce = order['nonce'].encode()
@@ -60,11 +61,15 @@ def main() -> None:
 
 
 def forbid_dumping() -> None:
+    """Make this process undumpable, so that no other process can read its memory."""
     ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 class ObserverPage:
-    """What the observer in the test process counts into, as `observer.c` has it; a file without a name."""
+    """The counters that the observer in the test process writes, laid out as in `observer.c`.
+
+    They are in memory shared through an unlinked file.
+    """
 
     HEAD, EACH = 2, 3
 
@@ -81,9 +86,11 @@ class ObserverPage:
         self.descriptor = self.file.fileno()
 
     def make_request(self) -> dict:
+        """Return where the observer finds its counters, for the request of the test process."""
         return {'descriptor': self.descriptor, 'bytes': self.bytes, 'files': self.files}
 
     def load_counts(self) -> dict:
+        """Return the event with the counters and the executed lines of each watched file."""
         words = struct.unpack_from('%dI' % self.words, self.memory)
         counts = words[self.HEAD : self.HEAD + self.EACH * self.targets]
         return {
@@ -100,7 +107,10 @@ class ObserverPage:
 
 
 def relay_events(process: subprocess.Popen, reading: int, secret: bytes, nonce: bytes) -> None:
-    """Until the test process has closed its pipe, or has ended and left it to others."""
+    """Relay events until the test process closes its pipe, or ends while others hold the pipe open.
+
+    After the event "bye" at most LAST_WORDS_SECONDS are left.
+    """
     rest, ended = b'', 0.0
     while True:
         ready = select.select([reading], [], [], 0.1)[0]
@@ -124,7 +134,7 @@ def relay_events(process: subprocess.Popen, reading: int, secret: bytes, nonce: 
 
 
 def wait_for_end(process: subprocess.Popen) -> int:
-    """How it ended; who has nothing more to say and lives on is killed."""
+    """Return the exit status; 0 for a process that has to be killed after LAST_WORDS_SECONDS."""
     try:
         return process.wait(LAST_WORDS_SECONDS)
     except subprocess.TimeoutExpired:
@@ -134,6 +144,7 @@ def wait_for_end(process: subprocess.Popen) -> int:
 
 
 def write_to_channel(line: bytes) -> None:
+    """Write a line to the channel in full."""
     data = line + b'\n'
     while data:
         data = data[os.write(CHANNEL, data) :]

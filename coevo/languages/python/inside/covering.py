@@ -1,9 +1,10 @@
-"""Lines and branches of some files that a test executes, counted by coverage.py as it does by itself: statements
-by their first lines, branches by the lines that they lead to, without what is excluded by its comments.
+"""The lines and branches of given files that a test executes, counted by coverage.py.
 
-coverage.py lies with our programs and in no test's way: while a test runs no module of it is known by its
-name, so that a test finds its own, or none. What ran while files were loaded belongs to no test, and to all
-tests together.
+The counts follow coverage.py's own rules: statements by their first lines, branches by the lines
+that they lead to, without what its comments exclude. coverage.py is in the folder of these programs
+and is hidden from tests: while a test runs, `sys.modules` holds no module of it, so that a test
+imports its own copy or none. Lines that run while files are loaded are not counted for any single
+test, but for all tests together.
 """
 
 import contextlib
@@ -13,13 +14,13 @@ import warnings
 
 _NAME = 'coverage'
 _CORE = 'COVERAGE_CORE'
-# The one that counts branches for all interpreters, and the cheapest that counts lines.
+# The core that counts branches on all interpreters, and the cheapest one that counts lines.
 _BRANCHES = 'ctrace'
 _LINES = 'sysmon' if hasattr(sys, 'monitoring') else _BRANCHES
 
 
 class Counter:
-    """Of the files below a root whose texts are given by path, one test after the other."""
+    """Counts one test after the other, for the files below `root` whose texts are given by path."""
 
     def __init__(self, folder, root, texts):
         self.folder = folder
@@ -28,11 +29,15 @@ class Counter:
         self.modules, self.possible, self.running = {}, {}, None
 
     def begin(self):
+        """Begin to count the lines and branches of a test."""
         self._start(_BRANCHES, branch=True)
 
     def begin_loading(self):
-        """Of what is loaded lines alone are counted, by monitoring where there is any: that costs nothing
-        for all the other files, which may be many."""
+        """Begin to count the lines that run while files are loaded.
+
+        Only lines are counted, by monitoring where Python has it, as this costs nothing for all the
+        other files, which may be many.
+        """
         self._start(_LINES, branch=False)
 
     def _start(self, core, branch):
@@ -44,10 +49,11 @@ class Counter:
             self.running.start()
 
     def end(self):
-        """An event for each file that can be read."""
+        """Return an event with lines and branches for each readable file."""
         return self._stop(_BRANCHES, self._describe_lines_and_branches)
 
     def end_loading(self):
+        """Return an event with the loaded lines for each readable file."""
         return self._stop(_LINES, self._describe_loaded_lines)
 
     def _stop(self, core, told):
@@ -82,7 +88,7 @@ class Counter:
         return sorted(known & reporter.translate_lines(data.lines(path) or ()))
 
     def _read_executable(self, path):
-        """What there is to be executed; None of what coverage.py cannot read."""
+        """Return the executable lines and branches; None if coverage.py cannot parse the file."""
         from coverage.exceptions import CoverageException
         from coverage.parser import PythonParser
         from coverage.python import PythonFileReporter
@@ -90,7 +96,7 @@ class Counter:
         reporter = PythonFileReporter(path, self.running)
         left_out = self.running._exclude_regex('exclude')
         try:
-            # The text at the path is not always there, nor always that of the code which runs.
+            # The file at the path may be missing, or differ from the code that runs.
             parser = PythonParser(text=self.texts[path], filename=path, exclude=left_out)
             parser.parse_source()
             reporter._parser, reporter._source = parser, self.texts[path]
@@ -108,7 +114,7 @@ class Counter:
 
     @contextlib.contextmanager
     def _swap_in_coverage(self, wanted):
-        """As the one that is imported under its name, with the core that is wanted."""
+        """Make coverage.py importable under its name, with the given core, within the block."""
         foreign, core = _list_coverage_modules(), os.environ.get(_CORE)
         self._replace_modules(foreign, self.modules)
         sys.path.insert(0, self.folder)

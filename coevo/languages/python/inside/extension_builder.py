@@ -1,8 +1,8 @@
-"""Builds the C extensions of a project in its own tree, as its `setup.py` says, and tells their files.
+"""Build the C extensions of a project in its own tree by its `setup.py`, and return the files.
 
-Argument: a folder of packages for the build. The answer goes to descriptor 3: a line of JSON, pairs of a path
-from the working folder and the content in base64. All of this is foreign code: it runs in the sandbox,
-without network.
+The argument is a folder of packages for the build. The answer goes to descriptor 3: a line of JSON
+with pairs of a path, relative to the working folder, and its content in Base64. All of this is
+untrusted code: it runs in the sandbox, without network.
 """
 
 import base64
@@ -16,6 +16,7 @@ _SUFFIXES = ('.so', '.abi3.so')
 
 
 def find_libraries():
+    """Return the paths of all shared libraries outside of the folder `build`."""
     paths = set()
     for folder, _, names in os.walk('.'):
         if folder.split(os.sep)[1:2] != ['build']:
@@ -24,6 +25,7 @@ def find_libraries():
 
 
 def main(packages):
+    """Build the extensions and write the new libraries to descriptor 3."""
     os.set_inheritable(3, False)
     site.addsitedir(packages)
     before = find_libraries()

@@ -1,4 +1,4 @@
-"""Sets the observer on the targets of a request, before any code of the project runs (`observer.c`)."""
+"""Set the observer (`observer.c`) on the targets of a request before any project code runs."""
 
 import ast
 import importlib.machinery
@@ -9,14 +9,17 @@ import sys
 import sysconfig
 
 _NAME = 'coevo_observer'
-# Where a generator stands as it yields; since 3.13 it is where it will go on.
+# The instruction at which a generator yields; since 3.13 it is the one at which it will resume.
 _YIELDING = ('YIELD_VALUE', 'YIELD_FROM') + (('RESUME',) if sys.version_info >= (3, 13) else ())
-# How a frame is left that returns; up to 3.11 a profiler is told by what it is given.
+# The instructions that return from a frame; up to 3.11 a profiler gets the returned value instead.
 _RETURNING = ('RETURN_VALUE', 'RETURN_CONST') if sys.version_info >= (3, 12) else ()
 
 
 def watch(request, folder, packages):
-    """packages  the folders of libraries, which are trusted as the environment is"""
+    """Load the observer and give it the targets and files to watch.
+
+    packages  the folders of libraries, which are trusted as the environment is
+    """
     order = request['observed']
     root = os.path.realpath(request['root'])
     targets = []
@@ -29,7 +32,7 @@ def watch(request, folder, packages):
         item if item.endswith(os.sep) else item + os.sep for item in [library, folder, *packages]
     )
     if sysconfig.get_config_var('Py_GIL_DISABLED'):
-        return  # its objects look different: nothing is observed
+        return  # objects have another layout there: nothing is observed
     observer = _load_observer(os.path.join(folder, 'observer.so'))
     observer.watch(
         order['descriptor'],
@@ -42,7 +45,7 @@ def watch(request, folder, packages):
         opcode.opmap.get('YIELD_FROM', -1),
         tuple(_find_native_modules(root)),
     )
-    for name in (_NAME, '_ctypes'):  # the latter is looked at in 3.6 and 3.7 alone
+    for name in (_NAME, '_ctypes'):  # the latter matters for 3.6 and 3.7 alone
         sys.modules.pop(name, None)
 
 
@@ -66,7 +69,7 @@ def _get_opcode_numbers(names):
 
 
 def _find_first_lines(path, owner, name):
-    """Where the code of a function begins, of each that has its name there: at its first decorator."""
+    """Return the first lines of all functions of this name, counting from the first decorator."""
     try:
         with open(path, 'rb') as source:
             tree = ast.parse(source.read())

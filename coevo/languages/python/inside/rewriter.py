@@ -1,9 +1,9 @@
-"""Rewrites assertions as pytest does it, and runs none of what it reads: files of byte code, as pytest itself
-keeps them beside test files.
+"""Rewrite assertions as pytest does, without running the sources, into byte code files.
 
-Standard input is JSON, a date and a list of [path, Base64 of the text]; its argument is the folder of packages.
-Standard output is how the names of such files end, and a list of their content in Base64: null where there
-is something to be told, such as an error or a warning, which is told where the file is imported.
+pytest itself keeps such files beside test files. The argument is the folder of packages. Standard
+input is JSON: a date and a list of [path, Base64 of the text]. Standard output is the ending of the
+names of such files, and a list of their contents in Base64. A content is null if there was an error
+or a warning: it is then reported when the file is imported.
 """
 
 import ast
@@ -17,6 +17,7 @@ import warnings
 
 
 def main():
+    """Read the sources from standard input and write the byte code files to standard output."""
     date, rows = json.load(sys.stdin)
     site.addsitedir(sys.argv[1])
     from _pytest.assertion import rewrite
@@ -26,6 +27,7 @@ def main():
 
 
 def rewrite_source(rewrite, date, path, source):
+    """Return the byte code file of one source in Base64; None after an error or a warning."""
     try:
         with warnings.catch_warnings(record=True) as caught_warnings:
             warnings.simplefilter('always')

@@ -1,13 +1,13 @@
-"""The process above a zygote (`zygote.py`): as the controller is above a test process, for one run after
-the other.
+"""The parent of a zygote (`zygote.py`): it does for many runs what the controller does for one.
 
-Its standard input has a line of JSON, the command of the zygote, the folder of libraries and the first options
-of pytest, then one for each run: nonce, key, mark, request, CPU seconds, the folder, and, where the tree is another one, the length of its
-archive, which follows the line, and the lines of sh that lay it out. Each run is one process that the
-zygote forks, in a tree that is as it was laid out, with empty folders beside it. Where a run leaves anything
-that a next one could see, the tree and the folders are made anew, or the session ends, and the sandbox
-with it. What is said under a run's nonce ends with `over`, whether there may be a next run, and its key, which
-the test process does not know; what it writes to standard error stands between two marks.
+Its standard input is first a line of JSON: the command of the zygote, the folder of libraries and
+the first options of pytest. Then comes a line for each run: nonce, key, mark, request, CPU seconds,
+the folder and, if the tree changes, the length of its archive, which follows the line, and the
+lines of sh that lay it out. Each run is one process that the zygote forks, in a tree as it was laid
+out, with empty folders beside it. If a run leaves anything that a later one could see, the tree and
+the folders are made anew, or the session ends, and the sandbox with it. The events under the nonce
+of a run end with `over`: whether another run may follow, and the key, which the test process does
+not know. The run's standard error is enclosed by two marks.
 """
 
 import contextlib
@@ -28,18 +28,19 @@ controller = importlib.import_module('controller')
 
 WORK, TEMPORARY, SHARED = '/w', '/tmp', '/dev/shm'
 HOME = '/tmp/home'
-COARSE_CLOCK = 5  # clock_gettime(2), CLOCK_REALTIME_COARSE: the one that dates of files are of
-CLOCK_ROUNDING = 1e3  # ns, of seconds as a float; 3.6 has them in no other way
+COARSE_CLOCK = 5  # clock_gettime(2), CLOCK_REALTIME_COARSE: the clock of file dates
+CLOCK_ROUNDING = 1e3  # in ns, of a float in seconds; 3.6 has no clock_gettime_ns
 LEAVING_SECONDS = 0.5
 _TABLES = ('net/udp', 'net/udp6', 'net/raw', 'net/unix', 'net/packet')
-# How many sockets there are, and how many of TCP, with those that only wait for their port to be free. To list
-# them, in net/tcp, the kernel looks through a table of the whole machine: 5 ms.
+# The number of sockets, and of TCP sockets, including those that only wait for their port to be
+# free. To list them in net/tcp takes 5 ms, since the kernel scans a table of the whole machine.
 _COUNTED = {'sockets:': ('used',), 'TCP:': ('inuse', 'tw'), 'TCP6:': ('inuse',)}
 _MODULES = ('.py', '.pyc', '.so')
 _QUEUES = ('sysvipc/msg', 'sysvipc/sem', 'sysvipc/shm')
 
 
 def main() -> None:
+    """Serve the runs on standard input until one leaves traces that cannot be removed."""
     controller.forbid_dumping()
     os.set_inheritable(controller.CHANNEL, False)
     head = json.loads(sys.stdin.buffer.readline())
@@ -67,6 +68,7 @@ def main() -> None:
 
 
 def run_order(zygote: 'Zygote', order: dict, nonce: bytes) -> None:
+    """Run one forked test process and relay its events and its exit status."""
     write_mark(order['mark'])
     reading, writing = os.pipe()
     secret = os.urandom(16).hex()
@@ -85,13 +87,17 @@ def run_order(zygote: 'Zygote', order: dict, nonce: bytes) -> None:
 
 
 def write_mark(text: str) -> None:
+    """Write a mark on a line of its own to standard error."""
     data = ('\n%s\n' % text).encode()
     while data:
         data = data[os.write(2, data) :]
 
 
 class Zygote:
-    """lives  false once it was found to have ended"""
+    """The zygote process, as seen from its parent.
+
+    lives  False once it was found to have ended
+    """
 
     def __init__(self, command: list, words: list) -> None:
         ours, theirs = socket.socketpair()
@@ -107,13 +113,17 @@ class Zygote:
         self.head: dict = head if isinstance(head, dict) else {'ready': False, 'tops': []}
 
     def explain_refusal(self, roots: list) -> 'str | None':
-        """Why no process can be forked for a tree: it would hide what is imported already."""
+        """Return why no process can be forked for a tree; None if one can.
+
+        `tree` means that a module of the tree has the name of a library that is already imported.
+        """
         if not self.lives or not self.head['ready']:
             return 'zygote'
         there = {_get_import_name(entry) for root in roots for entry in os.scandir(root)}
         return 'tree' if there.intersection(self.head['tops']) else None
 
     def fork(self, pipe: int, order: dict) -> 'ForkedProcess':
+        """Send an order with a pipe, and return the forked process."""
         data = json.dumps(order).encode() + b'\n'
         try:
             rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack('i', pipe))
@@ -124,13 +134,13 @@ class Zygote:
         return ForkedProcess(self, self.receive(None))
 
     def wait_for_end(self) -> None:
-        """Wait for it, so that what it has used is counted."""
+        """Wait a moment for its end, so that the resources it used are accounted for."""
         self.talk.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(LEAVING_SECONDS)
 
     def receive(self, seconds: 'float | None') -> object:
-        """The next thing that it says; TimeoutError if it is not said in time, None at its end."""
+        """Return the next message; None at its end. Raises TimeoutError if none comes in time."""
         while b'\n' not in self.rest:
             if not select.select([self.talk], [], [], seconds)[0]:
                 raise TimeoutError
@@ -147,26 +157,31 @@ class Zygote:
 
 
 def _get_import_name(entry: 'os.DirEntry[str]') -> str:
-    """The name under which a folder or file of a root can be imported; '' of what cannot be, as `pytest.ini`."""
+    """Return the import name of an entry of a root; '' for others such as `pytest.ini`."""
     if entry.is_dir():
         return entry.name
     return entry.name.partition('.')[0] if entry.name.endswith(_MODULES) else ''
 
 
 class ForkedProcess:
-    """A process of a zygote's, asked as `subprocess.Popen` is; who cannot be told of has ended by 1."""
+    """A child of the zygote with the interface of `subprocess.Popen`.
+
+    If its end cannot be learned, its exit status is 1.
+    """
 
     def __init__(self, zygote: Zygote, pid: object) -> None:
         self.zygote, self.pid = zygote, pid
         self.status = None if isinstance(pid, int) else 1
 
     def poll(self) -> 'int | None':
+        """Return the exit status; None if it is still running."""
         try:
             return self.wait(0)
         except subprocess.TimeoutExpired:
             return None
 
     def wait(self, seconds: 'float | None' = None) -> int:
+        """Wait for the end and return the exit status. Raises subprocess.TimeoutExpired."""
         if self.status is None:
             try:
                 reply = self.zygote.receive(seconds)
@@ -177,17 +192,18 @@ class ForkedProcess:
 
 
 class SystemState:
-    """What is in memory: processes, sockets, queues."""
+    """System state other than files: processes, sockets, queues."""
 
     def __init__(self) -> None:
         self.before = self.capture()
 
     def capture(self) -> tuple:
+        """Return the current state in comparable form."""
         rows = (self.count_rows(name) for name in (*_TABLES, *_QUEUES))
         return (self.list_processes(), *rows, *self.count_sockets())
 
     def are_as_before(self) -> bool:
-        """Some seconds are left to processes that are about to end."""
+        """Return whether the state is as at the start; wait up to LEAVING_SECONDS for that."""
         end = time.monotonic() + LEAVING_SECONDS
         while self.capture() != self.before:
             if time.monotonic() > end:
@@ -197,10 +213,12 @@ class SystemState:
 
     @staticmethod
     def list_processes() -> frozenset:
+        """Return the ids of all processes."""
         return frozenset(name for name in os.listdir('/proc') if name.isdigit())
 
     @staticmethod
     def count_sockets() -> 'list[str]':
+        """Return the counts of sockets that /proc/net/sockstat has."""
         totals = []
         for name in ('sockstat', 'sockstat6'):
             with contextlib.suppress(OSError), open('/proc/net/' + name) as table:
@@ -211,6 +229,7 @@ class SystemState:
 
     @staticmethod
     def count_rows(name: str) -> int:
+        """Return the number of lines of a table in /proc; 0 if it cannot be read."""
         try:
             with open('/proc/' + name, 'rb') as table:
                 return table.read().count(b'\n')
@@ -219,7 +238,7 @@ class SystemState:
 
 
 class WorkingFolders:
-    """Files: the tree as it was laid out, and folders that are empty when a run begins."""
+    """The tree as it was laid out, and the folders that are empty when a run begins."""
 
     def __init__(self) -> None:
         self.archive, self.script = b'', ''
@@ -227,19 +246,21 @@ class WorkingFolders:
         self.rights = [os.stat(folder).st_mode for folder in (WORK, TEMPORARY, SHARED, HOME)]
 
     def lay_out(self, archive: bytes, script: str) -> None:
+        """Lay out a new tree from an archive, by lines of sh."""
         self.archive, self.script = archive, script
         self.lay_out_again()
 
     def lay_out_again(self) -> None:
+        """Lay out the current tree again and record its state."""
         empty_folder(WORK)
         subprocess.run(['/bin/sh', '-c', self.script], input=self.archive, check=True, cwd='/')
         self.laid = capture_state(WORK)
         latest = max(entry[-1] for entry in self.laid.values())
         while time.clock_gettime(COARSE_CLOCK) * 1e9 <= latest + CLOCK_ROUNDING:
-            time.sleep(0.001)  # what is changed later has another date
+            time.sleep(0.001)  # later changes then have a later date
 
     def restore(self) -> bool:
-        """Whether the next run finds what the first one found."""
+        """Restore the files; return False if the state of the first run cannot be restored."""
         try:
             for folder in (HOME, TEMPORARY, SHARED):
                 empty_folder(folder, HOME)
@@ -252,6 +273,7 @@ class WorkingFolders:
 
 
 def empty_folder(place: str, but: str = '') -> None:
+    """Remove everything in a folder except `but`."""
     for entry in list(os.scandir(place)):
         if entry.is_dir(follow_symlinks=False):
             if entry.path != but:
@@ -261,7 +283,10 @@ def empty_folder(place: str, but: str = '') -> None:
 
 
 def capture_state(place: str) -> dict:
-    """Of all below a folder, by path, what changes with it; the last is when the kernel saw a change."""
+    """Return, by path, status fields of all files below a folder that change with the file.
+
+    The last field is the time of the last change that the kernel recorded.
+    """
     state_by_path, todo = {place: pick_stat_fields(os.stat(place))}, [place]
     while todo:
         for entry in os.scandir(todo.pop()):
@@ -273,6 +298,7 @@ def capture_state(place: str) -> dict:
 
 
 def pick_stat_fields(about: os.stat_result) -> tuple:
+    """Return the fields of a status that are compared."""
     return about.st_mode, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
 
 

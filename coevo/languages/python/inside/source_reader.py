@@ -1,7 +1,8 @@
-"""Reads the files at the top of a source distribution that say how it is built. Nothing is unpacked.
+"""Read the top-level build files of a source distribution without unpacking it.
 
-Arguments: the archive, names of files. Standard output: for each a line with a number of bytes, then the bytes.
-What cannot be read is empty. It runs in the sandbox: an archive may expand to more than a machine holds.
+Arguments: the archive, names of files. Standard output has for each file a line with its number of
+bytes, then the bytes; a file that cannot be read is empty. It runs in the sandbox, as an archive
+may expand to more than the machine's memory.
 """
 
 import contextlib
@@ -24,9 +25,10 @@ _DAMAGED = (
 
 
 def main(place, names):
+    """Write the named files of the archive to standard output."""
     wanted = {name: re.compile(r'(\./)?[^/]+/' + re.escape(name)) for name in names}
     content_by_name = {}
-    with contextlib.suppress(*_DAMAGED):  # what was read until then counts
+    with contextlib.suppress(*_DAMAGED):  # what was read before the damage counts
         for path, read in _iterate_zip(place) if place.endswith('.zip') else _iterate_tar(place):
             for name, form in wanted.items():
                 if name not in content_by_name and form.fullmatch(path):

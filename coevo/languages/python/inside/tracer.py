@@ -1,8 +1,9 @@
-"""What a test executes of the code: functions, and lines and branches of some files (`covering.py`).
+"""The code that a test executes: functions, and lines and branches of some files (`covering.py`).
 
-Python 3.12 and newer: `sys.monitoring`, each place told once for a test (PEP 669); older: `sys.settrace`, or
-`sys.setprofile` where coverage.py has the other. What ran while files were loaded belongs to no test; its lines
-are told apart where they are asked for. Class bodies and modules are no functions.
+Python 3.12 and newer use `sys.monitoring`, with one event per code object and test (PEP 669). Older
+versions use `sys.settrace`, or `sys.setprofile` while coverage.py occupies the former. Code that
+runs while files are loaded belongs to no test; its lines are reported separately on request. Class
+bodies and modules are not functions.
 """
 
 import importlib.util
@@ -16,7 +17,10 @@ _BATCH = 200
 
 
 def make_tracer(request, counter):
-    """counter  of lines and branches; None where none are asked for"""
+    """Return the tracer for this Python.
+
+    counter  counts lines and branches; None if none are requested
+    """
     kind = _MonitoringTracer if hasattr(sys, 'monitoring') else _SetTraceTracer
     return kind(os.path.realpath(request['root']), counter)
 
@@ -30,7 +34,7 @@ class _Tracer:
         self.loading, self.loaded = False, []
 
     def get_path(self, code):
-        """Path relative to the root; None for what is not of the tree."""
+        """Return the path of a code object relative to the root; None if it lies elsewhere."""
         name = code.co_filename
         if name not in self.places:
             path = os.path.realpath(name)
@@ -39,12 +43,13 @@ class _Tracer:
         return self.places[name]
 
     def load(self):
-        """From now on files are loaded, until the first test begins."""
+        """Begin to count the lines of loading, until the first test begins."""
         if self.counter is not None:
             self.loading = True
             self.counter.begin_loading()
 
     def begin(self):
+        """Begin the trace of a test."""
         if self.loading:
             self.loading = False
             self.loaded = self.counter.end_loading()
@@ -54,7 +59,7 @@ class _Tracer:
             self.counter.begin()
 
     def end(self):
-        """Events with what was executed since the last one began."""
+        """Yield events with the code executed since `begin`."""
         counted = self.counter.end() if self.counter is not None else []
         self.on = False
         functions = []
@@ -71,12 +76,13 @@ class _Tracer:
                 functions.append([file, name, min(lines), max(lines)])
         for start in range(0, len(functions), _BATCH):
             yield {'functions': functions[start : start + _BATCH]}
-        for event in counted + self.loaded:  # the latter with each: who fails tells nothing
+        # repeated for each test, as a failed test reports nothing
+        for event in counted + self.loaded:
             yield event
 
 
 def _list_lines(code):
-    """Lines of a function's own code."""
+    """Return the line numbers of a function's own code."""
     if hasattr(code, 'co_lines'):
         lines = [line for _, _, line in code.co_lines() if line]
     else:
@@ -86,12 +92,12 @@ def _list_lines(code):
     return lines or [code.co_firstlineno]
 
 
-# Of files of byte code, before the code (PEP 552).
+# The length of the header of a byte code file (PEP 552).
 _HEAD = 16 if sys.version_info >= (3, 7) else 12
 
 
 def _load_code(path):
-    """The code of a file: what was laid beside its text, or in its place, comes first."""
+    """Return the code of a file. Byte code beside its text, or in place of it, takes precedence."""
     for candidate in (importlib.util.cache_from_source(path), path + 'c'):
         try:
             with open(candidate, 'rb') as file:
@@ -106,7 +112,7 @@ def _load_code(path):
 
 
 def _map_qualified_names(path):
-    """Qualified names by first line and name, as `co_qualname` has them since 3.11."""
+    """Map (first line, name) of functions to qualified names, as `co_qualname` since 3.11."""
     code = _load_code(path)
     todo, names = [(code, '')] if code is not None else [], {}
     while todo:
@@ -122,16 +128,19 @@ def _map_qualified_names(path):
 
 class _MonitoringTracer(_Tracer):
     def start(self):
+        """Register for function starts."""
         events = sys.monitoring.events
         sys.monitoring.use_tool_id(_TOOL, 'coevo')
         sys.monitoring.register_callback(_TOOL, events.PY_START, self.record_start)
         sys.monitoring.set_events(_TOOL, events.PY_START)
 
     def begin(self):
+        """Begin the trace of a test and re-enable events that were disabled."""
         super().begin()
         sys.monitoring.restart_events()
 
     def record_start(self, code, offset):
+        """Record a code object of the tree, and disable its events until the next test."""
         if self.on and self.get_path(code) is not None:
             self.codes.add(code)
         return sys.monitoring.DISABLE
@@ -139,17 +148,20 @@ class _MonitoringTracer(_Tracer):
 
 class _SetTraceTracer(_Tracer):
     def start(self):
-        pass
+        """Do nothing; the hook is set for each test."""
 
     def begin(self):
+        """Begin the trace of a test and set the hook."""
         super().begin()
         self.set_hook(self.record_call)
 
     def end(self):
+        """Remove the hook and yield the events."""
         self.set_hook(None)
         return super().end()
 
     def set_hook(self, function):
+        """Set the trace or profile function of all threads; None removes it."""
         import threading
 
         name = 'settrace' if self.counter is None else 'setprofile'
@@ -157,5 +169,6 @@ class _SetTraceTracer(_Tracer):
         getattr(sys, name)(function)
 
     def record_call(self, frame, event, argument):
+        """Record the code object of a call."""
         if self.on and event == 'call' and self.get_path(frame.f_code) is not None:
             self.codes.add(frame.f_code)

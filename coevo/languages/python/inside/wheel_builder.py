@@ -1,8 +1,8 @@
-"""Builds a wheel of a source distribution with the backend that it names (PEP 517).
+"""Build a wheel from a source distribution with the backend that it names (PEP 517).
 
-Arguments: the archive, a folder of packages for the build. What it makes goes to descriptor 3: a line
-with the name of the file, then the file. All of this is foreign code: it runs in the sandbox, without
-network.
+Arguments: the archive, a folder of packages for the build, the backend and its paths. The wheel
+goes to descriptor 3: a line with the name of the file, then the file. All of this is untrusted
+code: it runs in the sandbox, without network.
 """
 
 import importlib
@@ -17,6 +17,7 @@ _OUT = '/tmp/coevo-wheel'
 
 
 def main(archive, packages):
+    """Build the wheel and write it to descriptor 3."""
     site.addsitedir(packages)
     os.makedirs('/tmp/coevo-sdist')
     os.makedirs(_OUT)

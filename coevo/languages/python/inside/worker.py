@@ -1,27 +1,29 @@
-"""The test process: pytest with a plugin of ours that selects test methods and tells what became of them.
+"""The test process: pytest with a plugin that selects test methods and reports their outcomes.
 
-Its standard input has one line of JSON: a secret and the request. What it tells goes, under the secret,
-over the pipe whose descriptor is its argument to `controller.py`, which alone has the channel. A pass needs
-a whole sequence: begin, its tests, end.
+Its standard input is one line of JSON: a secret and the request. Its events go, prefixed with the
+secret, through the pipe whose descriptor is its argument, to `controller.py`, which alone has the
+channel. A pass needs a complete sequence of events: begin, its tests, end.
 
-The request has
-    mode       `run`, `load` (import the files and say which cannot be), `trace`, `probe_imports` (import
-               packages of the code, which stand in the place of files), `rewrite` (texts of test files,
-               which are not run)
-    root       the tree; it is also where paths that are told are relative to
+The request has:
+
+    mode       `run`, `load` (import the files and report which fail), `trace`, `probe` (import
+               packages of the code, which are listed as files), `rewrite` (compile the texts of
+               test files without running them)
+    root       the tree; reported paths are relative to it
     folder     of the module, in which pytest runs
     files      test files, relative to the folder
     targets    [file, class, name], paths relative to the root, class '' for a function
     options    of pytest
-    whole      for `run`: whether all that the files have is collected, and then selected from
-    absent     files whose missing names are stood in for, and the packages of the code
-    traced     for `trace`: texts of the files of the code whose lines and branches are wanted; in the
-               tree they may be withheld, or others shown
-    coverage   for `trace`: the folder with coverage.py; absent where no file is
-    loads      for `trace`: whether lines that run while files are loaded are told, too
-    observed   where the observer counts, as the controller adds it; else nothing is there
+    whole      for `run`: whether to collect all tests of the files before selecting the targets
+    absent     files whose missing names get stand-ins, with their packages
+    traced     for `trace`: texts of the code files whose lines and branches are requested; in the
+               tree these files may be withheld or replaced
+    coverage   for `trace`: the folder with coverage.py; absent if `traced` is empty
+    loads      for `trace`: whether to report lines that run while files are loaded, too
+    observed   where the observer counts, added by the controller; empty if nothing is observed
     packages   the folder of libraries
-    sources    for `rewrite`: [path, Base64 of a text]; date: as `rewriter.py` has it
+    sources    for `rewrite`: [path, Base64 of a text]
+    date       for `rewrite`: as in `rewriter.py`
 """
 
 import inspect
@@ -33,29 +35,31 @@ import time
 _TEXT = 1000
 _DEEP = 50
 
-# Marks of plugins that are left out or blocked: a project that asks for known marks alone has them with these.
+# Marks of plugins that are left out or blocked. They are registered here, as a project may allow
+# registered marks only.
 _MARKS = (
     'flaky: of pytest-rerunfailures and flaky',
     'no_cover: of pytest-cov',
     'xdist_group: of pytest-xdist',
 )
 
-# What pytest-qt needs one of, https://pytest-qt.readthedocs.io/en/latest/intro.html.
+# pytest-qt needs one of these, https://pytest-qt.readthedocs.io/en/latest/intro.html.
 _QT = ('PySide6', 'PySide2', 'PyQt6', 'PyQt5')
 
-# From the worst to the best, as coevo has it.
+# Outcomes from the worst to the best, in coevo's order.
 _WORST = ('compile_error', 'error', 'fail', 'skipped', 'pass')
 
 
 class EventWriter:
-    """Writes events; the one place that knows descriptor and secret."""
+    """Writes events. Only its closure holds the descriptor and the secret."""
 
     def __init__(self, descriptor, secret):
         os.set_inheritable(descriptor, False)
         prefix, owner = secret.encode() + b'\t', os.getpid()
 
         def tell(event):
-            if os.getpid() == owner:  # what forked is not the test process
+            """Write an event in full, unless in a forked child."""
+            if os.getpid() == owner:  # a forked child is not the test process
                 data = prefix + json.dumps(event).encode() + b'\n'
                 while data:
                     data = data[os.write(descriptor, data) :]
@@ -64,7 +68,12 @@ class EventWriter:
 
 
 class Failure:
-    """What an exception tells: types (its own, its bases, then its causes), message, frame."""
+    """The parts of an exception that are reported.
+
+    types    its own type, its bases, then those of its causes
+    message  its text
+    frame    the innermost frame of the project
+    """
 
     def __init__(self, value, root):
         self.types = list(_list_type_names(value))
@@ -75,6 +84,7 @@ class Failure:
         self.frame = _find_innermost_frame(value, root)
 
     def event(self, **more):
+        """Return an event with these parts and further fields."""
         return dict(more, types=self.types, message=self.message, frame=self.frame)
 
 
@@ -94,7 +104,7 @@ def _list_type_names(value):
 
 
 def _find_innermost_frame(value, root):
-    """The innermost frame of the project: its file and function; '' where there is none."""
+    """Return FILE:FUNCTION of the innermost frame of the project; '' if there is none."""
     frame_name, step = '', value.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
@@ -106,7 +116,7 @@ def _find_innermost_frame(value, root):
 
 
 class Plugin:
-    """Selects, orders and follows; one for a session."""
+    """The pytest plugin of one session: selects and orders tests, and reports their outcomes."""
 
     def __init__(self, request, teller, pytest):
         self.request, self.tell, self.pytest = request, teller.tell, pytest
@@ -120,27 +130,34 @@ class Plugin:
         self.worst, self.cpu = None, 0.0
         self.tracer = None
 
-    # -- what is set -----------------------------------------------------------------------------
+    # Fixtures and settings
 
     def worker_id(self):
-        """As pytest-xdist has it, which is left out, where nothing is distributed."""
+        """Return the value of pytest-xdist's fixture for a run that is not distributed.
+
+        pytest-xdist itself is left out.
+        """
         return 'master'
 
     def testrun_uid(self):
+        """Return a constant for pytest-xdist's fixture."""
         return '0' * 32
 
     def pytest_load_initial_conftests(self, early_config):
-        """Before pytest reads its filters of warnings the first time."""
+        """Register marks and prepare the warning filters before pytest first reads them."""
         for line in _MARKS:
             early_config.addinivalue_line('markers', line)
         filters = early_config.getini('filterwarnings')
         filters[:] = [line for line in filters if not self.is_idle_filter(line)]
-        if hasattr(self.pytest, 'PytestConfigWarning'):  # of plugins that are not here
+        if hasattr(self.pytest, 'PytestConfigWarning'):  # options of plugins that are not installed
             filters.append('ignore:Unknown config:pytest.PytestConfigWarning')
         yield
 
     def is_idle_filter(self, line):
-        """Whether a filter names a class of a package that is not here: pytest would refuse to run at all."""
+        """Return whether a warning filter names a class of a missing package.
+
+        pytest would refuse to run at all with such a filter.
+        """
         import importlib.util
 
         module = line.split(':')[2].strip().rpartition('.')[0] if line.count(':') > 1 else ''
@@ -149,11 +166,13 @@ class Plugin:
             return False
         return importlib.util.find_spec(top) is None
 
-    # -- what is collected ---------------------------------------------------------------------
+    # Collection
 
     def pytest_pycollect_makeitem(self, collector, name, obj):
-        """Nothing for a function that is not asked for: parameters alone may be thousands. Nor for a class that has
-        none: to find its line, an old pytest has the whole file parsed once more.
+        """Collect no function that is not a target: parameters alone may be thousands.
+
+        Classes without targets are skipped too: to find the line of a class, an old pytest parses
+        the whole file once more.
         """
         if self.request['mode'] == 'load' or self.request.get('whole') or name in self.names:
             return None
@@ -162,7 +181,7 @@ class Plugin:
         return [] if inspect.isfunction(obj) or hasattr(obj, '__wrapped__') else None
 
     def may_have_targets(self, owner):
-        """Whether a class has a method of an asked name, or classes that pytest looks into."""
+        """Return whether a class has a method named like a target, or nested classes."""
         kinds = [vars(kind) for kind in owner.__mro__]
         if any(name in kind for kind in kinds for name in self.names):
             return True
@@ -172,6 +191,7 @@ class Plugin:
         return any(inspect.isclass(value) for kind in kinds for value in list(kind.values()))
 
     def pytest_make_collect_report(self, collector):
+        """Report collectors that fail."""
         outcome = yield
         report = outcome.get_result()
         if report.outcome == 'passed':
@@ -182,6 +202,7 @@ class Plugin:
         self.report_load_failure(path, value, skipped=report.outcome == 'skipped')
 
     def report_load_failure(self, path, value, skipped=False):
+        """Report that a file could not be loaded, with the original exception."""
         file = os.path.relpath(os.path.realpath(path), self.root) if path else '*'
         while type(value).__name__ in ('CollectError', 'ConftestImportFailure'):
             inner = value.__cause__ or value.__context__
@@ -201,6 +222,7 @@ class Plugin:
         self.tell(event)
 
     def pytest_collection_modifyitems(self, session, config, items):
+        """Select the targets in the requested order; report missing ones as without tests."""
         yield
         _make_hypothesis_deterministic(self.request)
         if self.request['mode'] == 'load':
@@ -223,6 +245,7 @@ class Plugin:
             self.tracer.start()
 
     def find_target_index(self, item):
+        """Return the index of the target that an item belongs to; None if it belongs to none."""
         obj = getattr(item, 'obj', None)
         if obj is None:
             return None
@@ -238,11 +261,13 @@ class Plugin:
         return None
 
     def to_relative_path(self, path):
+        """Return a path relative to the root; '' for none."""
         return os.path.relpath(os.path.realpath(path), self.root) if path else ''
 
-    # -- what is run ---------------------------------------------------------------------------
+    # Execution
 
     def pytest_runtest_protocol(self, item, nextitem):
+        """Report the begin and end of each target around its items."""
         index = self.find_target_index(item)
         if self.worst is None:
             self.worst, self.cpu = [], time.process_time()
@@ -253,7 +278,7 @@ class Plugin:
         self.outcomes, self.phases = [], set()
         ended = yield
         if ended.excinfo is not None or 'teardown' not in self.phases:
-            return  # it has ended the session, and not itself
+            return  # the item ended the session without completing
         self.tell_test(index)
         if nextitem is None or self.find_target_index(nextitem) != index:
             if self.tracer is not None:
@@ -265,6 +290,7 @@ class Plugin:
             self.tell({'e': 'end', 't': index, 'tests': count, 'cpu_ms': spent})
 
     def tell_test(self, index):
+        """Report the worst outcome of an item, unless it was not called."""
         if not self.outcomes:
             return
         if self.phases == {'setup', 'teardown'} and all(
@@ -278,11 +304,13 @@ class Plugin:
         self.tell(event)
 
     def pytest_pyfunc_call(self, pyfuncitem):
+        """Record the exception of the test function, or None."""
         outcome = yield
         info = outcome.excinfo
         self.raised[pyfuncitem.nodeid] = info[1] if info else None
 
     def pytest_runtest_makereport(self, item, call):
+        """Record the outcome of each phase."""
         outcome = yield
         report = outcome.get_result()
         self.reported.add(id(report))
@@ -290,7 +318,10 @@ class Plugin:
         self.outcomes.append(self.classify_phase(item, call, report))
 
     def classify_phase(self, item, call, report):
-        """An outcome of one phase; a report that says `passed` of what raised is not believed."""
+        """Return the outcome of one phase and its failure.
+
+        A report that says `passed` although the test raised is not trusted.
+        """
         value = call.excinfo.value if call.excinfo is not None else None
         xfail = hasattr(report, 'wasxfail')
         if report.outcome == 'skipped':
@@ -307,13 +338,14 @@ class Plugin:
         return self.classify_exception(value, call.when), Failure(value, self.root)
 
     def classify_exception(self, value, when):
+        """Return `compile_error`, `fail` or `error` for an exception in a phase."""
         if type(value).__name__ == 'CoevoMissing':
             return 'compile_error'
         failed = isinstance(value, (AssertionError, self.pytest.fail.Exception))
         return 'fail' if failed and when == 'call' else 'error'
 
     def pytest_runtest_logreport(self, report):
-        """Of subtests, which have reports of their own."""
+        """Record failures of subtests, which have reports of their own."""
         if report.outcome == 'failed' and id(report) not in self.reported:
             crash = getattr(report.longrepr, 'reprcrash', None)
             text = getattr(crash, 'message', None) or str(report.longrepr)
@@ -328,7 +360,7 @@ def _is_unittest(item):
 
 
 def _describe_import_error(error):
-    """MODULE.NAME of what could not be imported."""
+    """Return MODULE.NAME of an import that failed."""
     if isinstance(error, ModuleNotFoundError):
         return error.name or ''
     words = str(error).split("'")
@@ -337,7 +369,10 @@ def _describe_import_error(error):
 
 
 def _make_hypothesis_deterministic(request):
-    """The same examples in each run, no deadline, no database: else it is flaky under load."""
+    """Make hypothesis use the same examples in each run, without deadline and database.
+
+    Otherwise its tests are flaky under load.
+    """
     if 'hypothesis' not in sys.modules:
         return
     settings = sys.modules['hypothesis'].settings
@@ -348,7 +383,7 @@ def _make_hypothesis_deterministic(request):
 
 
 def _mark_hooks(pytest):
-    """Mark wrappers and fixtures, as all versions of pytest from 3.2 on understand it."""
+    """Mark hooks and fixtures in a way that all versions of pytest from 3.2 on understand."""
     for name in (
         'pytest_load_initial_conftests',
         'pytest_make_collect_report',
@@ -365,6 +400,7 @@ def _mark_hooks(pytest):
 
 
 def run(request, teller):
+    """Handle a request by its mode."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or '.') != here]
     sys.argv[:] = ['pytest']
@@ -376,7 +412,7 @@ def run(request, teller):
         _import_own_module(here, 'observing').watch(request, here, [request['packages']])
         sys.modules.pop('coevo_observing')
     tracer = _make_tracer(request, here) if request['mode'] == 'trace' else None
-    if request['absent']:  # which imports the code
+    if request['absent']:  # importing the stand-ins imports the code
         absent = _import_own_module(here, 'absent')
         for file, package in request['absent']:
             users = absent.add_stand_ins(file, package, set(request['tops']))
@@ -404,10 +440,14 @@ def run(request, teller):
 
 
 def _make_blocking_options():
-    """Options that block plugins which refuse to start where nothing is installed that they could drive."""
+    """Return options that block plugins whose prerequisites are not installed.
+
+    pytest-qt refuses to start without a Qt binding.
+    """
     import importlib.util
 
     def is_there(name):
+        """Return whether a package is installed."""
         return importlib.util.find_spec(name) is not None
 
     idle = is_there('pytestqt') and not any(map(is_there, _QT))
@@ -426,6 +466,7 @@ def _make_tracer(request, here):
 
 
 def probe_imports(request, teller):
+    """Import the packages in `files` and report which fail."""
     root = os.path.realpath(request['root'])
     for name in request['files']:
         try:
@@ -438,6 +479,7 @@ def probe_imports(request, teller):
 
 
 def rewrite(request, teller, here):
+    """Report the byte code of each source with rewritten assertions; see `rewriter.py`."""
     import base64
 
     from _pytest.assertion import rewrite
@@ -450,7 +492,7 @@ def rewrite(request, teller, here):
 
 
 def _import_own_module(folder, name):
-    """A module of ours, whatever the project has under its name."""
+    """Import a module of these programs, whatever the project has under that name."""
     import importlib.util
 
     own = 'coevo_' + name
@@ -462,6 +504,7 @@ def _import_own_module(folder, name):
 
 
 def main():
+    """Read a request, from standard input or as a child of the zygote, and handle it."""
     here = os.path.dirname(os.path.abspath(__file__))
     forked = len(sys.argv) > 2
     if forked:
@@ -479,7 +522,7 @@ def main():
         run(request, teller)
     finally:
         teller.tell('bye')
-    if forked:  # all is told: what an interpreter does at its end would be done for nobody
+    if forked:  # all is reported: the clean-up of the interpreter would be of no use
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)

@@ -1,9 +1,10 @@
-"""The process that test processes are forked from: it has imported pytest and what pytest itself imports, has
-made pytest's own plugins ready, and has run no line of the project.
+"""The process that test processes are forked from.
 
-Over a socket it tells `session.py` that it is ready, then takes one order after the other: a pipe's descriptor
-and what a test process reads from its standard input otherwise. It answers each with the number of the
-process that it forked, and how that one ended.
+It has imported pytest and the modules that pytest imports, has prepared pytest's own plugins, and
+has run no line of the project. Over a socket it reports to `session.py` that it is ready, then
+takes one order after the other: the descriptor of a pipe, and what a test process otherwise reads
+from its standard input. It answers each order with the number of the forked process, and then with
+its exit status.
 """
 
 import contextlib
@@ -14,10 +15,10 @@ import sys
 
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _MOST_BLOCKS = 64
-# What pytest imports later than its plugins: to read words, settings in TOML, and when it starts.
+# Modules that pytest imports after its plugins: for arguments, TOML settings, and at its start.
 _LATER = ('_pytest._argcomplete', 'glob', 'tomllib', 'faulthandler', 'pdb')
-# What tests and libraries import so often, and what takes so long, that it is imported for all. None of it keeps
-# anything that two processes must not share.
+# Modules that tests and libraries import often and that load slowly. None of them keeps state that
+# two processes must not share.
 _COMMON = (
     'unittest.mock',
     'asyncio',
@@ -31,9 +32,9 @@ _blocks: list = []
 
 
 def fork_children(descriptor, packages, options):
-    """Returns in test processes alone: the descriptor of each one's pipe, and its order.
+    """Serve orders; return only in forked processes, with the pipe's descriptor and the order.
 
-    options  words that all runs begin with, by which plugins of pytest are blocked
+    options  the arguments that all runs begin with; they block plugins of pytest
     """
     limit_time = _make_cpu_limiter()
     talk = _open_socket(descriptor)
@@ -63,7 +64,7 @@ def fork_children(descriptor, packages, options):
 
 
 def _set_up_child(order, limit_time):
-    """What of a process is its own, and not its parent's."""
+    """Set the state of a child that must differ from its parent's."""
     os.setsid()
     os.chdir(order['folder'])
     limit_time(order['cpu_seconds'])
@@ -73,13 +74,16 @@ def _set_up_child(order, limit_time):
     importlib = sys.modules.get('importlib')
     if importlib is not None:
         importlib.invalidate_caches()
-    if sys.version_info < (3, 7) and 'random' in sys.modules:  # later ones do so themselves
+    if sys.version_info < (3, 7) and 'random' in sys.modules:  # newer versions do so themselves
         sys.modules['random'].seed()
     _shift_heap()
 
 
 def _shift_heap():
-    """Objects lie elsewhere in each process, as they do where the kernel chooses: sets have orders by it."""
+    """Shift the addresses of objects, which the orders of sets depend on.
+
+    The addresses differ between processes, as they do where the kernel randomises them.
+    """
     for size in range(0, 480, 16):
         _blocks.extend(bytes(size) for _ in range(os.urandom(1)[0] % _MOST_BLOCKS))
 
@@ -97,7 +101,7 @@ def _preload(options):
 
 
 def _find_pytest_imports(prepare):
-    """Modules of pytest and of the standard library that are imported before any line of a project is."""
+    """Return modules of pytest and the standard library imported before project code."""
     reading, writing = os.pipe()
     pid = os.fork()
     if not pid:
@@ -134,9 +138,10 @@ def _is_pytest_or_standard(name):
 
 
 def _make_config_ready(options):
-    """The first settings of a run, with pytest's own plugins in them, are made here: nothing of them knows of a
-    project, a folder or a file before `pytest_cmdline_parse`. Each child takes its own copy, once. False of
-    pytest before 5.1, where they know the folder.
+    """Prepare pytest's first configuration with its own plugins, for all children to copy.
+
+    Before `pytest_cmdline_parse` it depends on no project, folder or file. Each child uses its copy
+    once. Returns False for pytest before 5.1, whose configuration depends on the folder.
     """
     from _pytest import config
 
@@ -149,6 +154,7 @@ def _make_config_ready(options):
     _remember_fixture_holders(ready_config)
 
     def get_config(args=None, plugins=None, **more):
+        """Return the prepared configuration once, if the blocking options are the same."""
         config.get_config = make
         args = list(args or ())
         places = [at for at, word in enumerate(args) if word[:3] == 'no:' and args[at - 1] == '-p']
@@ -165,7 +171,7 @@ def _make_config_ready(options):
 
 
 def _remember_fixture_holders(made):
-    """In each run pytest looks through all names of each plugin for fixtures: most of its own have none."""
+    """Cache the fixtures of pytest's own plugins, which each run would search for."""
     from _pytest import fixtures
 
     marker = getattr(fixtures, 'getfixturemarker', None)
@@ -174,6 +180,7 @@ def _remember_fixture_holders(made):
         return
 
     def is_fixture(value):
+        """Return whether pytest takes a value for a fixture."""
         return isinstance(value, kind) if marker is None else marker(value) is not None
 
     module = type(os)
@@ -188,10 +195,13 @@ def _remember_fixture_holders(made):
     parse = fixtures.FixtureManager.parsefactories
 
     def parsefactories(self, *args, **more):
-        """Of (node), (plugin, its place), and since 9.1 (holder=plugin, node=its place)."""
+        """Search only known fixtures of a plugin.
+
+        Arguments are (node), (plugin, node id) and, since pytest 9.1, (holder=plugin, node=...).
+        """
         plugin = args[0] if len(args) > 1 else more.get('holder')
         if type(plugin).__module__.partition('.')[0] == '_pytest':
-            return  # no class of its plugins has any
+            return  # no class of pytest's own plugins has fixtures
         holder = known.get(id(plugin), (plugin, plugin))[1]
         if len(args) > 1:
             args = (holder, *args[1:])
@@ -203,8 +213,10 @@ def _remember_fixture_holders(made):
 
 
 def _cache_parser(made):
-    """pytest makes its parser of words six times in a run, by what has been added to it until then: once is enough
-    for the same words, and for its own plugins' here.
+    """Cache pytest's parser of arguments, which it makes six times in a run.
+
+    The cache is valid while the same options are registered; the parser for its own plugins is made
+    here.
     """
     parser = getattr(made, '_parser', None)
     make = getattr(parser, '_getparser', None)
@@ -213,6 +225,7 @@ def _cache_parser(made):
     cached = []
 
     def describe_words():
+        """Return everything that the parser depends on, in comparable form."""
         groups = [*parser._groups, parser._anonymous]
         options = [
             (group.name, group.description, [_identify_option(option) for option in group.options])
@@ -221,13 +234,14 @@ def _cache_parser(made):
         return sys.argv[0], parser._usage, parser.prog, sorted(parser.extra_info.items()), options
 
     def get_parser():
+        """Return the cached parser, made anew if an option was added."""
         now = describe_words()
         if not cached or cached[0] != now:
             cached[:] = now, make()
         return cached[1]
 
     parser._getparser = get_parser
-    sys.argv[:] = ['pytest']  # as in each run: it is told with what is wrong
+    sys.argv[:] = ['pytest']  # as in each run: the name appears in error messages
     get_parser()
 
 
@@ -236,7 +250,7 @@ def _identify_option(option):
 
 
 def _describe_readiness(packages):
-    """Whether it may be forked, and the modules that a tree's own would hide."""
+    """Return whether processes may be forked, and the modules that would hide those of a tree."""
     files = {
         name: getattr(module, '__file__', None) or '' for name, module in list(sys.modules.items())
     }
@@ -250,7 +264,7 @@ def _describe_readiness(packages):
     }
 
 
-# -- what no test process keeps ------------------------------------------------------------------------
+# State that no test process keeps
 
 
 def _make_cpu_limiter():
@@ -259,7 +273,7 @@ def _make_cpu_limiter():
 
 
 def _make_dumpable_switch():
-    """Whether others may look into this process, or write to it: prctl(2), PR_SET_DUMPABLE."""
+    """Return a switch for inspection by other processes: prctl(2), PR_SET_DUMPABLE."""
     known = set(sys.modules)
     import ctypes
 
@@ -275,7 +289,7 @@ def _open_socket(descriptor):
 
 
 def _import_privately(name):
-    """A module that nobody finds imported who has not imported it."""
+    """Import a module without leaving it in `sys.modules`, unless it was there before."""
     known = name in sys.modules
     module = __import__(name)
     if not known:
@@ -288,7 +302,7 @@ def _encode_line(value):
 
 
 def _receive_order(talk):
-    """The descriptor that comes with an order, and the order; None where there is none any more."""
+    """Return the descriptor that comes with an order, and the order; None if no order follows."""
     text, more, _, _ = talk.recvmsg(1 << 16, 64)
     if not text:
         return None

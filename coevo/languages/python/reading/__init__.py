@@ -1,4 +1,6 @@
-"""Python as text: its syntax, its test frameworks, its trees. Fulfils `coevo.languages.reading.LanguageReading`."""
+"""Python sources as text: syntax, test frameworks and source trees. Implements
+`coevo.languages.reading.LanguageReading`.
+"""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The class or module that a test is named after."""
+"""Guess the class or module that a test is named after."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _FILE_AFFIX = re.compile(r'^tests?_|_tests?$')
 
 
 def guess_class_under_test(test: TestMethod) -> str:
-    """`Foo` of TestFoo, FooTest, TestFoo$TestBar; of a function the module `foo` of test_foo.py."""
+    """Return `Foo` for TestFoo, FooTest and TestFoo$TestBar. For a test function, return the module
+    name: `foo` for test_foo.py.
+    """
     _, *classes = test.test_class.split('$')
     named = _AFFIX.sub('', classes[0]) if classes else ''
     return named or _FILE_AFFIX.sub('', PurePosixPath(test.test_file).stem)

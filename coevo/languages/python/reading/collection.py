@@ -1,7 +1,7 @@
-"""What pytest takes for a test by name, as a revision's own settings have it.
+"""The names that pytest collects as tests, under the settings of a revision.
 
-https://docs.pytest.org/en/stable/reference/customize.html says which file counts,
-https://docs.pytest.org/en/stable/example/pythoncollection.html what it may say.
+https://docs.pytest.org/en/stable/reference/customize.html defines which settings file applies,
+https://docs.pytest.org/en/stable/example/pythoncollection.html what it can set.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from functools import lru_cache
 
 from coevo.languages.declarations import SourceFile
 
-# In pytest's order, with the section that makes it pytest's; pytest.ini counts without one.
+# The settings files in the order in which pytest looks for them, each with the sections that make
+# it apply to pytest. pytest.ini and .pytest.ini apply even without a section.
 SETTINGS: Mapping[str, tuple[str, ...]] = {
     'pytest.ini': ('pytest',),
     '.pytest.ini': ('pytest',),
@@ -28,20 +29,25 @@ _ALWAYS = ('pytest.ini', '.pytest.ini')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionRules:
-    """Patterns; of a class or function also the beginning of its name counts."""
+    """The name patterns of tests.
+
+    A class or function matches by a glob or by a prefix of its name; a file matches by a glob only.
+    """
 
     files: tuple[str, ...] = ('test_*.py', '*_test.py')
     classes: tuple[str, ...] = ('Test',)
     functions: tuple[str, ...] = ('test',)
 
     def is_class(self, name: str) -> bool:
+        """Return whether pytest collects a class of this name."""
         return _begins_or_matches(name, self.classes)
 
     def is_function(self, name: str) -> bool:
+        """Return whether pytest collects a function of this name."""
         return _begins_or_matches(name, self.functions)
 
     def is_file(self, path: str) -> bool:
-        """Whether pytest collects a file that it was not given by name."""
+        """Return whether pytest collects a file that is not named on its command line."""
         name = path.rpartition('/')[2]
         return any(
             fnmatchcase(path, f'*{pattern}') if '/' in pattern else fnmatchcase(name, pattern)
@@ -54,10 +60,10 @@ DEFAULT = CollectionRules()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonFile(SourceFile):
-    """A file in its tree.
+    """A Python file within the source tree of its revision.
 
-    collected  whether tests are looked for in it: pytest finds it, or it is named for its tests
-    extended   simple names of its classes from which others of the test tree derive
+    collected  whether to look for tests in it: pytest collects it, or it is named for its tests
+    extended   simple names of its classes that collected classes of the test tree extend
     """
 
     rules: CollectionRules = DEFAULT
@@ -74,7 +80,7 @@ def _begins_or_matches(name: str, patterns: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=256)
 def parse_rules(name: str, content: bytes) -> CollectionRules | None:
-    """What a file of settings says; None if it is none of pytest's."""
+    """Return the rules that a settings file states; None if it does not apply to pytest."""
     text = content.decode(errors='replace')
     settings = _parse_toml(text) if name.endswith('.toml') else _parse_ini(text, SETTINGS[name])
     if settings is None:

@@ -1,7 +1,8 @@
-"""Names that calls mean for a built-in type's methods far more often than for a project's.
+"""Method names that usually belong to a built-in type rather than to the project.
 
-Those of str, bytes, list, dict, set, files, mocks and TestCase in Python 3.11, written out so that no
-interpreter decides; and names that every other class has.
+They are the methods of str, bytes, list, dict, set, files, mocks and TestCase in Python 3.11, and
+names that many classes share. The list is written out so that it does not depend on the
+interpreter.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether a function that was executed is a declaration of a source, or lies in one."""
+"""Tell whether an executed function belongs to a declaration of a source file."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from coevo.languages.traces import ExecutedMethod
 
 
 def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
-    """Whether an executed function of a file is that member of a type, or lies in it.
+    """Return whether an executed function is the given member, or lies inside it.
 
-    Lines tell: code begins with its first decorator, and so does the declaration; nested functions,
-    lambdas and, before 3.12, comprehensions are functions of their own within it. The rest of a module
-    counts with any function of its file, that of a class with those that stand in it.
+    The line ranges decide. The code of a function begins at its first decorator, and so does the
+    declaration. Nested functions, lambdas and, before 3.12, comprehensions are functions of their
+    own within it. Without a member the whole type is compared: a module contains every function of
+    its file, a class those within its lines.
     """
     whole = member or type_
     if not one.first_line:

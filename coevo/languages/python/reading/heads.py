@@ -1,4 +1,4 @@
-"""What stands above the body of a function or class: name, decorators, bases, the declaration on a line."""
+"""The part of a function or class above its body: name, decorators, bases, one-line declaration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ACCESSORS = frozenset({'setter', 'deleter'})
 
 
 class Head:
-    """The head of a definition; `renamed` says what imported names are called where they stand."""
+    """The head of a definition. `renamed` maps import aliases to the original names."""
 
     def __init__(self, statement: Node, source: bytes, renamed: Mapping[str, str]) -> None:
         self._statement = statement
@@ -25,13 +25,14 @@ class Head:
         self.name = self.read_text(self.node.child_by_field_name('name'))
 
     def read_text(self, node: Node | None) -> str:
+        """Return the source text of a node; '' for None."""
         if node is None:
             return ''
         return self._source[node.start_byte : node.end_byte].decode(errors='replace')
 
     @property
     def annotations(self) -> tuple[str, ...]:
-        """The simple names of its decorators."""
+        """The simple names of the decorators."""
         nodes = (c for c in self._statement.children if c.type == 'decorator')
         return tuple(
             name
@@ -42,7 +43,7 @@ class Head:
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """The simple names of what a class derives from."""
+        """The simple names of the base classes."""
         return tuple(
             name
             for node in self._list_superclass_nodes()
@@ -52,6 +53,7 @@ class Head:
 
     @property
     def modifiers(self) -> frozenset[str]:
+        """`static`, `classmethod`, `property`, `async` and `private`, where they apply."""
         modifiers = {_WRAPPERS[name] for name in self.annotations if name in _WRAPPERS}
         if any(child.type == 'async' for child in self.node.children):
             modifiers.add('async')
@@ -61,23 +63,24 @@ class Head:
 
     @property
     def is_test_of_none(self) -> bool:
-        """Whether it says of a function named as a test that it returns nothing, which no runner of tests reads."""
+        """True if this is a test function annotated with `-> None`, which test runners ignore."""
         says = self.read_text(self.node.child_by_field_name('return_type'))
         return says == 'None' and self.name.startswith('test')
 
     @property
     def is_abstract(self) -> bool:
+        """True if a base or the metaclass is ABC, ABCMeta or Protocol."""
         names = {self._get_simple_name(node) for node in self._list_superclass_nodes()}
         return not names.isdisjoint(_ABSTRACT)
 
     @property
     def accessor(self) -> tuple[str, ...]:
-        """What tells the setter of a property from its getter."""
+        """The accessor decorator (`setter` or `deleter`) that distinguishes it from the getter."""
         return tuple(name for name in self.annotations if name in _ACCESSORS)
 
     @property
     def declaration(self) -> str:
-        """`async def f(x: int = 1) -> str`, `class A(B)`; on one line."""
+        """The declaration on one line: `async def f(x: int = 1) -> str`, `class A(B)`."""
         start = self.node.start_byte
         end = self.node.end_byte if self.body is None else self.body.start_byte
         pieces = []
@@ -92,7 +95,9 @@ class Head:
         return superclasses.named_children if superclasses is not None else []
 
     def _get_simple_name(self, node: Node) -> str:
-        """The simple name of `a.b.C`, `C(…)`, `C[…]` or `metaclass=C`, as it is called where it stands."""
+        """Return the simple name of `a.b.C`, `C(…)`, `C[…]` or `metaclass=C`, with import aliases
+        resolved.
+        """
         while node.type in ('call', 'subscript', 'keyword_argument'):
             field = {'call': 'function', 'subscript': 'value'}.get(node.type, 'value')
             inner = node.child_by_field_name(field)
@@ -108,7 +113,7 @@ class Head:
 
 
 def _find_comments(node: Node, end: int) -> Iterator[Node]:
-    """The comments in a head, in order."""
+    """Yield the comments and line continuations in a head, in order."""
     todo = [node]
     while todo:
         child = todo.pop()

@@ -1,7 +1,7 @@
-"""What a Python file imports, wherever the statement stands.
+"""The imports of a Python file, wherever the statements stand.
 
-`from m import f` is a static import where `f` is written as functions and constants are; whether it is a
-module is known to `coevo.languages.python.reading.trees`.
+`from m import f` is a static import if `f` is spelled like a function or constant. Whether it is a
+module is decided in `coevo.languages.python.reading.trees`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ STATEMENTS = frozenset({'import_statement', 'import_from_statement', 'future_imp
 class ImportedName:
     """One name of an import statement.
 
-    module  what follows `from`, dots and all; '' of a plain import
-    name    what is taken: a dotted name of a plain import, '*' for all
-    bound   by what the file knows it
+    module  the text after `from`, with leading dots; '' for a plain import
+    name    the imported name: a dotted name for a plain import, '*' for all
+    bound   the name under which the file uses it
     """
 
     module: str
@@ -31,7 +31,7 @@ class ImportedName:
 
     @property
     def qualified(self) -> str:
-        """As `Import.text` has it."""
+        """The full name, as in `Import.text`."""
         if not self.module:
             return self.name
         if self.name == '*':
@@ -40,16 +40,17 @@ class ImportedName:
 
     @property
     def is_package(self) -> bool:
-        """Whether a package is bound by its own name, as by `import a` and by `import a.b`, which loads more."""
+        """True if the import binds a top-level package, as `import a` and `import a.b` do."""
         return not self.module and self.bound == self.name.partition('.')[0]
 
     @property
     def last(self) -> str:
+        """The last part of the imported name."""
         return self.name.rpartition('.')[2]
 
 
 def list_imported_names(node: Node, source: bytes) -> Iterator[ImportedName]:
-    """The names of one statement."""
+    """Yield the names that one import statement imports."""
     module = ''
     if node.type == 'future_import_statement':
         module = '__future__'
@@ -67,6 +68,7 @@ def list_imported_names(node: Node, source: bytes) -> Iterator[ImportedName]:
 
 
 def list_imports(nodes: list[Node], source: bytes) -> Iterator[Import]:
+    """Yield an `Import` for each name of the given import statements."""
     for node in nodes:
         for imported_name in list_imported_names(node, source):
             yield Import(
@@ -79,7 +81,7 @@ def list_imports(nodes: list[Node], source: bytes) -> Iterator[Import]:
 
 
 def map_renamed_imports(nodes: list[Node], source: bytes) -> Mapping[str, str]:
-    """By the name that a file gives to what it imports, the name that this has where it stands."""
+    """Map each import alias of a file to the original simple name."""
     return {
         imported_name.bound: imported_name.last
         for node in nodes
@@ -96,5 +98,8 @@ def _read_text(node: Node | None, source: bytes) -> str:
 
 
 def _is_written_as_class(name: str) -> bool:
-    """`Till`, and `T`; `PRICES` is a constant (https://peps.python.org/pep-0008/#constants)."""
+    """Return whether a name is written like a class: `Till` or `T`.
+
+    `PRICES` is a constant (https://peps.python.org/pep-0008/#constants).
+    """
     return name[:1].isupper() and (len(name) == 1 or not name.isupper())

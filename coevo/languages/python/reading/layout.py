@@ -1,4 +1,4 @@
-"""Whose a file is, as far as its path alone tells; a whole revision tells more (`sides`)."""
+"""Classify a file by its path alone; `sides` uses the whole revision and knows more."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from coevo.languages.python.sides import select_test_paths
 
 
 def classify_path(path: str) -> PathClassification | None:
-    """None for what lies beside the packages of a project: its README, its licence."""
+    """Return the side and kind of a file; None for non-Python files in the root (README)."""
     is_resource = not path.endswith('.py')
     side = Side.TEST if select_test_paths([path]) else Side.SOURCE
     if is_resource and side is Side.SOURCE and '/' not in path:
         return None
-    # Programs name a file from the folder of their own module, or from the root of its package.
+    # Programs locate a resource relative to the folder of their module or to the root of the
+    # package.
     return PathClassification(
         side=side, is_resource=is_resource, relative=path.partition('/')[2] or path
     )
 
 
 def is_build_file(path: str) -> bool:
+    """Return whether the file configures the build."""
     return PurePosixPath(path).name in BUILD_FILES

@@ -1,4 +1,7 @@
-"""How comments and strings look in Python (https://docs.python.org/3/reference/lexical_analysis.html)."""
+"""The comments and strings of Python for the lexer.
+
+Source: https://docs.python.org/3/reference/lexical_analysis.html.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ LEXIS = LexicalRules(
     template=rb'[rR]?[fFtT][rR]?',
     test_mark=re.compile(rb'\bdef\s+(?:test|runTest)'),
     is_spelled_freely=True,
-    # A test with `-> None` is the same as one without.
+    # A test annotated with `-> None` equals one without the annotation.
     result=(b'-', b'>', b'None'),
     before_block=(b':',),
 )

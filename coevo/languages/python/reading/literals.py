@@ -1,7 +1,7 @@
-"""Python's literals in one spelling each: black and ruff choose quotes and letter case as they like.
+"""Normalise Python literals: formatters such as black and ruff change quotes and letter case.
 
-Their rules: https://black.readthedocs.io/en/stable/the_black_code_style/current_style.html (strings,
-numeric literals), https://docs.astral.sh/ruff/formatter/black/ (implicit concatenation).
+Their rules: https://black.readthedocs.io/en/stable/the_black_code_style/current_style.html
+(strings, numeric literals), https://docs.astral.sh/ruff/formatter/black/ (implicit concatenation).
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ _ESCAPE = re.compile(r'\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)', r
 
 
 def split_literal(text: str) -> tuple[str, str]:
-    """The prefix and the content of a string literal, quotes no longer escaped; as it is if it is none."""
+    """Return the normalised prefix and content of a string literal.
+
+    Escaped quotes are unescaped. Text that is not a string literal is returned as it is, with the
+    prefix `?`.
+    """
     match = _LITERAL.match(text)
     if match is None:
         return '?', text
@@ -22,26 +26,28 @@ def split_literal(text: str) -> tuple[str, str]:
 
 
 def normalise_prefix(text: str) -> str:
-    """The letters before a string in one case and order; `u` says nothing."""
+    """Return the prefix of a string in lower case and sorted, without `u`, which has no effect."""
     return ''.join(sorted(text.lower().replace('u', '')))
 
 
 def normalise_content(text: str, letters: str) -> str:
+    """Return the content of a string with normalised line ends and, unless raw, escapes."""
     text = text.replace('\r\n', '\n')
     return text if 'r' in letters else _ESCAPE.sub(_normalise_escape, text)
 
 
 def _normalise_escape(found: re.Match[str]) -> str:
-    """Digits of a code in lower case, as ruff has them; a quote as itself."""
+    """Return an escape in ruff's form: hexadecimal digits in lower case, quotes unescaped."""
     text = found[1]
     return text if text in ('"', "'") else f'\\{text.lower() if len(text) > 1 else text}'
 
 
 def spell_string(letters: str, text: str) -> str:
-    """A token for a string; raw ones without a backslash are like others."""
+    """Return the canonical token of a string; a raw one without a backslash equals a plain one."""
     is_raw = '\\' in text
     return f"{letters if is_raw else letters.replace('r', '')}'{text}'"
 
 
 def normalise_number(text: str) -> str:
+    """Return a number in lower case without underscores."""
     return text.lower().replace('_', '')

@@ -1,6 +1,7 @@
-"""The licences that the metadata of a Python project name; no code of it is run.
+"""The licences stated in the metadata of a Python project; no project code is run.
 
-The field `license` counts, as an SPDX expression (PEP 639) or a name; where there is none, the classifiers.
+The field `license` is used, as an SPDX expression (PEP 639) or a name. Without it, the classifiers
+are used.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from coevo.languages.licences import DeclaredLicence
 
 _CLASSIFIER = re.compile(r'License :: (?:OSI Approved :: )?(.+)')
 _CHOICE = re.compile(r'\s+OR\s+')
-# A text of a licence stands where its name should.
+# A longer value is the text of a licence rather than its name.
 _LONGEST = 100
 
 
 def parse_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
-    """Of a pyproject.toml, a setup.cfg or a setup.py; none of a file that is no such or cannot be read."""
+    """Return the licences of pyproject.toml, setup.cfg or setup.py; () for other files."""
     text = build_file.decode('utf-8', 'replace')
     for read in (_parse_toml, _parse_cfg, _parse_script):
         names = tuple(_list_licence_names(*read(text)))
@@ -71,7 +72,7 @@ def _parse_cfg(text: str) -> _Declared:
 
 
 def _parse_script(text: str) -> _Declared:
-    """What is written out where `setup` is called."""
+    """Return the literal arguments of the first `setup` call."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -91,7 +92,7 @@ def _get_function_name(function: ast.expr) -> str:
 
 
 def _evaluate_literal(value: ast.expr) -> object:
-    """A literal's value; None of all else."""
+    """Return the value of a literal; None for any other expression."""
     try:
         return ast.literal_eval(value)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

@@ -1,15 +1,15 @@
-"""Where the module that an import names lies, by the paths of a revision alone."""
+"""Find the file of an imported module, from the paths of a revision alone."""
 
 from __future__ import annotations
 
 from functools import cache, lru_cache
 
-# Folders of a project that are put on the path beside its root.
+# Folders of a project that are usually on `sys.path`, besides its root.
 _ROOTS = ('', 'src', 'lib', 'python')
 
 
 class PythonModulePaths:
-    """Those of all revisions that have the same files. What was asked once is kept."""
+    """The module paths shared by all revisions with the same files; lookups are cached."""
 
     def __init__(self, paths: frozenset[str], builds: frozenset[str]) -> None:
         self._paths = paths
@@ -22,7 +22,10 @@ class PythonModulePaths:
         self._path_of = cache(self._find_path)
 
     def find_module(self, text: str, importer: str) -> str | None:
-        """The path of a module by what is written to import it."""
+        """Return the path of the module with this absolute name; None if there is none.
+
+        `importer` is the path of the importing file: the folders above it are searched first.
+        """
         return self._path_of(text, importer.rpartition('/')[0])
 
     def _find_path(self, text: str, folder: str) -> str | None:
@@ -35,7 +38,7 @@ class PythonModulePaths:
         return None
 
     def _find_roots(self, folder: str) -> tuple[str, ...]:
-        """The folders above a file that Python may look for modules in: those that are no packages."""
+        """Return the folders above a file that can be on `sys.path`, which are no packages."""
         roots = []
         while True:
             if (f'{folder}/__init__.py' if folder else '__init__.py') not in self._paths:
@@ -47,9 +50,9 @@ class PythonModulePaths:
 
 @lru_cache(maxsize=8)
 def get_module_paths(paths: frozenset[str], builds: frozenset[str]) -> PythonModulePaths:
-    """Kept since neighbours of a walk mostly have the same files.
+    """Return the cached lookup, since adjacent revisions of a walk mostly have the same files.
 
-    paths   of all files in Python
-    builds  folders with a build file, '.' is the root
+    paths   the paths of all Python files
+    builds  the folders with a build file; '.' is the root
     """
     return PythonModulePaths(paths, builds)

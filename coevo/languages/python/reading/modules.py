@@ -1,4 +1,4 @@
-"""What a name means that one module of a revision imports from another."""
+"""Resolve the names that one module of a revision imports from another."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from coevo.languages.python.reading.syntax import parse
 _DEPTH = 8
 
 _Asked = dict[str, None]
-"""The paths of the modules whose contents an answer rests on, in the order of asking."""
+"""The paths of the modules that a result depends on, in the order of access."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ResolvedImports:
-    """What a file imports, and the contents of the modules that this rests on."""
+    """The resolved imports of a file, and the contents of the modules that they depend on."""
 
     imports: tuple[Import, ...]
     contents: tuple[tuple[str, ModuleContents], ...]
@@ -32,15 +32,15 @@ class _ImportCache:
 
 @lru_cache(maxsize=4096)
 def _get_import_cache(paths: PythonModulePaths, path: str, source: bytes) -> _ImportCache:
-    """Where to keep what a file imports, for other revisions with the same files."""
+    """Return the cache entry for a file, shared by all revisions with the same files."""
     return _ImportCache()
 
 
 class PythonModules:
-    """The modules of one revision. What was asked once is kept: most imports are of a few names.
+    """The modules of one revision. Lookups are cached, since most imports are of a few names.
 
-    paths   where they lie
-    source  the text of a file
+    paths   where the modules lie
+    source  returns the text of a file
     """
 
     def __init__(self, paths: PythonModulePaths, source: Callable[[str], bytes]) -> None:
@@ -49,12 +49,13 @@ class PythonModules:
         self._declared_in: dict[tuple[str, str, int], tuple[str, bool, _Asked]] = {}
 
     def resolve_imports(self, path: str, file: SourceFile) -> tuple[Import, ...]:
-        """A file's imports by where what they take is declared, as far as that is in the revision.
+        """Return the imports of a file, named by their places of declaration if known.
 
-        With them what the file takes by the name of a package that took it from elsewhere: in
-        `import attr; attr.define()` `define` is that of `attr._next_gen`. What it takes so may be a
-        module that hands on more; modules that name each other are asked once. The same object where
-        another revision has the same answer for the same reasons.
+        The result includes names reached through a package that re-exports them: in `import attr;
+        attr.define()`, `define` is that of `attr._next_gen`. A re-exported name can itself be a
+        module that re-exports more; import cycles end because each import is followed once. If the
+        contents of all modules involved are unchanged, the same object is returned for another
+        revision.
         """
         cache = _get_import_cache(self._paths, path, self._source(path))
         answer = cache.answer
@@ -101,7 +102,7 @@ class PythonModules:
     def _find_declaration(
         self, text: str, importer: str, depth: int, asked: _Asked
     ) -> tuple[str, bool]:
-        """The full name of what an import takes, and whether that is a module or class."""
+        """Return the full name of an imported declaration, and whether it is a module or class."""
         path = self._paths.find_module(text, importer)
         if path is not None:
             return module_name(path), True
@@ -114,7 +115,7 @@ class PythonModules:
     def _find_declaration_in(
         self, path: str, name: str, depth: int, asked_paths: _Asked
     ) -> tuple[str, bool]:
-        """The same of a name that a module has."""
+        """Return the full name of `name` in a module, and whether it is a module or class."""
         key = (path, name, depth)
         if key not in self._declared_in:
             own: _Asked = {path: None}
@@ -140,7 +141,7 @@ class PythonModules:
     def _list_origins(
         self, path: str, contents: ModuleContents, name: str, asked: _Asked
     ) -> Iterator[str]:
-        """What a module may have a name from, in full."""
+        """Yield the full names under which a module may import `name`."""
         for imported in contents.imports:
             if imported.name == name:
                 yield imported.text
@@ -156,7 +157,7 @@ class PythonModules:
     def _find_handed_on(
         self, importer: str, file: SourceFile, found: Sequence[Import], asked: _Asked
     ) -> Iterator[Import]:
-        """What a file names behind a module that only hands it on."""
+        """Yield imports for the names that a file uses through a module that re-exports them."""
         for imported in found:
             if imported.static and imported.name != '*':
                 continue
@@ -170,12 +171,12 @@ class PythonModules:
                     yield replace(imported, text=text, name=name, static=not is_type)
 
 
-# The names that a Python module has, as its own text tells.
+# The names of a Python module, from its own text.
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleImport:
-    """What a file imports: the text in full, the name that it gets, '*' for all."""
+    """One import of a module: the full text, and the name it binds ('*' for all)."""
 
     text: str
     name: str
@@ -183,9 +184,9 @@ class ModuleImport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleContents:
-    """The names that a module has: its own, and what it imports, in its order.
+    """The names in a module: its own declarations and its imports, in order.
 
-    shown  what `*` takes from it
+    shown  the names that `from module import *` takes
     """
 
     classes: frozenset[str]
@@ -197,7 +198,11 @@ class ModuleContents:
 
 @lru_cache(maxsize=2048)
 def parse_module_contents(source: bytes, path: str) -> ModuleContents:
-    """One object for all texts of a file that have the same names, as neighbours mostly do."""
+    """Return the names in a module.
+
+    The object is shared by all texts of a file with the same names, as adjacent revisions mostly
+    have.
+    """
     return _share_equal(_read_contents(source, path))
 
 

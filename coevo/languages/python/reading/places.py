@@ -1,8 +1,9 @@
-"""What a Python file is called by: its dotted name, told by its path alone.
+"""The dotted name of a Python file, from its path alone.
 
-It is the path from the root, or from the first folder `src` (https://packaging.python.org/en/latest/discussions/src-layout-vs-flat-layout/), so
-that no two tests of a repository have one name, a file that becomes part of a package keeps its own, and
-nothing but the path is needed. What imports call it may be shorter, see `list_import_names`.
+It starts at the root, or below the first folder `src`
+(https://packaging.python.org/en/latest/discussions/src-layout-vs-flat-layout/). So no two tests of
+a repository share a name, and a file keeps its name when its folder becomes a package. Imports may
+use a shorter name, see `list_import_names`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ _PACKAGE = '__init__'
 
 
 def module_name(path: str) -> str:
-    """`tests.test_x` of `tests/test_x.py`, `pkg` of `src/pkg/__init__.py`; '' of no path."""
+    """Return the module name: `tests.test_x` for `tests/test_x.py`, `a` for `src/a/__init__.py`.
+
+    An empty path has the name ''.
+    """
     parts = path.removesuffix(_SUFFIX).split('/')
     if parts[-1] == _PACKAGE and len(parts) > 1:
         parts.pop()
@@ -24,7 +28,7 @@ def module_name(path: str) -> str:
 
 
 def list_import_names(name: str) -> Iterator[str]:
-    """What may be written to import a module: the ends of its name, the longest first."""
+    """Yield the names that may import a module: the suffixes of its name, longest first."""
     yield name
     while '.' in name:
         name = name.partition('.')[2]
@@ -32,7 +36,7 @@ def list_import_names(name: str) -> Iterator[str]:
 
 
 def make_absolute(text: str, name: str, *, is_package: bool) -> str:
-    """An import's text as seen from a module: `.x` in `pkg.mod` is `pkg.x`."""
+    """Resolve a relative import: `.x` in the module `pkg.mod` becomes `pkg.x`."""
     rest = text.lstrip('.')
     level = len(text) - len(rest)
     if not level:

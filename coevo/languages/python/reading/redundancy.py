@@ -1,6 +1,6 @@
-"""What of a Python file's syntax means nothing: what the compiler would give the same code without.
+"""The syntax of a Python file without effect: the compiler produces the same code without it.
 
-Black's list is the measure: magic trailing commas, invisible parentheses, empty brackets of a class
+The rules follow Black: magic trailing commas, invisible parentheses, empty brackets of a class
 (https://black.readthedocs.io/en/stable/the_black_code_style/current_style.html).
 """
 
@@ -13,20 +13,20 @@ from tree_sitter import Node
 
 @dataclass(slots=True)
 class Frame:
-    """A node on the way from the root, the field of its parent that it is, and its first token."""
+    """A node on the path from the root, with its field name and the index of its first token."""
 
     node: Node
     kind: str
     field: str | None
     first: int
     silent: bool = False
-    known: bool = False  # a function that was read elsewhere
+    known: bool = False  # a function whose tokens are taken from another file
 
 
 _CLOSING = frozenset({')', ']', '}'})
-# A comma behind the only element makes the tuple.
+# A comma after the only element makes the tuple.
 _TUPLES = frozenset({'tuple', 'tuple_pattern', 'subscript', 'expression_list', 'pattern_list'})
-# Around these, parentheses change nothing wherever they stand.
+# Parentheses around these never change the meaning.
 _ATOMS = frozenset(
     {
         *('identifier', 'attribute', 'call', 'subscript', 'string', 'concatenated_string'),
@@ -35,7 +35,7 @@ _ATOMS = frozenset(
         *('set_comprehension', 'generator_expression', 'integer', 'float'),
     }
 )
-# In these, whatever stands between them is one expression without them, too.
+# Inside these, an expression needs no parentheses of its own.
 _WHOLE = frozenset(
     {
         *('expression_statement', 'assignment', 'augmented_assignment', 'return_statement'),
@@ -51,7 +51,7 @@ _BARE_TUPLES = frozenset(
 
 
 def is_redundant(frame: Frame, stack: list[Frame]) -> bool:
-    """Whether a leaf says nothing."""
+    """Return whether a leaf has no effect on the compiled code."""
     if not stack:
         return False
     if frame.kind == ';':
@@ -89,7 +89,7 @@ def _are_parentheses_redundant(stack: list[Frame]) -> bool:
 
 
 def is_docstring(statement: Node, stack: list[Frame]) -> bool:
-    """Whether an expression statement is the docstring of a module, class or function."""
+    """Return whether an expression statement is the docstring of a module, class or function."""
     if not stack or statement.named_child_count != 1:
         return False
     if statement.named_children[0].type not in ('string', 'concatenated_string'):
@@ -97,7 +97,7 @@ def is_docstring(statement: Node, stack: list[Frame]) -> bool:
     parent = stack[-1]
     owner = stack[-2].kind if len(stack) > 1 else ''
     if parent.kind == 'block' and owner in ('function_definition', 'class_definition'):
-        # A comment before the block's first statement stands beside the block.
+        # tree-sitter puts a comment before the first statement beside the block, not into it.
         pass
     elif parent.kind != 'module':
         return False

@@ -1,4 +1,4 @@
-"""The text of a source as Python reads it: its declared encoding (PEP 263), lines that end with a line feed."""
+"""Decode a source as Python does: declared encoding (PEP 263), line feeds as line ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import tokenize
 
 
 def decode_source(source: bytes) -> str:
-    """What cannot be decoded is replaced; an encoding that nobody knows is taken for UTF-8."""
+    """Return the text of a source. Undecodable bytes are replaced; an unknown encoding is read as
+    UTF-8.
+    """
     lines = source.replace(b'\r\n', b'\n').replace(b'\r', b'\n')
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(lines).readline)

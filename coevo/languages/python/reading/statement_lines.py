@@ -1,4 +1,7 @@
-"""Where statements begin, by which coverage.py counts them: `if (a\\n and b):` is one line, its first."""
+"""Map lines to the first line of their statement, as coverage.py counts them.
+
+For example, a condition in parentheses over several lines is one line, its first.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ _BEGINS = ('_statement', '_definition', '_clause', 'decorator')
 
 
 def add_first_lines(lines: Collection[int], source: bytes) -> frozenset[int]:
-    """Lines, and of each the first one of its statement, or of the head of one that holds others."""
+    """Return the lines together with the first line of the statement that contains each.
+
+    For a compound statement, the first line of its head counts.
+    """
     begins = sorted({0, *_find_beginnings(source)})
     first = {begins[bisect_right(begins, line) - 1] for line in lines}
     return frozenset(lines) | (first - {0})

@@ -1,4 +1,4 @@
-"""The statements of a module or class that declare something, those under `if`, `try` and `with` too."""
+"""The declaring statements of a module or class, including those under `if`, `try` and `with`."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ MOST_NESTED = 50
 
 
 class StatementsTooDeep(ValueError):
-    """Statements in statements in statements."""
+    """Raised when statements are nested deeper than MOST_NESTED."""
 
 
 def list_declaring_statements(parent: Node, depth: int = 0) -> Iterator[Node]:
-    """The statements in a block; one that holds definitions is replaced by what it holds."""
+    """Yield the statements of a block; those with definitions are replaced by their content."""
     if depth > MOST_NESTED:
         raise StatementsTooDeep
     for child in parent.children:
@@ -38,7 +38,7 @@ def list_declaring_statements(parent: Node, depth: int = 0) -> Iterator[Node]:
 
 
 def _holds_definition(node: Node, depth: int) -> bool:
-    """Whether a function or class is defined in a statement, in no other one's body."""
+    """Return whether a statement contains a definition outside of any other function or class."""
     if depth > MOST_NESTED:
         raise StatementsTooDeep
     return any(
@@ -49,7 +49,7 @@ def _holds_definition(node: Node, depth: int) -> bool:
 
 
 def is_text_statement(statement: Node) -> bool:
-    """Whether it is a text alone, as what documents a function."""
+    """Return whether the statement is a lone string, as a docstring is."""
     return (
         statement.type == 'expression_statement'
         and statement.child_count == 1
@@ -58,13 +58,13 @@ def is_text_statement(statement: Node) -> bool:
 
 
 def get_definition(node: Node) -> Node:
-    """The function or class of a statement with decorators."""
+    """Return the function or class of a decorated statement; any other node unchanged."""
     inner = node.child_by_field_name('definition') if node.type == 'decorated_definition' else None
     return inner or node
 
 
 def find_import_statements(root: Node) -> list[Node]:
-    """All import statements of a file, in order."""
+    """Return all import statements of a file, in order."""
     statements, cursor = [], root.walk()
     while True:
         node = cursor.node

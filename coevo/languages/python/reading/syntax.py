@@ -1,8 +1,9 @@
-"""Python declarations by tree-sitter: modules, classes and their members with spans, hashes, names used.
+"""Parse Python declarations with tree-sitter: modules, classes and members with spans and hashes.
 
-A module is a type that holds its functions, its variables and, as types nested in it, its classes: the
-class `C` of `a/b.py` is `a.b$C`, its method's owner. Hashes are over what the compiler is told, see
-`coevo.languages.python.reading.tokens`. Functions and classes in functions belong to these.
+A module is a type: its members are its functions and variables, and its classes are types nested in
+it. The class `C` of `a/b.py` is `a.b$C`, which is also the owner of its methods. Hashes cover what
+the compiler sees, see `coevo.languages.python.reading.tokens`. Functions and classes inside a
+function belong to that function.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from coevo.languages.python.reading.statements import (
 from coevo.languages.python.reading.tokens import PYTHON, PythonSlice, PythonTokens
 from coevo.model.records import compute_short_hash
 
-# As in Java: far above what people write, and the same on every machine.
+# As for Java: far above any hand-written file, and the same on every machine.
 MOST_BYTES = 4 << 20
 MOST_TOKENS = 4_000_000
 
@@ -46,15 +47,15 @@ class _PythonSourceTooLarge(ValueError):
 
 @lru_cache(maxsize=2048)
 def parse(source: bytes, path: str = '') -> SourceFile:
-    """As `parse_uncached`, kept for a while."""
+    """Return the result of `parse_uncached` from a cache."""
     return parse_uncached(source, path)
 
 
 def parse_uncached(source: bytes, path: str = '') -> SourceFile:
-    """The declarations of a Python file; what can be had of one with syntax errors.
+    """Return the declarations of a Python file; with syntax errors, those that can be read.
 
-    path  where it stands in its repository, by which its module is named; without it the module is
-          named '', its class `C` `$C`
+    path  its path in the repository, which determines the module name; without it the module is
+          named '' and its class `C` is `$C`
     """
     try:
         return _PythonSyntaxReader(source, module_name(path)).parse_file()
@@ -79,7 +80,7 @@ class _FunctionCache:
 def _get_function_cache(
     column: int, text: bytes, owner: str, simple: str, aliases: tuple[tuple[str, str], ...]
 ) -> _FunctionCache:
-    """Where to keep a function, which this tells but for where it stands."""
+    """Return the cache entry of a function; the key is everything but its position in the file."""
     return _FunctionCache()
 
 
@@ -97,9 +98,11 @@ class _PythonSyntaxReader:
         self._imports = find_import_statements(self.root)
         self._renamed = map_renamed_imports(self._imports, source)
         self._aliases = tuple(sorted(self._renamed.items()))
-        self._read = 0  # tokens of members, once for each name that they declare
+        # number of tokens of all members, counted once per name that a member declares
+        self._read = 0
 
     def parse_file(self) -> SourceFile:
+        """Return the declarations of the whole file."""
         top = [node for node in self.root.children if node.type in IMPORTS]
         rest = self.tokens.slice_node(self.root, self._imports)
         names = [
@@ -124,7 +127,7 @@ class _PythonSyntaxReader:
         )
 
     def _add_alias_targets(self, names: frozenset[str]) -> frozenset[str]:
-        """With what aliases stand for."""
+        """Return the names together with the original names of import aliases among them."""
         return names | {real for alias, real in self._renamed.items() if alias in names}
 
     def _parse_module_types(self) -> Iterator[DeclaredType]:
@@ -139,7 +142,7 @@ class _PythonSyntaxReader:
     def _parse_classes(
         self, statements: Iterable[Node], outer: str, around: tuple[str, ...]
     ) -> Iterator[DeclaredType]:
-        """The classes among statements, each followed by those nested in it."""
+        """Yield the classes among statements, each followed by its nested classes."""
         for node in statements:
             if get_definition(node).type != 'class_definition':
                 continue
@@ -164,7 +167,7 @@ class _PythonSyntaxReader:
     def _make_type(
         self, node: Node, statements: list[Node], name: str, simple: str, around: tuple[str, ...]
     ) -> DeclaredType:
-        """What a module and a class have in common."""
+        """Return the parts that modules and classes have in common."""
         members = [m for n in statements for m in self._parse_members(n, name, simple)]
         nested = [n for n in statements if get_definition(n).type == 'class_definition']
         bodies = [n for n in statements if get_definition(n).type == 'function_definition']
@@ -221,7 +224,7 @@ class _PythonSyntaxReader:
             )
 
     def _parse_shared_function(self, node: Node, owner: str, simple: str) -> Member:
-        """A function, taken from another file where its text was read there."""
+        """Return a function, reusing one with the same text from another file."""
         text = self.tokens.get_shareable_text(node)
         if text is None:
             return self._parse_function(node, owner, simple, self.tokens.slice_node(node))
@@ -265,7 +268,7 @@ class _PythonSyntaxReader:
         )
 
     def _count_head_characters(self, node: Node, body: Node) -> int:
-        """Characters of a declaration before its block."""
+        """Return the number of characters before the body of a declaration."""
         return len(self.source[node.start_byte : body.start_byte].decode(errors='replace'))
 
     def _make_member(
@@ -299,7 +302,10 @@ class _PythonSyntaxReader:
 
 
 def _number_duplicates(members: list[Member]) -> Iterator[Member]:
-    """A later function of a name hides the earlier ones, which are numbered in place of parameters."""
+    """Number all but the last function of a name, as only the last is effective.
+
+    The number is appended to the parameters, which distinguish members of one name.
+    """
     left: Mapping[object, int] = Counter((m.kind, m.name, m.parameters) for m in members)
     seen: Counter[object] = Counter()
     for member in members:
@@ -311,13 +317,16 @@ def _number_duplicates(members: list[Member]) -> Iterator[Member]:
             yield member
 
 
-# The names that a statement of a module or class gives values to.
+# The names that a statement of a module or class binds.
 
 _PATTERNS = frozenset({'pattern_list', 'tuple_pattern', 'list_pattern', 'list_splat_pattern'})
 
 
 def list_bound_names(statement: Node, source: bytes, found: PythonSlice) -> tuple[str, ...]:
-    """In order, each once; of a compound statement all that is bound in it, imports among them."""
+    """Return the names that a statement binds, in order and without duplicates.
+
+    For a compound statement these are all names bound inside it, including imports.
+    """
     if statement.type == 'type_alias_statement':
         return tuple(sorted(found.names - found.calls))[:1] or tuple(sorted(found.names))[:1]
     if statement.type == 'expression_statement':

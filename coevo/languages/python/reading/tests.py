@@ -1,8 +1,8 @@
-"""Which members of a Python file are tests, by the rules of pytest and of unittest.
+"""The members of a Python file that are tests, by the rules of pytest and unittest.
 
 https://docs.pytest.org/en/stable/explanation/goodpractices.html#conventions-for-python-test-discovery,
-https://docs.python.org/3/library/unittest.html#organizing-test-code. What no `def` declares, a test made by a call and
-put into a variable for one, is none of ours: it has no text to compare.
+https://docs.python.org/3/library/unittest.html#organizing-test-code. A test without a `def`, such
+as a variable that holds the result of a call, is not supported: it has no text to compare.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from coevo.languages.python.reading.collection import DEFAULT, CollectionRules, 
 from coevo.languages.reading import Resolve
 
 FIXTURES = frozenset({'fixture', 'yield_fixture', 'async_fixture'})
-# What is no function any more once it is decorated.
+# A function with one of these decorators is no longer a plain function.
 _NO_FUNCTION = FIXTURES | {'property', 'cached_property', 'overload', 'setter', 'deleter'}
 _AROUND = frozenset(
     {
@@ -31,22 +31,22 @@ _MAIN = ('if', '__name__', '==')
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
-    """The test methods that a file declares, ignored and disabled ones too, in its order.
+    """Return the test methods that a file declares, in its order, including skipped ones.
 
-    Of a file that stands in no tree the names are those that pytest takes without settings.
+    For a file outside of a source tree, pytest's default naming rules apply.
     """
     return tuple(_TestFinder(file, resolve).list_tests())
 
 
 def is_collected(file: SourceFile, type_: DeclaredType, resolve: Resolve) -> bool:
-    """Whether tests of a class, or module, run under its own name, not only under those of its heirs."""
+    """Return whether tests of a class or module run under its own name, not only in subclasses."""
     return _TestFinder(file, resolve).is_collected(type_)
 
 
 def is_fixture(member: Member) -> bool:
-    """Whether the framework runs a member by itself: what stands in a module, set-up, hooks, `autouse`.
+    """Return whether the framework runs a member by itself: module code, set-up, hooks, `autouse`.
 
-    A fixture that a test has to name is none of these: it is a helper, as the name that asks for it says.
+    A fixture that a test requests by name is a helper instead.
     """
     if member.kind == 'initializer':
         return member.tokens[:3] != _MAIN
@@ -62,7 +62,10 @@ def is_fixture(member: Member) -> bool:
 def find_extended_names(
     classes: Iterable[tuple[str, Sequence[str]]], rules: CollectionRules
 ) -> frozenset[str]:
-    """Of classes and their bases, by simple names: what collected ones derive from, however far."""
+    """Return the base classes, direct or indirect, of the collected classes.
+
+    `classes` are pairs of a class and its bases, all by simple names.
+    """
     bases: dict[str, set[str]] = {}
     todo: list[str] = []
     for name, above in classes:
@@ -82,7 +85,7 @@ def _is_collected_by_name(name: str, bases: Sequence[str], *, rules: CollectionR
 
 
 def is_named_fixture(member: Member) -> bool:
-    """Whether a function is what a parameter of its name asks for."""
+    """Return whether a function is a fixture that a parameter of its name requests."""
     return member.kind == 'method' and not FIXTURES.isdisjoint(member.annotations)
 
 
@@ -106,6 +109,7 @@ class _TestFinder:
             self._extended = find_extended_names(own, file.rules) | file.extended
 
     def list_tests(self) -> Iterator[tuple[DeclaredType, Member]]:
+        """Yield each test with its type."""
         known: dict[str, bool] = {}
         for type_ in self._effective_types.values():
             is_case = type_.kind == 'class' and self._is_test_case(type_)
@@ -117,6 +121,7 @@ class _TestFinder:
                     yield type_, member
 
     def is_collected(self, type_: DeclaredType) -> bool:
+        """Return whether tests of the type run under its own name."""
         if type_.kind == 'module':
             return True
         by_name = _is_collected_by_name(type_.simple, _list_bases(type_), rules=self._rules)
@@ -124,7 +129,7 @@ class _TestFinder:
 
     @cached_property
     def _effective_types(self) -> dict[str, DeclaredType]:
-        """The types by name, without those that a later one of the same name hides, in their order."""
+        """The types by name, in order, without those replaced by a later type of the same name."""
         last = {type_.name: type_ for type_ in self._file.types}
         return {t.name: t for t in self._file.types if last[t.name] is t}
 
@@ -134,13 +139,13 @@ class _TestFinder:
         if self._is_refused(type_):
             return False
         if type_.simple in self._extended and not type_.around[1:]:
-            return True  # its heirs may be collected wherever they stand
+            return True  # its subclasses may be collected, wherever they are
         if not self._collected or not known.get(type_.outer, False):
             return False
         if is_case:
             return len(type_.around) == 1
         if len(type_.around) > 1 and self._is_case_by_name(type_.outer):
-            return False  # unittest looks at no class in a class
+            return False  # unittest does not look into nested classes
         return self._rules.is_class(type_.simple) and not self._has_constructor(type_)
 
     def _is_case_by_name(self, name: str) -> bool:
@@ -155,13 +160,13 @@ class _TestFinder:
         return self._rules.is_function(member.name)
 
     def _resolve_classes(self, name: str) -> list[DeclaredType]:
-        """The classes of the test tree that a base may be."""
+        """Return the classes of the test tree that a base name may refer to."""
         return [type_ for type_ in self._resolve(name) if type_.kind == 'class']
 
     def _is_test_case(self, type_: DeclaredType) -> bool:
-        """Whether a class extends TestCase, as the known part of its ancestry tells.
+        """Return whether a class extends TestCase, as far as its ancestry is known.
 
-        A base from a library counts by its name: IsolatedAsyncioTestCase, AsyncHTTPTestCase and such.
+        A library base counts by its name: IsolatedAsyncioTestCase, AsyncHTTPTestCase and the like.
         """
         return any(
             name.endswith('TestCase')
@@ -171,7 +176,7 @@ class _TestFinder:
         )
 
     def _is_unknown(self, name: str, heir: DeclaredType) -> bool:
-        """Whether no class that is known may be the base of a name; a class is not its own."""
+        """Return whether no known class can be this base; a class is not its own base."""
         candidates = (type_ for type_ in self._resolve(name) if type_.kind == 'class')
         return all(type_.name == heir.name for type_ in candidates)
 
@@ -184,7 +189,7 @@ class _TestFinder:
         return alone and name.endswith('TestCase'), above
 
     def _has_constructor(self, type_: DeclaredType) -> bool:
-        """pytest passes by a class that has one, however it came by it."""
+        """Return whether a class has a constructor, own or inherited: pytest skips such classes."""
         return _has_own_constructor(type_) or any(
             map(self._constructed.holds_for, _list_bases(type_))
         )
@@ -194,7 +199,7 @@ class _TestFinder:
         return any(map(_has_own_constructor, types)), _collect_bases(types)
 
     def _is_refused(self, type_: DeclaredType) -> bool:
-        """Whether `__test__ = False` says that there are no tests in a class."""
+        """Return whether `__test__ = False` marks a class as having no tests."""
         own = self._refuses_tests(type_)
         return any(map(self._refused.holds_for, _list_bases(type_))) if own is None else own
 
@@ -205,7 +210,7 @@ class _TestFinder:
         return any(own), _collect_bases(silent)
 
     def _refuses_tests(self, type_: DeclaredType) -> bool | None:
-        """What a class itself says of that."""
+        """Return whether the class itself sets `__test__` to False; None if it does not set it."""
         for member in type_.members:
             if member.kind == 'field' and member.name == '__test__':
                 return 'False' in member.tokens and type_.simple not in self._extended

@@ -1,7 +1,8 @@
-"""The tokens of a Python file in order, as the compiler means them: blind to comments, docstrings and layout.
+"""The tokens of a Python file in order, as the compiler sees them.
 
-Indentation and the ends of statements are tokens of their own. What black and ruff change is in one
-form: quotes, magic commas, redundant parentheses, one-line suites, implicit concatenation.
+Comments, docstrings and layout are ignored. Indentation and the ends of statements are tokens of
+their own. Everything that black and ruff rewrite has one canonical form: quotes, magic commas,
+redundant parentheses, one-line suites, implicit concatenation.
 """
 
 from __future__ import annotations
@@ -28,48 +29,50 @@ from coevo.languages.python.reading.redundancy import Frame, is_docstring, is_re
 from coevo.languages.spans import Span, subtract_holes
 
 PYTHON = Language(tree_sitter_python.language())
-# Words and signs that are always written so, and whose neighbours cannot make them redundant.
+# Keywords and operators with a single spelling that no neighbour can make redundant.
 _FIXED = list_fixed_node_kinds(PYTHON) - {'(', ')', ',', ';', 'not in', 'is not'}
 INDENT, DEDENT, NEWLINE = '\x02', '\x03', '\n'
 _SKIPPED = frozenset({'comment', 'line_continuation'})
-_NAME, _TYPE = '\1name', '\1type'  # no token of Python begins so
-# Statements that hold others end with these.
+_NAME, _TYPE = '\1name', '\1type'  # no Python token starts with \1
+# The kinds of compound statements start with these; they get no NEWLINE token at their end.
 _COMPOUND = frozenset(
     ('if', 'for', 'while', 'try', 'with', 'match', 'decorated', 'function', 'class')
 )
 
 
 class TokenRole(Enum):
-    """What an identifier is where it stands."""
+    """The role of an identifier at its position."""
 
     LOADED = 'loaded'
     CALLED = 'called'
-    ATTRIBUTE = 'attribute'  # behind a dot
+    ATTRIBUTE = 'attribute'  # after a dot
     BOUND = 'bound'  # a variable that is assigned
     PARAMETER = 'parameter'
-    OPTIONAL = 'optional'  # a parameter with a default, or of any number
-    KEYWORD = 'keyword'  # of an argument
-    DEFINED = 'defined'  # of a function or class
-    ANNOTATION = 'annotation'  # in a type
+    OPTIONAL = 'optional'  # a parameter with a default, or `*args` and `**kwargs`
+    KEYWORD = 'keyword'  # the name of a keyword argument
+    DEFINED = 'defined'  # the name of a function or class
+    ANNOTATION = 'annotation'  # inside a type annotation
 
 
 @dataclass(frozen=True, slots=True)
 class PythonToken:
+    """One token: its offset in bytes, its text and, for an identifier, its role."""
+
     start: int
     text: str
     role: TokenRole | None = None
-    string: str | None = None  # the content of a plain string
+    string: str | None = None  # the content of a string without expressions
 
 
-# What is kept of a function that neighbouring revisions of a file share: the longest, in bytes, and
-# not one that holds import statements, which are looked for by their nodes.
+# Tokens are shared between revisions only for functions up to this many bytes and without import
+# statements, which are looked up by their nodes.
 _LONGEST = 1 << 15
 _IMPORT = b'import'
 
 
 @dataclass(frozen=True, slots=True)
 class _PythonTokenColumns:
-    """PythonTokens in columns, and comments; by their offsets in a file, or in a function."""
+    """Tokens in columns, and the spans of comments, by offsets in a file or a function."""
 
     starts: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -80,13 +83,14 @@ class _PythonTokenColumns:
     def append_token(
         self, start: int, text: str, role: TokenRole | None = None, string: str | None = None
     ) -> None:
+        """Append one token."""
         self.starts.append(start)
         self.texts.append(text)
         self.roles.append(role)
         self.strings.append(string)
 
     def add_function(self, other: _PythonTokenColumns, at: int) -> None:
-        """Those of a function that begins at an offset."""
+        """Append the tokens and comments of a function that begins at the offset `at`."""
         self.starts.extend([start + at for start in other.starts])
         self.texts.extend(other.texts)
         self.roles.extend(other.roles)
@@ -94,6 +98,7 @@ class _PythonTokenColumns:
         self.comments.extend([(start + at, end + at) for start, end in other.comments])
 
     def copy_part(self, first: int, last: int) -> _PythonTokenColumns:
+        """Return a copy of the tokens from `first` to `last`, without comments."""
         return _PythonTokenColumns(
             self.starts[first:last],
             self.texts[first:last],
@@ -104,16 +109,17 @@ class _PythonTokenColumns:
 
 @dataclass(slots=True)
 class _FunctionTokens:
-    """What a function has, with the place of its body among its tokens."""
+    """The tokens of a function, and the range of its body among them."""
 
     leaves: _PythonTokenColumns | None = None
     body: Span = (0, 0)
 
 
 class PythonTokens:
-    """All tokens of a file; `of` gives those of a statement, `slice_bytes` those of bytes.
+    """All tokens of a file, read in one pass.
 
-    `comments` are the spans of comments in their order. All is found in one pass.
+    `slice_node` returns those of a statement, `slice_bytes` those of byte spans. `comments` are the
+    spans of the comments, in order.
     """
 
     def __init__(self, root: Node, source: bytes) -> None:
@@ -121,23 +127,23 @@ class PythonTokens:
         self._leaves = _PythonTokenColumns()
         self.comments = self._leaves.comments
         self._places: dict[int, Span] = {}
-        # Where a parser recovers, it reads words otherwise.
+        # After a syntax error the parser may read the same text differently, so nothing is shared.
         self._shares = not root.has_error
         self._load_tree(root.walk())
 
     @property
     def texts(self) -> Sequence[str]:
-        """All of them, in order."""
+        """The texts of all tokens, in order."""
         return self._leaves.texts
 
     def slice_node(self, node: Node, without: Iterable[Node] = ()) -> PythonSlice:
-        """The tokens of a statement or of the file, but for those of statements in it."""
+        """Return the tokens of a statement or of the file, without those of `without`."""
         return self._make_slice(
             subtract_holes(self._places[node.id], map(self._get_place, without))
         )
 
     def slice_bytes(self, spans: Iterable[Span]) -> PythonSlice:
-        """The tokens that begin in some bytes."""
+        """Return the tokens that begin within the given byte spans."""
         starts = self._leaves.starts
         return self._make_slice(
             [(bisect_left(starts, start), bisect_left(starts, end)) for start, end in spans]
@@ -185,7 +191,7 @@ class PythonTokens:
                 self._leave_node(stack.pop(), stack)
 
     def get_shareable_text(self, function: Node) -> bytes | None:
-        """The text of a function of which all is kept that it says; None where nothing is."""
+        """Return the text of a function if its tokens may be shared by its text; else None."""
         start, end = function.start_byte, function.end_byte
         if not self._shares or end - start > _LONGEST:
             return None
@@ -193,7 +199,7 @@ class PythonTokens:
         return None if _IMPORT in text else text
 
     def _add_known_function(self, function: Node) -> bool:
-        """Whether a function's tokens were read in another file, which are then added."""
+        """Add the tokens of a function from the cache; return False if they are not cached."""
         text = self.get_shareable_text(function)
         body = function.child_by_field_name('body')
         if text is None or body is None:
@@ -207,7 +213,7 @@ class PythonTokens:
         return True
 
     def _remember_function(self, frame: Frame) -> None:
-        """Keep the tokens of a function that was just read."""
+        """Cache the tokens of a function that was just read."""
         text = self.get_shareable_text(frame.node)
         body = frame.node.child_by_field_name('body')
         if text is None or body is None:
@@ -224,7 +230,7 @@ class PythonTokens:
         known.leaves = columns
 
     def _try_read_whole(self, frame: Frame, stack: list[Frame]) -> bool:
-        """Whether a node is read as a whole, which is then done."""
+        """Handle a node that needs no descent; return False if its children have to be visited."""
         kind, node = frame.kind, frame.node
         if kind == 'function_definition':
             frame.known = self._add_known_function(node)
@@ -245,7 +251,10 @@ class PythonTokens:
         return False
 
     def _try_add_plain_string(self, node: Node) -> bool:
-        """Whether a string holds no expressions; neighbours of one kind become one token."""
+        """Add a string without expressions; return False if there are some.
+
+        Adjacent strings with the same prefix become one token.
+        """
         parts = node.children if node.type == 'concatenated_string' else [node]
         parts = [part for part in parts if part.type not in _SKIPPED]
         if any(child.type == 'interpolation' for part in parts for child in part.children):
@@ -280,7 +289,7 @@ class PythonTokens:
             self._leaves.append_token(max(node.end_byte - 1, node.start_byte), DEDENT)
         elif is_statement and kind.partition('_')[0] not in _COMPOUND and not frame.silent:
             self._leaves.append_token(max(node.end_byte - 1, node.start_byte), NEWLINE)
-        # The root, whatever it is: of a file that cannot be parsed it is no module.
+        # The root is included whatever its kind: it is not a module in an unparsable file.
         if is_statement or kind == 'block' or not stack:
             self._places[node.id] = (frame.first, len(self._leaves.texts))
         if kind == 'function_definition' and not frame.known:
@@ -329,19 +338,19 @@ def _determine_role(field: str | None, stack: list[Frame]) -> TokenRole:
 
 
 def _classify_attribute(stack: list[Frame]) -> TokenRole:
-    """Of a name behind a dot: whether the whole is called."""
+    """Return CALLED for a name after a dot if the whole attribute is called, else ATTRIBUTE."""
     return TokenRole.CALLED if stack[-1].field == 'function' else TokenRole.ATTRIBUTE
 
 
 @lru_cache(maxsize=1 << 14)
 def _get_function_tokens(column: int, text: bytes) -> _FunctionTokens:
-    """Where to keep the tokens of a function, which its text tells with the column where it begins."""
+    """Return the cache entry for a function. Its text and its start column determine its tokens."""
     return _FunctionTokens()
 
 
 @dataclass(frozen=True, kw_only=True)
 class PythonSlice:
-    """The tokens of a declaration in columns, and what they name."""
+    """The tokens of a declaration in columns, and the names they contain."""
 
     starts: tuple[int, ...]
     texts: tuple[str, ...]
@@ -350,16 +359,21 @@ class PythonSlice:
 
     @property
     def tokens(self) -> tuple[PythonToken, ...]:
+        """The tokens as objects."""
         columns = zip(self.starts, self.texts, self.roles, self.contents, strict=True)
         return tuple(PythonToken(*each) for each in columns)
 
     @property
     def names(self) -> frozenset[str]:
+        """The texts of all identifiers."""
         return frozenset([text for text, role in self._roles if role is not None])
 
     @property
     def without_return(self) -> PythonSlice:
-        """Those of a function whose head says `-> None`, without these words: they are in no other place before."""
+        """The tokens of a function without the annotation `-> None`, which its head must have.
+
+        The first `->` is that of the head.
+        """
         at = self.texts.index('->')
         positions = [
             position for position in range(len(self.texts)) if position not in (at, at + 1)
@@ -377,7 +391,7 @@ class PythonSlice:
 
     @property
     def types(self) -> frozenset[str]:
-        """Names in annotations, and what is called by a name like a class's."""
+        """The names in annotations, and called names that are capitalised like a class."""
         return frozenset(
             text
             for text, role in self._roles
@@ -386,9 +400,9 @@ class PythonSlice:
 
     @property
     def calls(self) -> frozenset[str]:
-        """What is called, or handed over to be: any name read that is no local variable.
+        """The names that may be called: every name read that is no local variable.
 
-        A property is called by its name alone, and a fixture by that of a parameter without default
+        A property is called by its name alone, and a fixture by a parameter without a default
         (https://docs.pytest.org/en/stable/how-to/fixtures.html#requesting-fixtures).
         """
         local = self._find_names(TokenRole.BOUND, TokenRole.PARAMETER, TokenRole.OPTIONAL)
@@ -397,6 +411,7 @@ class PythonSlice:
 
     @property
     def bound(self) -> frozenset[str]:
+        """The names of variables that are assigned."""
         return self._find_names(TokenRole.BOUND)
 
     def _find_names(self, *roles: TokenRole) -> frozenset[str]:
@@ -404,12 +419,13 @@ class PythonSlice:
 
     @property
     def strings(self) -> frozenset[str]:
+        """The contents of all strings without expressions."""
         return frozenset(text for text in self.contents if text is not None)
 
     def replace_own_names(self, name: str, simple: str) -> tuple[str, ...]:
-        """The texts with a declaration's own name and its class's replaced by placeholders.
+        """Return the texts with the declaration's own name and its class's name as placeholders.
 
-        Behind a dot the name is most often that of what a test tests, not its own.
+        After a dot the own name is kept, as there it mostly means the tested function.
         """
         bare, before = [], ''
         for text, role in self._roles:

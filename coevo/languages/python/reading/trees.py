@@ -1,4 +1,4 @@
-"""The Python side of one revision: which files are tests or sources, their modules, their types."""
+"""The Python files of one revision: tests and sources, their modules and types."""
 
 from __future__ import annotations
 
@@ -34,20 +34,21 @@ from coevo.model.records import FileOrigin
 
 _LINK = '120000'
 _BUILD_FILES = frozenset({'pyproject.toml', 'setup.py', 'setup.cfg'})
-# What builds or documents a project: nothing of it can be imported by a test.
+# Files that build or document a project; no test can import them.
 _NO_CODE = frozenset({'setup.py', 'noxfile.py', 'conf.py'})
-# unittest's own pattern takes more than pytest's; whole suites stand in test.py and tests.py.
+# unittest collects more files than pytest; whole suites are in test.py and tests.py.
 _CLASS = re.compile(rb'^[ \t]*class\s+(\w+)\s*\(([^)]*)\)', re.MULTILINE)
 _CONFTEST = 'conftest'
 
 
 class PythonTree:
-    """One revision's Python files. Nothing is parsed before it is asked for, or imported by what is."""
+    """The Python files of one revision, each parsed when it is first needed."""
 
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
-    # `conftest` means those of the folders above: their fixtures are seen without any import.
+    # `conftest` resolves to those of the folders above, whose fixtures are visible without an
+    # import.
     resolve_type = find_meant_types
 
     def __init__(self, repository: Repository, rev: str) -> None:
@@ -58,19 +59,21 @@ class PythonTree:
         self._rules = cache(self._find_rules)
 
     def parse_file(self, path: str) -> SourceFile:
+        """Return a file with its imports and collection rules resolved in this revision."""
         if path not in self._files:
             self._files[path] = self._place_file(path)
         return self._files[path]
 
     def read_content(self, path: str) -> bytes:
+        """Return the content of a file."""
         return self._repository.blob(self.entries[path].oid)
 
     def parse_alone(self, path: str) -> SourceFile:
-        """As the file alone tells."""
+        """Return a file parsed without the context of its revision."""
         return parse(self.read_content(path), path)
 
     def _place_file(self, path: str) -> PythonFile:
-        """A file as its neighbours make it: what its imports mean, and what is collected."""
+        """Return a file with what its revision adds: resolved imports, whether it is collected."""
         parsed = self.parse_alone(path)
         imports = self.modules_of_code.resolve_imports(path, parsed)
         if path not in self._tests:
@@ -86,14 +89,14 @@ class PythonTree:
         return _PLACED.place(self.read_content(path), path, around)
 
     def _is_named_for_tests(self, path: str, types: tuple[DeclaredType, ...]) -> bool:
-        """Whether it is collected by whoever names it: `test.py`, or what unittest would find."""
+        """Return whether a file is named for tests: `test.py`, `tests.py`, or as unittest's."""
         name = path.rpartition('/')[2]
         if name in ('test.py', 'tests.py'):
             return True
         return name.startswith('test') and any('Case' in (t.superclass or '') for t in types)
 
     def find_origin(self, path: str) -> FileOrigin:
-        """Whether a file was written here, generated, or taken from another project."""
+        """Return whether a file was written here, generated, or copied from another project."""
         if path not in self._origins:
             source, types = self.read_content(path), self.parse_alone(path).types
             starts = [m.start_byte for t in types[:1] for m in t.members]
@@ -103,6 +106,7 @@ class PythonTree:
         return self._origins[path]
 
     def find_side(self, path: str) -> Side | None:
+        """Return the side of a Python file; None for links, build programs and other files."""
         entry = self.entries.get(path)
         if entry is None or entry.mode == _LINK or not path.endswith('.py'):
             return None
@@ -111,11 +115,11 @@ class PythonTree:
         return None if path.rpartition('/')[2] in _NO_CODE else Side.SOURCE
 
     def is_source(self, path: str) -> bool:
-        """Whether a file of whatever kind belongs to the code, which cannot see the tests."""
+        """Return whether a file of any kind belongs to the code, which cannot see the tests."""
         return path not in self._tests
 
     def belongs_to_tests(self, path: str) -> bool:
-        """Whether a file of whatever kind belongs to the tests."""
+        """Return whether a file of any kind belongs to the tests."""
         return path in self._tests
 
     @cached_property
@@ -123,11 +127,12 @@ class PythonTree:
         return _get_test_paths(frozenset(self.entries))
 
     def find_module(self, path: str) -> str:
-        """The nearest folder above a file that holds a build file; '.' for the root or where none does."""
+        """Return the nearest folder with a build file above a file; '.' if there is none."""
         return find_folder_above(path, self.modules)
 
     @cached_property
     def modules(self) -> frozenset[str]:
+        """The folders that hold a build file."""
         return frozenset(
             str(PurePosixPath(path).parent)
             for path in self.entries
@@ -136,11 +141,12 @@ class PythonTree:
 
     @cached_property
     def modules_of_code(self) -> PythonModules:
+        """The resolver for the imports of this revision."""
         paths = frozenset(path for path in self.entries if path.endswith('.py'))
         return PythonModules(get_module_paths(paths, self.modules), self.read_content)
 
     def _find_rules(self, module: str) -> CollectionRules:
-        """What pytest collects in a folder with a build file, by its settings or the root's."""
+        """Return the collection rules of a module's folder: its own settings, else the root's."""
         for folder in dict.fromkeys((module, '.')):
             for name in SETTINGS:
                 path = name if folder == '.' else f'{folder}/{name}'
@@ -152,7 +158,7 @@ class PythonTree:
 
     @cached_property
     def _extended_names(self) -> frozenset[str]:
-        """What collected classes of the test tree derive from, by simple names."""
+        """The simple names of the classes that collected classes of the test tree extend."""
         paths = self.list_paths(Side.TEST)
         classes = [
             class_and_bases
@@ -162,7 +168,7 @@ class PythonTree:
         return find_extended_names(classes, self._rules('.'))
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
-        """Whether a type can be meant by its simple name, or behind its module's, in a file."""
+        """Return whether a file's code can name a type, simply or through its module."""
         if path == type_.path:
             return True
         if type_.type.kind == 'module' and type_.type.simple == _CONFTEST:
@@ -180,7 +186,7 @@ class PythonTree:
 
 @lru_cache(maxsize=2048)
 def _scan_classes(source: bytes) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The classes of a file and their bases, by simple names; read without a parser."""
+    """Return the classes of a file with their bases, by simple names, without parsing the file."""
     return tuple(
         (name.decode(errors='replace'), tuple(_split_base_names(bases.decode(errors='replace'))))
         for name, bases in _CLASS.findall(source)
@@ -193,26 +199,25 @@ def _split_base_names(bases: str) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _get_test_paths(paths: frozenset[str]) -> frozenset[str]:
-    """Kept since neighbours of a walk mostly have the same files."""
+    """Return the test paths from a cache: adjacent revisions mostly have the same files."""
     return select_test_paths(paths)
 
 
 @lru_cache(maxsize=4)
 def open_tree(repository: Repository, rev: str) -> PythonTree:
-    """The tree of a revision, kept since a walk's neighbours share one end."""
+    """Return the tree of a revision from a cache, as adjacent pairs of a walk share a revision."""
     return PythonTree(repository, rev)
 
 
-# A file as the revision around it makes it: one object for all revisions that make the same of
-# it.
+# A file in the context of its revision. Revisions with an equal context share one object.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonFileContext:
-    """What a revision says of a file, beside what the file itself says.
+    """The information about a file that comes from its revision.
 
-    imports     what they mean there
-    interfaces  of the module: what it sees without an import
+    imports     its imports, resolved
+    interfaces  of the module: names that it sees without an import
     """
 
     imports: tuple[Import, ...]
@@ -236,9 +241,9 @@ def _apply_context(parsed: SourceFile, around: PythonFileContext) -> PythonFile:
 _PLACED = PlacedFiles(parse, _apply_context)
 
 
-# Whether a Python file was written here by hand: told from its path and from its head.
+# Decide from its path and head whether a Python file was written by hand in this project.
 #
-# GitHub Linguist's rules for generated and vendored files were the starting point
+# The rules started from GitHub Linguist's for generated and vendored files
 # (https://github.com/github-linguist/linguist/blob/main/lib/linguist/vendor.yml).
 
 _VENDORED = re.compile(
@@ -252,7 +257,7 @@ _VENDORED_NAMES = frozenset({'ez_setup', 'versioneer', 'six'})
 _COMMENT = re.compile(r'(?:^[ \t]*#[^\n]*\n?)+', re.MULTILINE)
 _DOCSTRING = re.compile(r'\A(?:[ \t]*#[^\n]*\n|\s)*[rRuU]?("""|\'\'\')(.*?)\1', re.DOTALL)
 _DECORATION = re.compile(r'^[ \t\r#*=-]+', re.MULTILINE)
-# A line may begin within a sentence that is about something else.
+# A notice starts a sentence; the same words within another sentence may mean something else.
 _SENTENCE = r'(?:\A\s*|(?<=[.:!;,\n])\n)(?:(?:note|warning|attention)[:!]\s*)?'
 _MAKER = re.compile(
     rf"""
@@ -271,7 +276,7 @@ _SAID_GENERATED = re.compile(r'\b(?:auto)?[-\s]?generated\b', re.IGNORECASE)
 
 
 def determine_origin(path: str, source: bytes, first_byte: int) -> FileOrigin:
-    """Where a file comes from; first_byte is where its first declaration begins."""
+    """Return the origin of a file; `first_byte` is the offset of its first declaration."""
     *folders, name = path.removesuffix('.py').split('/')
     if name in _VENDORED_NAMES or any(map(_VENDORED.fullmatch, folders)):
         return FileOrigin.VENDORED
@@ -282,7 +287,7 @@ def determine_origin(path: str, source: bytes, first_byte: int) -> FileOrigin:
 
 
 def _says_generated(head: str) -> bool:
-    """Whether a comment or the docstring above the first declaration says that it is generated."""
+    """Return whether a comment or docstring above the first declaration says it is generated."""
     texts = [match[0] for match in _COMMENT.finditer(head)]
     if docstring := _DOCSTRING.match(head):
         texts.append(docstring[2])

@@ -1,4 +1,4 @@
-"""A declaration of Python cut out of its file, as words."""
+"""Split a Python declaration, cut out of its file, into words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tree_sitter import Parser
 from coevo.languages.python.reading.tokens import PYTHON, PythonToken, PythonTokens, TokenRole
 from coevo.languages.words import DeclarationPart, Word
 
-# Below decorators the head stands where the first decorator stood before it was cut out.
+# Below decorators the head keeps the indentation that the first decorator has lost.
 _HEAD = re.compile(rb'\n([ \t]+)(?:@|def\b|async\b|class\b)')
 _PARTS: Mapping[TokenRole | None, DeclarationPart] = {
     None: DeclarationPart.REST,
@@ -25,7 +25,7 @@ _PARTS: Mapping[TokenRole | None, DeclarationPart] = {
 
 @lru_cache(maxsize=1024)
 def list_words(source: str) -> tuple[Word, ...]:
-    """The words of a declaration, in order; indentation and the ends of statements are words, too."""
+    """Return the words of a declaration, in order, including indentation and ends of statements."""
     content = source.encode('utf-8', 'replace')
     head = _HEAD.search(content) if content.startswith(b'@') else None
     before = b'if _:\n' + head[1] if head else b''

@@ -1,1 +1,1 @@
-"""What a revision says that it needs, read from its files; nothing of it is run."""
+"""Read the requirements that a revision states in its files; none of its code is run."""

@@ -1,4 +1,4 @@
-"""setup.cfg, tox.ini, and plain lists of requirements."""
+"""Read setup.cfg, tox.ini, and plain lists of requirements."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from coevo.languages.python.requirements.stated import FILES, StatedRequirements
 
 Read = Callable[[str], bytes | None]
-"""The content of a file of the revision by its path; None where there is none."""
+"""Returns the content of a file of the revision by its path; None if there is none."""
 
 _INCLUDED = re.compile(r'\s*(?:-r|--requirement)[ =]*(\S+)')
-_DEPTH = 8  # of lists that include others
+_DEPTH = 8  # limit for lists that include others
 
 
 def parse_sections(source: bytes) -> Mapping[str, Mapping[str, str]]:
-    """The sections of a file; none of one that cannot be read."""
+    """Return the sections of an INI file; {} if it cannot be read."""
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         parser.read_string(source.decode(errors='replace'))
@@ -29,6 +29,7 @@ def parse_sections(source: bytes) -> Mapping[str, Mapping[str, str]]:
 
 
 def parse_setup_cfg(source: bytes) -> StatedRequirements:
+    """Return the requirements that setup.cfg states."""
     sections = parse_sections(source)
     options = sections.get('options', {})
     extras = sections.get('options.extras_require', {})
@@ -53,8 +54,9 @@ def _drop_dynamic_version(version: str | None) -> str | None:
 
 
 def parse_tox_ini(source: bytes) -> StatedRequirements:
-    """Dependencies of [testenv], and the project's own lists that it names; lines with factors or substitutions
-    are left out.
+    """Return the dependencies of [testenv], and the extras and groups of the project that it names.
+
+    Lines with factors or substitutions are left out.
     """
     environment = parse_sections(source).get('testenv', {})
     named = (environment.get('extras', ''), environment.get('dependency_groups', ''))
@@ -77,7 +79,7 @@ def _list_plain_lines(text: str) -> list[str]:
 
 
 def load_requirement_list(path: str, read: Read) -> Iterator[str]:
-    """The lines of a list and of those that it includes."""
+    """Yield the lines of a requirement list and of the lists that it includes."""
     yield from _load_list(path, read, _DEPTH)
 
 

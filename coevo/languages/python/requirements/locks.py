@@ -1,8 +1,9 @@
-"""What a revision's lock files pin: exact versions that a resolution has to keep to, `NAME==VERSION; MARKER`.
+"""Read the versions that the lock files of a revision pin, as lines `NAME==VERSION; MARKER`.
 
-Read are uv.lock, poetry.lock, pdm.lock, Pipfile.lock, pylock.toml (PEP 751) and lists of requirements in which each
-line is pinned, as pip-compile writes them. A lock of the project's own folder comes before one of the root. What
-does not come from an index (Git, a place, an archive) is not pinned, nor a name whose versions nothing tells apart.
+Supported are uv.lock, poetry.lock, pdm.lock, Pipfile.lock, pylock.toml (PEP 751) and requirement
+lists in which every line is pinned, as pip-compile writes them. A lock in the project's folder
+precedes one in the root. Packages from outside an index (Git, path, archive) are not pinned, nor a
+name with several versions unless markers distinguish them.
 """
 
 from __future__ import annotations
@@ -28,13 +29,16 @@ from coevo.languages.python.requirements.stated import (
 _MOST_BYTES = 16 << 20
 _LISTS = re.compile(r'(requirements/[\w.-]+|[\w.-]*(requirements|constraints)[\w.-]*)\.txt')
 _PINNED = re.compile(r'[^;]*[^=!<>~]===?\s*(?P<version>[\w.!-]+)\s*(;\s*(?P<marker>.*))?')
-_VERSION = re.compile(r'[\w.!-]+')  # none of its own index: 1.0+cpu
+_VERSION = re.compile(r'[\w.!-]+')  # excludes local versions: 1.0+cpu
 _CLAUSE = re.compile(r'(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LockEntry:
-    """marker  for which interpreters and systems; '' where the lock does not say"""
+    """One pinned version.
+
+    marker  the interpreters and systems it applies to; '' if the lock has none
+    """
 
     name: str
     version: str
@@ -42,10 +46,11 @@ class _LockEntry:
 
 
 def load_pins(repository: Repository, rev: str, folder: str = '.') -> tuple[str, ...]:
-    """Of the first lock that there is, sorted; none without one, or of one that cannot be read."""
+    """Return the pins of the first readable lock that has any, sorted; () if there is none."""
     tree = repository.tree(rev)
 
     def load_blob(path: str) -> bytes | None:
+        """Return the content of a file; None if it is missing, a link, or too large."""
         entry = tree.get(path)
         if entry is None or entry.mode == LINK:
             return None
@@ -72,7 +77,7 @@ def _is_requirement_list(path: str, prefix: str) -> bool:
 
 
 def _load_list_pins(path: str, read: Callable[[str], bytes | None]) -> Iterator[_LockEntry]:
-    """The pins of a list, of one that has nothing else."""
+    """Yield the pins of a requirement list in which every line is pinned."""
     lines = [
         line for text in load_requirement_list(path, read) if (line := clean_requirement(text))
     ]
@@ -86,7 +91,7 @@ def _load_list_pins(path: str, read: Callable[[str], bytes | None]) -> Iterator[
             )
 
 
-# -- formats ---------------------------------------------------------------------------------------
+# Formats
 
 
 def _parse_uv_lock(document: Mapping[str, Any]) -> Iterator[_LockEntry]:
@@ -144,7 +149,10 @@ def _make_entries(package: Mapping[str, Any], marker: str) -> Iterator[_LockEntr
 
 
 def _derive_marker(package: Mapping[str, Any], marker: str, python: str) -> str:
-    """As a package has it (poetry's may differ by group), else by the interpreters that it allows."""
+    """Return the marker of a package, else one made from the interpreters that it allows.
+
+    In a poetry lock the marker may differ by group; the alternatives are joined.
+    """
     stated_marker = package.get(marker)
     if isinstance(stated_marker, dict):
         stated_marker = _join_alternatives(
@@ -163,11 +171,11 @@ def _join_alternatives(markers: list[str]) -> str:
     return ' or '.join(f'({marker})' for marker in markers)
 
 
-# -- lines -----------------------------------------------------------------------------------------
+# Lines
 
 
 def _format_pins(entries: list[_LockEntry]) -> tuple[str, ...]:
-    """A name with one version is pinned to it wherever it is needed; of several each where its marker says."""
+    """Return sorted pin lines: a single version without a marker, several with markers."""
     by_name: dict[str, dict[str, set[str]]] = {}
     for entry in entries:
         by_name.setdefault(entry.name, {}).setdefault(entry.version, set()).add(entry.marker)
@@ -188,6 +196,7 @@ def _make_toml_reader(
 ) -> Callable[[bytes], tuple[str, ...]]:
     @lru_cache(maxsize=64)
     def parse_lock(source: bytes) -> tuple[str, ...]:
+        """Return the pins of a lock file; () if it is not valid TOML."""
         try:
             document = tomllib.loads(source.decode(errors='replace'))
         except (tomllib.TOMLDecodeError, RecursionError):

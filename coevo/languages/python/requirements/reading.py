@@ -1,4 +1,4 @@
-"""All places of a revision in which projects say what they and their tests need."""
+"""Read all files in which projects state what they and their tests need."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from coevo.languages.python.requirements.stated import (
     merge_requirements,
 )
 
-# What a project is built by; the folder of one is a module.
+# The files that configure a build; a folder with one of them is a module.
 BUILD_FILES = ('pyproject.toml', 'setup.py', 'setup.cfg')
 
 _TEST_LIST = re.compile(
@@ -35,13 +35,14 @@ _TEST_LIST = re.compile(
 )
 _MOST_BYTES = 1 << 20
 
-# setuptools' own, and what hatch runs for metadata that change (hatch.pypa.io, "Metadata hook plugins").
+# The program of setuptools, and the one that hatch runs for dynamic metadata (hatch.pypa.io,
+# "Metadata hook plugins").
 _BUILD_PROGRAMS = ('setup.py', 'hatch_build.py')
 _OF_REQUIREMENTS = re.compile(r'(^|/)[\w-]*req(uirement)?s?[\w.-]*(/|\.\w+$)')
 
 
 def load_needs(repository: Repository, rev: str, folder: str = '.') -> Needs:
-    """What the project in a folder of a revision needs."""
+    """Return the needs of the project in a folder of a revision."""
     return merge_requirements(_RequirementFiles(repository, rev, folder).load_all())
 
 
@@ -51,6 +52,7 @@ class _RequirementFiles:
         self._prefix = '' if folder == '.' else f'{folder}/'
 
     def load_all(self) -> Iterator[StatedRequirements]:
+        """Yield the requirements of each file, in order of precedence."""
         says_runtime = False
         for name, reader in (
             ('pyproject.toml', parse_pyproject),
@@ -74,8 +76,10 @@ class _RequirementFiles:
                 yield self._expand_lists(parse_workflow(self._load_file(path) or b''))
 
     def _load_build_lists(self) -> Iterator[str]:
-        """What stands in the lists that a program of the build names, of a project that says nowhere else what it
-        needs."""
+        """Yield the requirements from lists that a build program mentions.
+
+        Used for projects that state their runtime requirements in no other file.
+        """
         for program in _BUILD_PROGRAMS:
             source = self._load_file(self._prefix + program)
             for name in find_list_names(source) if source is not None else ():
@@ -84,7 +88,10 @@ class _RequirementFiles:
                         yield from filter_for_tests(load_requirement_list(path, self._load_file))
 
     def _find_list_paths(self, name: str) -> tuple[str, ...]:
-        """The path as it is named, or the only one that ends so: it may be put together."""
+        """Return the path as it is given, or the only one that ends with it.
+
+        The build program may compute the beginning of the path.
+        """
         if self._prefix + name in self._tree and _OF_REQUIREMENTS.search(name):
             return (self._prefix + name,)
         below = [
@@ -97,7 +104,7 @@ class _RequirementFiles:
         return tuple(below) if len(below) == 1 else ()
 
     def _expand_lists(self, stated: StatedRequirements) -> StatedRequirements:
-        """With the lines of the lists that a file names instead of requirements."""
+        """Return the requirements with references to lists replaced by the lines of the lists."""
         return replace(
             stated,
             runtime=tuple(self._expand_lines(stated.runtime)),
@@ -116,9 +123,9 @@ class _RequirementFiles:
                 yield from load_requirement_list(path, self._load_file)
 
     def _load_test_lists(self, *, told: bool) -> Iterator[StatedRequirements]:
-        """The lists for tests; of compiled ones (.txt beside .in) the source.
+        """Yield the lists for tests. A compiled list (.txt beside .in) is skipped for its source.
 
-        told  whether the project says elsewhere what it needs: its plain list is then for who works on it
+        told  whether other files state runtime requirements; requirements.txt then counts for tests
         """
         for path in self._tree:
             name = path.removeprefix(self._prefix)
@@ -146,17 +153,17 @@ class _RequirementFiles:
         return content if len(content) <= _MOST_BYTES else None
 
 
-# What continuous integration installs before it runs the tests: `pip install` in its files.
+# Packages that continuous integration installs before it runs the tests: `pip install` commands.
 #
-# Some projects say nowhere else that tests need an extra (`pip install .[arrays,test]`), or a
-# package at all.
+# Some projects state only there that tests need an extra (`pip install .[arrays,test]`) or a
+# package.
 
 _FILE = re.compile(r'\.github/workflows/[^/]+\.ya?ml|\.travis\.ya?ml')
 _RUNS_TESTS = re.compile(r'pytest|py\.test|unittest')
 _FILLED_IN = re.compile(r'\$\{\{.*?\}\}')
 _INSTALL = re.compile(r'\bpip3?(?:\.exe)?[ ]+install[ ]+([^\n&|;#]+)')
 
-# Options with a word of their own that says nothing of what is installed.
+# Options followed by a value that is not an installed package.
 _WITH_A_WORD = frozenset(
     {'-c', '--constraint', '-f', '--find-links', '-i', '--index-url', '--extra-index-url', '-t'}
 )
@@ -165,12 +172,15 @@ _LISTS = ('-r', '--requirement')
 
 
 def is_workflow(path: str) -> bool:
-    """By a path below the root of the repository."""
+    """Return whether a path, relative to the root of the repository, is a CI configuration."""
     return _FILE.fullmatch(path) is not None
 
 
 def parse_workflow(source: bytes) -> StatedRequirements:
-    """For tests, what a file installs that runs any; what it fills in from elsewhere is left out."""
+    """Return the packages that a CI file installs, as test requirements; none if it runs no tests.
+
+    Words with variables or substituted values are left out.
+    """
     text = _FILLED_IN.sub('$', source.decode(errors='replace').replace('\\\n', ' '))
     if not _RUNS_TESTS.search(text):
         return StatedRequirements()
@@ -198,18 +208,18 @@ def _list_installed(text: str) -> Iterator[str]:
 def _split_words(text: str) -> list[str]:
     try:
         return shlex.split(text)
-    except ValueError:  # a quote of the file around the command
+    except ValueError:  # the command has an unbalanced quote that belongs to the YAML file
         return text.replace('"', ' ').replace("'", ' ').split()
 
 
-# pyproject.toml: PEP 621, dependency groups (PEP 735), and the tables of poetry, pdm, uv and
-# hatch; Pipfile.
+# pyproject.toml: PEP 621, dependency groups (PEP 735), and the tables of poetry, pdm, uv and hatch;
+# Pipfile.
 
-_DEPTH = 8  # of groups that include others
+_DEPTH = 8  # limit for groups that include others
 
 
 def parse_pyproject(source: bytes) -> StatedRequirements:
-    """What can be had of it; a file that is no TOML says nothing."""
+    """Return the requirements that pyproject.toml states; none if it is not valid TOML."""
     try:
         document = tomllib.loads(source.decode(errors='replace'))
     except tomllib.TOMLDecodeError:
@@ -251,7 +261,7 @@ def parse_pyproject(source: bytes) -> StatedRequirements:
 
 
 def parse_pipfile(source: bytes) -> StatedRequirements:
-    """The lists of pipenv, which have the words of poetry's."""
+    """Return the packages of a Pipfile, whose version syntax is read as poetry's."""
     try:
         document = tomllib.loads(source.decode(errors='replace'))
     except tomllib.TOMLDecodeError:
@@ -278,7 +288,7 @@ def _list_texts(value: object) -> Iterator[str]:
 
 
 def _mark_list_files(value: object) -> Iterator[str]:
-    """What setuptools is told to read lists from: a name, or several."""
+    """Yield references to the lists that a `file` entry of setuptools names."""
     named = value.get('file') if isinstance(value, dict) else None
     for name in [named] if isinstance(named, str) else _list_texts(named):
         yield f'{FILES} {name}'
@@ -338,7 +348,7 @@ def _format_poetry_lines(table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _convert_versions(text: str) -> str:
-    """Poetry's carets and tildes in the words of PEP 440; alternatives (`||`) are the last one."""
+    """Convert poetry's carets and tildes to PEP 440; of alternatives (`||`) the last one counts."""
     parts = (part.strip() for part in text.rpartition('||')[2].split(','))
     return ','.join(converted for part in parts if (converted := _convert_version(part)))
 

@@ -1,4 +1,4 @@
-"""setup.py: the arguments of `setup`, as far as they can be told without running it."""
+"""Read the arguments of `setup` in setup.py without running it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 from coevo.languages.python.requirements.stated import FILES, StatedRequirements
 
 _UNKNOWN = object()
-_DEEP = 100  # parts of a sum
+_DEEP = 100  # limit of nesting, such as the parts of a sum
 _LIST = re.compile(r'(?:[\w.-]+/)*[\w.-]+\.(?:txt|in)')
 _NAMED_LIST = re.compile(r'[\w./-]+\.(txt|in|pip)')
-# What setup.py reads for other arguments: each line of it could be taken for a requirement.
+# Files that setup.py reads for other arguments: their lines could be taken for requirements.
 _TEXT = re.compile(
     'readme|change|history|news|licen[cs]e|authors|version|manifest|description', re.IGNORECASE
 )
-# Words of conditions for other interpreters and systems than those that we have.
+# Words in conditions that select other interpreters or systems.
 _ELSEWHERE = frozenset({'version_info', 'hexversion', 'platform', 'PY2', 'python_version', 'name'})
 
 
 def parse_setup_py(source: bytes) -> StatedRequirements:
-    """What can be had of it; of one that this Python cannot read, nothing."""
+    """Return the requirements that setup.py states; none if this Python cannot parse it."""
     module = _parse_module(source)
     if module is None:
         return StatedRequirements()
@@ -55,7 +55,7 @@ def parse_setup_py(source: bytes) -> StatedRequirements:
 
 
 def find_list_names(source: bytes) -> tuple[str, ...]:
-    """Lists of requirements that setup.py has the names of, as it may read them when it is run; each once."""
+    """Return the names of requirement lists that appear in setup.py, each once."""
     module = _parse_module(source)
     nodes = ast.walk(module) if module is not None else ()
     texts = (node.value for node in nodes if isinstance(node, ast.Constant))
@@ -65,7 +65,7 @@ def find_list_names(source: bytes) -> tuple[str, ...]:
 
 
 def _parse_module(source: bytes) -> ast.Module | None:
-    """None of one that this Python cannot read."""
+    """Return the syntax tree; None if this Python cannot parse it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')
@@ -88,7 +88,7 @@ def _evaluate_arguments(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple
 
 
 def _evaluate_assignments(module: ast.Module) -> dict[str, Any]:
-    """Names that are given values that can be told, the last one counts."""
+    """Return the names with values that can be evaluated; the last assignment counts."""
     names: dict[str, Any] = {}
     for node in _list_executed_statements(module.body):
         match node:
@@ -109,7 +109,10 @@ def _evaluate_assignments(module: ast.Module) -> dict[str, Any]:
 
 
 def _list_executed_statements(body: Sequence[ast.stmt], depth: int = 0) -> Iterator[ast.stmt]:
-    """Those that are run where nothing goes wrong; what is asked of versions and systems is left out."""
+    """Yield the statements that run when no exception occurs.
+
+    Conditions on versions and systems are not followed.
+    """
     for node in body:
         match node:
             case ast.If() if (
@@ -140,7 +143,7 @@ def _assign_target(target: ast.expr, value: Any, names: dict[str, Any]) -> None:
 
 
 def _extend_holder(holder: Any, value: Any) -> None:
-    """To a list or table in place."""
+    """Add a value to a list or table, in place."""
     if isinstance(holder, list) and isinstance(value, list):
         holder += value
     elif isinstance(holder, dict) and isinstance(value, dict):
@@ -148,7 +151,11 @@ def _extend_holder(holder: Any, value: Any) -> None:
 
 
 def _evaluate(node: ast.expr, names: dict[str, Any], depth: int = 0) -> Any:
-    """A literal, a name of one, a sum of lists, a member of a table; else something unknown."""
+    """Return the value of an expression, or _UNKNOWN.
+
+    Known are literals, names of these, sums of lists, items of tables, and calls that mention
+    lists.
+    """
     if depth > _DEEP:
         return _UNKNOWN
     match node:
@@ -183,7 +190,7 @@ def _evaluate(node: ast.expr, names: dict[str, Any], depth: int = 0) -> Any:
 
 
 def _load_list_holders(node: ast.With | ast.FunctionDef, names: dict[str, Any]) -> dict[str, Any]:
-    """What stands for the content of lists: an open file, or a function that names one."""
+    """Return names bound to the content of lists: an open file, or a function that names one."""
     if isinstance(node, ast.FunctionDef):
         lines = list(_find_list_files(node, {}))
         return {node.name: lines} if lines else {}
@@ -195,7 +202,7 @@ def _load_list_holders(node: ast.With | ast.FunctionDef, names: dict[str, Any]) 
 
 
 def _find_list_files(node: ast.AST, names: dict[str, Any]) -> Iterator[str]:
-    """The lists that are named in what nobody can tell without running it."""
+    """Yield the requirement lists named within an expression that cannot be evaluated."""
     file_names: dict[str, None] = {}
     joined: set[ast.AST] = set()
     for part in ast.walk(node):

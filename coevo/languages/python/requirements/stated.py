@@ -1,4 +1,4 @@
-"""The lists of a project by what they are for, whichever file they stand in."""
+"""Combine the requirement lines of a project by purpose, whichever file they are in."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 from packaging.utils import canonicalize_name
 
-# Groups and extras that hold what tests need; the first of these kinds that a project has counts,
-# since `dev` drags in linters, documents and tox.
+# Groups and extras with test requirements. The first of these kinds that a project has counts,
+# since `dev` adds linters, documentation tools and tox.
 _TEST_NAMES = (
     frozenset({'test', 'tests', 'testing', 'tests-mypy', 'hatch-test'})
     | {'unit', 'unittest', 'unittests', 'unit-test', 'unit-tests'},
     frozenset({'dev', 'develop', 'development', 'all', 'ci'}),
 )
 
-# What no test imports: left out by name.
+# Packages that no test imports; they are left out by name.
 _NOT_FOR_TESTS = re.compile(
     r'(ruff|black|mypy|pre-commit|tox(-.*)?|nox|sphinx.*|furo|flake8.*|pylint.*|isort|twine|build'
     r'|pyright|ty|towncrier|cogapp|check-manifest|bump2?version|wheel|coveralls|codecov|docutils'
@@ -29,7 +29,7 @@ _NOT_FOR_TESTS = re.compile(
     r'|pytest-github-actions-annotate-failures)'
 )
 
-# A plain requirement: a name, extras, versions, a marker; neither a place nor an option.
+# A plain requirement: a name, extras, versions and a marker; neither a path nor an option.
 _PLAIN = re.compile(
     r'(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?P<extras>\[[^\]]*\])?\s*'
     r'(?P<versions>\(?[<>=!~][^;@]*)?(?P<marker>;.*)?'
@@ -37,7 +37,7 @@ _PLAIN = re.compile(
 _OWN_EXTRAS = re.compile(
     r'[\'"\s]*(?:(?:-e|--editable)[ =]+)?[\'"]?(?P<name>\.|[\w.-]+)\s*\[(?P<extras>[^\]]+)\]'
 )
-# Before the names of lists, with commas, that stand for a requirement, as setuptools has it in setup.cfg.
+# Prefix of a line that refers to lists, separated by commas, as setuptools writes it in setup.cfg.
 FILES = 'file:'
 
 _BREAKS = re.compile('[\\r\\n\\0]')
@@ -46,10 +46,10 @@ _COMMENT = re.compile(r'(^|\s)#.*')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedRequirements:
-    """What one file says.
+    """The requirements that one file states.
 
     groups   lists of requirements by the name of the extra or group
-    python   which interpreters it allows, as `requires-python` has it
+    python   the interpreters it allows, in the syntax of `requires-python`
     """
 
     name: str | None = None
@@ -62,9 +62,9 @@ class StatedRequirements:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a revision's tests need: requirement lines, sorted, each once.
+    """The requirements of the tests of a revision: lines, sorted, each once.
 
-    pins  of the pair's new commit, for both ends (`locks.py`)
+    pins  pins of the new commit of the pair, used for both revisions (`locks.py`)
     """
 
     runtime: tuple[str, ...] = ()
@@ -77,17 +77,17 @@ class Needs:
 
 
 def clean_requirement(line: str) -> str | None:
-    """A line as one plain requirement; None for places, options, names alone of a path."""
+    """Return a line as one plain requirement; None for paths, URLs and options."""
     text = _COMMENT.sub('', line).strip().rstrip('\\').strip()
     if text[:1] in ('"', "'") and text[-1:] == text[:1]:
         text = text[1:-1]
     text = re.sub(r'\s+--hash=\S+', '', text)
-    # A line is one line: uv would read a second one as a requirement, or as an option, of its own.
+    # A line must stay one line: uv would read a second one as a further requirement or option.
     return text if text and not _BREAKS.search(text) and _PLAIN.fullmatch(text) else None
 
 
 def filter_for_tests(lines: Iterable[str]) -> tuple[str, ...]:
-    """The plain requirements among lines that a test may import."""
+    """Return the plain requirements among lines that a test may import."""
     requirements = (clean_requirement(line) for line in lines)
     return tuple(
         line
@@ -97,13 +97,14 @@ def filter_for_tests(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def get_requirement_name(requirement: str) -> str:
+    """Return the canonical name of a requirement that `clean_requirement` accepted."""
     match = _PLAIN.fullmatch(requirement)
     assert match is not None, 'what `clean_requirement` let pass'
     return canonicalize_name(match['name'])
 
 
 def merge_requirements(stated: Iterable[StatedRequirements]) -> Needs:
-    """The union of all files; the first that has a name, a version counts."""
+    """Merge the requirements of all files. The first name and the first version count."""
     files = list(stated)
     name = next((statement.name for statement in files if statement.name), None)
     own: set[str] = {canonicalize_name(name)} if name else set()
@@ -121,7 +122,7 @@ def merge_requirements(stated: Iterable[StatedRequirements]) -> Needs:
         )
         known = {
             get_requirement_name(line) for line in tests
-        }  # where files contradict, the first counts
+        }  # where files contradict each other, the first counts
         tests += [line for line in test_lines if get_requirement_name(line) not in known]
     points: dict[str, list[str]] = {}
     for statement in files:
@@ -157,7 +158,7 @@ def _list_test_lines(groups: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
 def _expand_extras(
     lines: Iterable[str], extras: Mapping[str, tuple[str, ...]], own: set[str], depth: int = 8
 ) -> Iterator[str]:
-    """Lines, and those of the project's own extras that they name: `.[doc]`, `-e .[x]`, `NAME[x]`."""
+    """Yield lines, and those of the own extras that they name: `.[doc]`, `-e .[x]`, `NAME[x]`."""
     for line in lines:
         yield line
         match = _OWN_EXTRAS.match(line)

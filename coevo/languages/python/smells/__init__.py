@@ -1,4 +1,7 @@
-"""What smells in Python tests, each group of smells a module. Fulfils `coevo.languages.measures.SmellDetector`."""
+"""Detect the test smells of Python tests; each group of smells is a module.
+
+Implements `coevo.languages.measures.SmellDetector`.
+"""
 
 from coevo.languages.python.smells.pynose import find_smells
 

@@ -1,8 +1,9 @@
 """Test smells of assertions.
 
-Definitions: T. Wang, Y. Golubev, O. Smirnov, J. Li, T. Bryksin, I. Ahmed: PyNose: A Test Smell Detector For
-Python (ASE 2021), and its source (branch ASE2021). Ours differ where they say so. PyNose looked at unittest
-alone; here `assert` and `self.assert…` are judged alike in tests of both frameworks.
+Definitions: T. Wang, Y. Golubev, O. Smirnov, J. Li, T. Bryksin, I. Ahmed: PyNose: A Test Smell
+Detector For Python (ASE 2021), and its source (branch ASE2021). Differences are stated at each
+smell. PyNose analyses unittest only; here `assert` and `self.assert…` are treated alike in tests of
+both frameworks.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from coevo.languages.python.smells.source import (
     walk_descendants,
 )
 
-# What each says if it is about a literal.
+# The literal that makes each of these assertions redundant.
 _ONE = {
     'assertTrue': 'True',
     'assertFalse': 'False',
@@ -48,9 +49,9 @@ _FAILS = ('unittest.expectedFailure', 'expectedFailure', 'pytest.mark.xfail')
 
 
 def is_assertion_roulette(test: PythonTest) -> bool:
-    """Two assertions or more, of which one or more have no message.
+    """Return whether there are two or more assertions, at least one of them without a message.
 
-    PyNose counts statements and calls apart, and finds it in one of each whatever their messages.
+    PyNose counts statements and calls separately, and reports one of each whatever their messages.
     """
     mute = [len(_list_arguments(node)) < 2 for node in _find_assert_statements(test)]
     for node in _find_assert_calls(test):
@@ -61,7 +62,7 @@ def is_assertion_roulette(test: PythonTest) -> bool:
 
 
 def is_duplicate_assert(test: PythonTest) -> bool:
-    """The same condition asserted twice, or the same call with the same arguments."""
+    """Return whether a condition is asserted twice, or an asserting call is repeated."""
     texts = [
         *(
             f'assert {get_normalised_text(_list_arguments(node)[0])}'
@@ -73,16 +74,16 @@ def is_duplicate_assert(test: PythonTest) -> bool:
 
 
 def is_redundant_assertion(test: PythonTest) -> bool:
-    """An assertion about a literal, as in `assert True`, or of two equal sides."""
+    """Return whether an assertion is about a literal, as `assert True`, or has two equal sides."""
     return any(_is_redundant(node) for node in _find_assert_statements(test)) or any(
         _is_redundant_call(node) for node in _find_assert_calls(test)
     )
 
 
 def is_magic_number_test(test: PythonTest) -> bool:
-    """A number as an argument of an assertion, or as a side of what is asserted.
+    """Return whether a number is an argument of an assertion, or a side of its condition.
 
-    The later plug-in leaves out small numbers and 100; the paper does not.
+    The later plug-in excludes small numbers and 100; the paper does not.
     """
     sides = [_strip_parentheses(_list_arguments(node)[0]) for node in _find_assert_statements(test)]
     compared = [
@@ -97,8 +98,10 @@ def is_magic_number_test(test: PythonTest) -> bool:
 
 
 def is_suboptimal_assert(test: PythonTest) -> bool:
-    """assertTrue or assertFalse of an operation, or an equality with True, False or None: unittest has
-    better ones."""
+    """Return whether an assertion has a better alternative in unittest.
+
+    These are assertTrue or assertFalse of an operation, and equality with True, False or None.
+    """
     for node in _find_assert_calls(test):
         arguments = _list_arguments(node)
         if (
@@ -114,10 +117,10 @@ def is_suboptimal_assert(test: PythonTest) -> bool:
 
 
 def is_unknown_test(test: PythonTest) -> bool:
-    """No assertion.
+    """Return whether the test has no assertion.
 
-    PyNose knows `assert` and what is named so; here an expected exception counts, too, be it said by
-    `pytest.raises` or by a decorator.
+    PyNose looks for `assert` and for names that contain it. Here an expected exception also counts,
+    by `pytest.raises` or by a decorator.
     """
     if any(decorator.startswith(_FAILS) for decorator in list_decorators(test.function)):
         return False
@@ -146,7 +149,7 @@ def _get_called_name(call: Node) -> str:
 
 
 def _list_arguments(node: Node) -> list[Node]:
-    """Of a call those without a name; of a statement the condition, and the message behind it."""
+    """Return the positional arguments of a call; for a statement its condition and message."""
     listed = node.child_by_field_name('arguments') if node.type == 'call' else node
     children = listed.named_children if listed is not None else []
     return [child for child in children if child.type not in ('keyword_argument', 'comment')]
@@ -183,7 +186,7 @@ def _is_redundant_call(call: Node) -> bool:
 
 
 def _strip_parentheses(node: Node) -> Node:
-    """Without parentheses."""
+    """Return the expression inside parentheses."""
     while node.type == 'parenthesized_expression' and node.named_children:
         node = node.named_children[0]
     return node

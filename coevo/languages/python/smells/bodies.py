@@ -1,4 +1,7 @@
-"""Test smells of a test's statements, as PyNose (ASE 2021) defines them; ours differ where they say so."""
+"""Test smells in the statements of a test, as PyNose (ASE 2021) defines them.
+
+Differences are stated at each smell.
+"""
 
 from __future__ import annotations
 
@@ -28,23 +31,29 @@ _SKIPS = re.compile(r'(unittest\.|pytest\.mark\.)?skip(if|If|Unless)?\b')
 
 
 def is_conditional_test_logic(test: PythonTest) -> bool:
-    """An if, a loop or a comprehension."""
+    """Return whether the test has an `if`, a loop or a comprehension."""
     return any(node.type in _CONTROL for node in walk_descendants(test.body))
 
 
 def is_empty_test(test: PythonTest) -> bool:
-    """Nothing but `pass`; here `...` and a docstring are nothing, too."""
+    """Return whether the test has only `pass`; here `...` and a docstring are ignored, too."""
     statements = [node for node in test.body.named_children if node.type != 'comment']
     return all(node.type == 'pass_statement' or _says_nothing(node) for node in statements)
 
 
 def is_exception_handling(test: PythonTest) -> bool:
-    """An except clause or a raise; a `try` that only ends with `finally` handles nothing."""
+    """Return whether the test has an `except` clause or a `raise`.
+
+    A `try` with only a `finally` handles no exception.
+    """
     return any(node.type in _HANDLING for node in walk_descendants(test.body))
 
 
 def is_ignored_test(test: PythonTest) -> bool:
-    """A decorator that skips, under a condition or always; here pytest's, and those of the class, too."""
+    """Return whether a decorator skips the test, conditionally or always.
+
+    Here pytest's decorators and those of the class also count.
+    """
     every = [*list_decorators(test.function)]
     if test.owner is not None:
         every += list_decorators(test.owner)
@@ -52,17 +61,17 @@ def is_ignored_test(test: PythonTest) -> bool:
 
 
 def is_obscure_in_line_setup(test: PythonTest) -> bool:
-    """More than ten local variables that are assigned."""
+    """Return whether the test assigns more than ten local variables."""
     return len({get_text(node) for node in _find_assigned_names(test.body)}) > _MOST_VARIABLES
 
 
 def is_redundant_print(test: PythonTest) -> bool:
-    """A call of `print`."""
+    """Return whether the test calls `print`."""
     return any(get_text(node) == 'print' for node in _find_callees(test))
 
 
 def is_sleepy_test(test: PythonTest) -> bool:
-    """A call of time.sleep, unless a comment at the end of its line says why."""
+    """Return whether the test calls `time.sleep`, unless a comment on the same line explains it."""
     names = {'time.sleep'}
     if test.root.text is not None and _SLEEP_IMPORTED.search(test.root.text):
         names.add('sleep')

@@ -1,4 +1,4 @@
-"""Test smells of a class, laid to its tests, as PyNose (ASE 2021) defines them."""
+"""Test smells of a class, attributed to its tests, as PyNose (ASE 2021) defines them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from coevo.languages.python.smells.source import (
 )
 
 _SETS_UP = ('setUp', 'setUpClass')
-_DEFAULT = 'MyTestCase'  # as PyCharm names it
+_DEFAULT = 'MyTestCase'  # PyCharm's default name
 
 
 def is_constructor_initialization(test: PythonTest) -> bool:
-    """A class of tests with a constructor."""
+    """Return whether the class of the test has a constructor."""
     owner = test.owner
     return owner is not None and any(
         get_name(function) == '__init__' for function in list_functions(owner)
@@ -26,23 +26,23 @@ def is_constructor_initialization(test: PythonTest) -> bool:
 
 
 def is_default_test(test: PythonTest) -> bool:
-    """A class that is named as an editor has proposed it."""
+    """Return whether the class of the test still has the name that an editor proposes."""
     return test.owner is not None and get_name(get_definition(test.owner)) == _DEFAULT
 
 
 def is_general_fixture(test: PythonTest) -> bool:
-    """A test that leaves a field unused which setUp or setUpClass of its class assigns."""
+    """Return whether the test leaves a field unused that setUp or setUpClass assigns."""
     return bool(_find_fixture_fields(test) - _find_used_attributes(test))
 
 
 def is_test_maverick(test: PythonTest) -> bool:
-    """A test that uses none of these fields."""
+    """Return whether the test uses none of the fields that setUp or setUpClass assigns."""
     fields = _find_fixture_fields(test)
     return bool(fields) and not fields & _find_used_attributes(test)
 
 
 def _find_fixture_fields(test: PythonTest) -> set[str]:
-    """Attributes that are assigned of the first parameter."""
+    """Return the attributes of `self` or `cls` that setUp and setUpClass assign."""
     fields: set[str] = set()
     for function in list_functions(test.owner) if test.owner is not None else ():
         first = _get_first_parameter(function)

@@ -1,7 +1,8 @@
-"""Of the 18 test smells of PyNose (ASE 2021), the 17 that can be judged on the syntax of a test and its class.
+"""PyNose's test smells (ASE 2021): the 17 of 18 that the syntax of a test and its class decides.
 
-Lack of Cohesion of Test Cases is not offered: it is the similarity of all texts of a class below a threshold, so that
-a test would have it for its neighbours. Names that tsDetect has, too, are tsDetect's.
+Lack of Cohesion of Test Cases is missing: it means that the similarity of all texts of a class is
+below a threshold, so a test would have it because of its neighbours. Smells that tsDetect also has
+are named as there.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from coevo.model.records import TestMethod
 
 
 class PyNoseSmell(StrEnum):
+    """The test smells that are detected."""
+
     ASSERTION_ROULETTE = 'assertion_roulette'
     CONDITIONAL_TEST_LOGIC = 'conditional_test_logic'
     CONSTRUCTOR_INITIALIZATION = 'constructor_initialization'
@@ -59,10 +62,13 @@ _JUDGED: Mapping[PyNoseSmell, Callable[[PythonTest], bool]] = {
 def find_smells(
     source: bytes, method: TestMethod, production: DeclaredType | None = None
 ) -> tuple[PyNoseSmell, ...]:
-    """The smells of a test method in its file, sorted; LookupError if the file declares no such.
+    """Return the smells of a test method, sorted.
 
     source      the test file
-    production  not asked for: PyNose has neither Eager nor Lazy Test
+    production  unused: PyNose has neither Eager nor Lazy Test
+
+    Raises:
+        LookupError: the file declares no such test method
     """
     del production
     test = locate_test(source, method)

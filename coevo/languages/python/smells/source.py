@@ -1,4 +1,4 @@
-"""A test function in its file, with the class around it."""
+"""Locate a test function in its file, with the class around it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ from coevo.model.records import TestMethod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonTest:
-    """function, owner  with their decorators, where they have any; owner: the class, None of a function"""
+    """A test function in its file.
+
+    function, owner  with their decorators; owner: the class, None for a function of a module
+    """
 
     root: Node
     function: Node
@@ -28,6 +31,7 @@ class PythonTest:
 
     @property
     def body(self) -> Node:
+        """The block of the function."""
         body = get_definition(self.function).child_by_field_name('body')
         assert body is not None, 'a function has a body'
         return body
@@ -39,7 +43,11 @@ def _parse_root(source: bytes) -> Node:
 
 
 def locate_test(source: bytes, method: TestMethod) -> PythonTest:
-    """LookupError if the file declares no such method; of several with one name the last one counts."""
+    """Return the test; of several with one name, the last one.
+
+    Raises:
+        LookupError: the file declares no such method, or is nested too deeply
+    """
     root = _parse_root(source)
     owner: Node | None = None
     try:
@@ -61,7 +69,7 @@ def _find_declaration(parent: Node, name: str, kind: str) -> Node:
 
 
 def list_functions(owner: Node) -> Iterator[Node]:
-    """The functions that a class declares itself, without their decorators."""
+    """Yield the functions that a class itself declares, without their decorators."""
     block = get_definition(owner).child_by_field_name('body')
     for node in list_declaring_statements(block) if block is not None else ():
         if get_definition(node).type == 'function_definition':
@@ -69,14 +77,14 @@ def list_functions(owner: Node) -> Iterator[Node]:
 
 
 def list_decorators(node: Node) -> Iterator[str]:
-    """`unittest.skip("why")` and the like, of a function or class."""
+    """Yield the decorators of a function or class as texts: `unittest.skip("why")`."""
     for child in node.children if node.type == 'decorated_definition' else ():
         if child.type == 'decorator':
             yield get_normalised_text(child).removeprefix('@').strip()
 
 
 def walk_descendants(node: Node) -> Iterator[Node]:
-    """All below a node, nested functions included, as PyNose goes."""
+    """Yield all nodes below a node, including those in nested functions, as PyNose does."""
     stack = list(reversed(node.children))
     while stack:
         descendant = stack.pop()
@@ -85,14 +93,16 @@ def walk_descendants(node: Node) -> Iterator[Node]:
 
 
 def get_text(node: Node) -> str:
+    """Return the source text of a node."""
     return node.text.decode(errors='replace') if node.text is not None else ''
 
 
 def get_normalised_text(node: Node) -> str:
-    """Its text, whatever the layout."""
+    """Return the source text of a node with normalised white space."""
     return ' '.join(get_text(node).split())
 
 
 def get_name(node: Node) -> str:
+    """Return the name of a definition; '' if it has none."""
     name = node.child_by_field_name('name')
     return get_text(name) if name is not None else ''

@@ -1,4 +1,7 @@
-"""Python files cut and put together again. Fulfils `coevo.languages.surgery.FileSurgery`."""
+"""Cut Python files apart and put them together again.
+
+Implements `coevo.languages.surgery.FileSurgery`.
+"""
 
 from coevo.languages.python.surgery.reach import (
     find_derived_classes as find_derived_classes,

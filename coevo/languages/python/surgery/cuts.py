@@ -1,4 +1,4 @@
-"""Pieces taken out of a Python file so that what is left is one, and moved to where lines begin with other white space."""
+"""Remove pieces from a Python file so that the rest stays valid, and re-indent pieces."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def remove_pieces(
     gone: Sequence[PythonPiece],
     may_go: Callable[[str], bool],
 ) -> None:
-    """Take pieces out, and what is left empty by that; an emptied class stays if it has to.
+    """Remove pieces, and statements that become empty; a class that has to stay gets a `pass`.
 
-    may_go  whether a class may go that has nothing left, by its name
+    may_go  whether an emptied class of this name may be removed
     """
     imports = [piece for piece in gone if piece.kind == 'import']
     others = [piece for piece in gone if piece.kind != 'import']
@@ -43,7 +43,7 @@ def _is_within(span: Span, other: Span) -> bool:
 
 
 def _remove_imports(edits: TextEdits, file: PythonOutline, gone: Sequence[PythonPiece]) -> None:
-    """Statements of which every name goes, and of others the names."""
+    """Remove import statements, or only some of their names."""
     all_ = groupby(file.list_import_pieces(), key=lambda piece: piece.statement)
     names = {piece.span for piece in gone}
     for statement, group in all_:
@@ -60,7 +60,7 @@ def _remove_imports(edits: TextEdits, file: PythonOutline, gone: Sequence[Python
 def _find_names_to_cut(
     pieces: Sequence[PythonPiece], kept: Iterable[PythonPiece]
 ) -> Iterator[Span]:
-    """Each name that goes up to the next one; behind the last that stays all from its end."""
+    """Yield the spans of removed names: up to the next name, and after the last kept one."""
     last = max(piece.end for piece in kept)
     behind = [piece for piece in pieces if piece.start > last]
     if behind:
@@ -71,7 +71,7 @@ def _find_names_to_cut(
 
 
 def _extend_over_separator(source: bytes, span: Span) -> Span:
-    """With the semicolon behind a statement, or before the last of its line."""
+    """Return the span with the semicolon after a statement, or before the last one of a line."""
     start, end = span
     rest = source[end:]
     behind = rest[: len(rest) - len(rest.lstrip(b' \t;'))]
@@ -84,7 +84,10 @@ def _extend_over_separator(source: bytes, span: Span) -> Span:
 
 
 def _extend_over_gap(source: bytes, span: Span) -> Span:
-    """With the empty lines above what ends a suite: those below it are the wider ones."""
+    """Return the span with the empty lines above the end of a suite.
+
+    The empty lines below it separate the outer statements and are kept.
+    """
     start, end = widen_to_whole_lines(source, *span)
     if start == span[0] and source[start - 1 : start] not in (b'\n', b''):
         return span
@@ -104,7 +107,7 @@ _CLAUSES = frozenset({'elif_clause', 'else_clause', 'except_clause', 'finally_cl
 
 @dataclass(slots=True)
 class EmptiedSuites:
-    """statements go as a whole; a `pass` is put in the place of each of the blocks."""
+    """The effects of a removal: `statements` go, too; each of `blocks` becomes `pass`."""
 
     statements: list[Span] = field(default_factory=list)
     blocks: list[Span] = field(default_factory=list)
@@ -113,10 +116,10 @@ class EmptiedSuites:
 def find_emptied_suites(
     root: Node, gone: Collection[Span], may_go: Callable[[str], bool]
 ) -> EmptiedSuites:
-    """The suites of which only what is gone was left.
+    """Return the suites that consist only of removed statements.
 
-    gone    statements that go
-    may_go  whether a class may go that has nothing left, by its name
+    gone    the statements to remove
+    may_go  whether an emptied class of this name may be removed
     """
     result = EmptiedSuites()
     _PythonSuiteWalker(gone, may_go, result).count_statements(root)
@@ -132,7 +135,7 @@ class _PythonSuiteWalker:
         self._found = found
 
     def count_statements(self, block: Node) -> tuple[int, int]:
-        """How many statements of a block stay, and how many go; what only fills it is neither."""
+        """Return how many statements of a block stay and how many go; fillers are not counted."""
         stay = [self._stays(child) for child in block.named_children if not _is_filler(child)]
         return sum(stay), len(stay) - sum(stay)
 
@@ -174,7 +177,7 @@ class _PythonSuiteWalker:
 
 
 def _is_filler(node: Node) -> bool:
-    """Whether a suite of nothing else does nothing: a comment, `pass`, a docstring."""
+    """Return whether a statement has no effect in a suite: a comment, `pass`, or a docstring."""
     if node.type == 'expression_statement' and node.named_child_count == 1:
         return node.named_children[0].type in ('string', 'concatenated_string')
     return node.type in ('comment', 'pass_statement')
@@ -183,10 +186,10 @@ def _is_filler(node: Node) -> bool:
 def reindent(
     text: bytes, before: bytes, after: bytes, start: int, strings: Iterable[Span]
 ) -> bytes:
-    """A text whose lines but the first began with some white space, with other white space there.
+    """Replace the indentation `before` of all lines but the first by `after`.
 
-    start    where the text stood in its file
-    strings  where in that file there are strings of several lines: what is in them stays as it is
+    start    the offset of the text in its file
+    strings  the strings of that file with several lines; their contents are not changed
     """
     if before == after:
         return text
@@ -202,7 +205,7 @@ def reindent(
 
 
 def find_long_strings(root: Node) -> Iterator[Span]:
-    """The strings of a file that have several lines."""
+    """Yield the spans of the strings of a file that have several lines."""
     cursor = root.walk()
     while True:
         node = cursor.node
@@ -217,7 +220,7 @@ def find_long_strings(root: Node) -> Iterator[Span]:
 
 
 def count_empty_lines_above(source: bytes, at: int) -> int:
-    """How many empty lines stand above a line; three are as good as two."""
+    """Return how many empty lines are above a line, at most two."""
     above = source[: source.rfind(b'\n', 0, at) + 1].replace(b'\r', b'')
     lines = above.split(b'\n')[:-1]
     count = 0

@@ -1,6 +1,6 @@
-"""Defects in tests of Python. Fulfils `coevo.languages.measures.DefectInsertion`.
+"""Insert defects into Python tests. Implements `coevo.languages.measures.DefectInsertion`.
 
-A test that is declared twice is none: the second takes the place of the first, without a word.
+A duplicated test is not among the defects: Python silently replaces the first by the second.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _OWN = (b'self', b'cls')
 _RAISES = b'None.strip()'
 
 Insert = Callable[[bytes, Node, Sequence[Node]], Iterator[bytes]]
-"""From a file, a test of it and all its tests to texts with a defect; tests are their definitions."""
+"""From a file, one of its tests and all its tests (their definitions) to texts with a defect."""
 
 
 def insert_defects(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[bytes]:
+    """Yield versions of a test file with one defect of the given kind."""
     root = Parser(PYTHON).parse(source).root_node
     if kind is Defect.MISSED_DEPENDENCIES:
         yield from _remove_each_import(source, root)
@@ -53,7 +54,7 @@ def _remove_each_import(source: bytes, root: Node) -> Iterator[bytes]:
 
 
 def _remove_asserts(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    """All assertions that are statements of their own."""
+    """Yield the file without the assertion statements of a test."""
     edits, statements = TextEdits(source), _find_assertion_statements(test)
     ids = {statement.id for statement in statements}
     for statement in statements:
@@ -72,7 +73,11 @@ def _find_assertion_statements(test: Node) -> list[Node]:
 
 
 def _find_own_statement(oracle: Node) -> Node | None:
-    """None of one that others stand in, such as `with raises(…)`, or that is part of another."""
+    """Return the statement that is the assertion.
+
+    None if other statements are inside it, as in `with raises(…)`, or if it is part of another
+    expression.
+    """
     if oracle.type == 'assert_statement':
         return oracle
     parent = oracle.parent
@@ -80,7 +85,7 @@ def _find_own_statement(oracle: Node) -> Node | None:
 
 
 def _copy_other_body(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    """The body of another test in place of its own, where both are given the same."""
+    """Replace the body by that of another test with the same parameters and indentation."""
     given, margin = _get_parameters(test), find_indentation(source, test.start_byte)
     for other in tests:
         alike = (
@@ -93,7 +98,7 @@ def _copy_other_body(source: bytes, test: Node, tests: Sequence[Node]) -> Iterat
 
 
 def _insert_undefined_name(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    """A name that nothing has, where something is called or handed over."""
+    """Use an undefined name as the receiver or an argument of a call."""
     for call in _find_calls(test):
         for expression in (_get_receiver(call), *_list_arguments(call)):
             if (
@@ -106,7 +111,7 @@ def _insert_undefined_name(source: bytes, test: Node, tests: Sequence[Node]) -> 
 
 
 def _insert_invalid_call(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    """One argument more than a function takes."""
+    """Call a function with one argument too many."""
     yield from _add_argument_to_call(source, test, constructor=False)
 
 
@@ -117,7 +122,7 @@ def _insert_invalid_constructor_call(
 
 
 def _add_argument_to_call(source: bytes, test: Node, *, constructor: bool) -> Iterator[bytes]:
-    """Of the first such call; classes are told by how they are written (PEP 8)."""
+    """Add an argument to the first call of the kind; capitalised names are classes (PEP 8)."""
     asserted = {node.id for node in find_assertion_nodes(_get_body(test))}
     for call in _find_calls(test):
         listed = call.child_by_field_name('arguments')
@@ -130,7 +135,7 @@ def _add_argument_to_call(source: bytes, test: Node, *, constructor: bool) -> It
 
 
 def _add_argument(source: bytes, listed: Node) -> bytes:
-    """Behind what is handed over by place."""
+    """Add `None` after the positional arguments."""
     arguments = [argument for argument in listed.named_children if argument.type != 'comment']
     placed = [argument for argument in arguments if argument.type not in _BY_NAME]
     if placed:
@@ -154,7 +159,7 @@ def _insert_runtime_error(source: bytes, test: Node, tests: Sequence[Node]) -> I
 
 
 def _insert_syntax_error(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    """The last statement of a test without its last word."""
+    """Remove the last token of the last statement of a test."""
     last = _get_body(test)
     while last.named_children and last.named_children[-1].type != 'comment' and last.child_count:
         last = last.children[-1]
@@ -194,7 +199,7 @@ def _get_parameters(test: Node) -> bytes | None:
 
 
 def _find_calls(test: Node) -> Iterator[Node]:
-    """Those that the test itself makes, outer ones first."""
+    """Yield the calls that the test itself makes, outer ones first."""
     waiting = [_get_body(test)]
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""What tests bring from another version of their Python file, and where it is put: where it stood among others."""
+"""Bring the pieces that old tests need into a new file, each to its old place among the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from coevo.languages.surgery import StartStateInvalid
 from coevo.languages.text_edits import TextEdits, find_indentation, find_line_end
 from coevo.model.records import TestMethod
 
-# What no name has to be brought for; only a wildcard could explain the others.
+# Names that need no piece. Only a wildcard import could explain any other unknown name.
 _EVERYWHERE = frozenset(dir(builtins)) | {'self', 'cls', '__file__', '__name__'}
 
 Slot = tuple[str, str]
@@ -29,9 +29,10 @@ OldPythonFile = OldFile[PythonOutline, PythonPiece]
 
 
 class PythonNeeds:
-    """Fulfils `coevo.languages.core.cut_plans.Needs`.
+    """Implements `coevo.languages.core.cut_plans.Needs`.
 
-    With classes come those below them: tests of a mixin run there alone.
+    Subclasses are brought along with their base classes, since tests of a mixin run only in
+    subclasses.
     """
 
     def __init__(self, file: OldPythonFile) -> None:
@@ -44,6 +45,7 @@ class PythonNeeds:
         self._above = {n for piece in file.inserted if piece.kind == 'type' for n in piece.names}
 
     def may_be_added(self, piece: PythonPiece) -> bool:
+        """Return whether a piece may be added: the new file has no piece in its place."""
         return (
             piece.names != ('*',)
             and piece.kind != 'initializer'
@@ -57,12 +59,13 @@ class PythonNeeds:
     def list_needed(
         self, free: Sequence[PythonPiece], brought: AbstractSet[PythonPiece]
     ) -> list[PythonPiece]:
+        """Return the needed pieces: subclasses of brought classes, and mentioned pieces."""
         heirs = [piece for piece in free if not self._above.isdisjoint(self._list_parents(piece))]
         self._above.update(name for piece in heirs for name in piece.names)
         return [*heirs, *(piece for piece in free if self._is_needed(piece))]
 
     def _list_parents(self, piece: PythonPiece) -> set[str]:
-        """What a whole class derives from, by simple names."""
+        """Return the simple names of the base classes of a whole class."""
         if piece.kind != 'type':
             return set()
         old = self._file.old
@@ -70,14 +73,14 @@ class PythonNeeds:
         return list_parents(type_)
 
     def _is_more_of_a_package(self, piece: PythonPiece) -> bool:
-        """Whether it loads a module of a package that the new file knows, and has not loaded itself."""
+        """Return whether an import loads another module of an imported package."""
         imported = piece.imported
         if imported is None or not imported.is_package or imported.name == imported.bound:
             return False
         return imported.name not in self._loaded and imported.bound in self._loaded.values()
 
     def _is_needed(self, piece: PythonPiece) -> bool:
-        """Whether one is named, or sets up, as `setUp` does, what is."""
+        """Return whether a piece is mentioned, or is a fixture of mentioned members (`setUp`)."""
         mentions = self._file.mentions
         if not piece.owner:
             return not mentions.isdisjoint(piece.names)
@@ -86,10 +89,10 @@ class PythonNeeds:
         own = {name for name in piece.mentions if name.startswith('.')}
         if any(is_fixture(member) for member in piece.members):
             return not mentions.isdisjoint(own)
-        return not mentions.isdisjoint(piece.names)  # a fixture by its name
+        return not mentions.isdisjoint(piece.names)  # a fixture that is requested by its name
 
     def list_wildcards(self, brought: AbstractSet[PythonPiece]) -> Iterator[PythonPiece]:
-        """The wildcards that new lacks, if a name is left that nothing explains."""
+        """Yield wildcard imports that the new file lacks, if a mentioned name is unexplained."""
         explained = _EVERYWHERE | {name for _, name in self._known}
         explained |= {name for piece in brought for name in piece.names}
         if all(name.startswith('.') or name in explained for name in self._file.mentions):
@@ -105,28 +108,32 @@ class PythonNeeds:
 
 
 def list_slots(piece: PythonPiece, owner: str) -> list[Slot]:
-    """Places in namespaces that a piece takes: a function, a class, a variable may take the same."""
+    """Return the names that a piece declares, with their owner.
+
+    A function, a class and a variable of one name take the same slot.
+    """
     return [(owner, name) for name in piece.names]
 
 
 def find_test(file: OldPythonFile, method: TestMethod) -> PythonPiece:
+    """Return the piece of a test method in the old file."""
     member = file.old.find_declaration(method, 'old')
     span = (member.start_byte, member.end_byte)
     return next(piece for piece in file.pieces if piece.statement == span)
 
 
 def can_replace(new: PythonPiece, old: PythonPiece) -> bool:
-    """Whether one can stand in the other's place: a name among others that are imported cannot."""
+    """Return whether an old piece can replace a new one; neither may be an imported name."""
     return new.kind != 'import' and old.kind != 'import'
 
 
 def render_at(file: OldPythonFile, piece: PythonPiece, at: PythonPiece) -> bytes:
-    """A piece as it is written in the place of one at new."""
+    """Return an old piece with the indentation of the new piece that it replaces."""
     return render(file, piece, find_indentation(file.new.source, at.start))
 
 
 def render(file: OldPythonFile, piece: PythonPiece, margin: bytes) -> bytes:
-    """A piece as it is written behind some white space; an import alone on its line."""
+    """Return a piece with the indentation `margin`; an import becomes a line of its own."""
     if piece.kind == 'import':
         return format_import_line(piece)
     return reindent(
@@ -139,7 +146,7 @@ def render(file: OldPythonFile, piece: PythonPiece, margin: bytes) -> bytes:
 
 
 def drop_repeated_imports(pieces: Sequence[PythonPiece]) -> Iterator[PythonPiece]:
-    """Without imports that stand there already."""
+    """Yield the pieces without repeated imports."""
     lines: set[bytes] = set()
     for piece in pieces:
         line = format_import_line(piece) if piece.kind == 'import' else b''
@@ -149,6 +156,7 @@ def drop_repeated_imports(pieces: Sequence[PythonPiece]) -> Iterator[PythonPiece
 
 
 def format_import_line(piece: PythonPiece) -> bytes:
+    """Return the import statement of one imported name."""
     imported = piece.imported
     if imported is None:
         raise StartStateInvalid('an import without a name')
@@ -165,7 +173,7 @@ def format_import_line(piece: PythonPiece) -> bytes:
 def add_piece(
     edits: TextEdits, file: OldPythonFile, piece: PythonPiece, standing: Sequence[PythonPiece]
 ) -> None:
-    """Insert a piece behind or before the nearest of its neighbours at old that stands at new."""
+    """Insert a piece after or before its nearest old neighbour that the new file still has."""
     if piece.kind == 'import':
         add_import(edits, file.new, render(file, piece, b''), standing)
         return
@@ -197,20 +205,20 @@ def add_piece(
 
 
 def _stands_alone(source: bytes, piece: PythonPiece, margin: bytes) -> bool:
-    """Whether a piece begins its line where pieces of its type begin: under no condition."""
+    """Return whether a piece begins its line at the margin of its type, so under no condition."""
     first = source.rfind(b'\n', 0, piece.start) + 1
     return source[first : piece.start].lstrip(b'\xef\xbb\xbf') == margin
 
 
 def _is_on_one_line(new: PythonOutline, owner: str) -> bool:
-    """Whether what is in a class stands behind its head."""
+    """Return whether the body of a class is on the line of its head."""
     type_ = new.types[owner]
     last = new.source[: type_.end_byte].rpartition(b'\n')[2].split(maxsplit=2)
     return last[:1] == [b'class'] and last[1].startswith(type_.simple.encode())
 
 
 def _find_margin(new: PythonOutline, owner: str, standing: Sequence[PythonPiece]) -> bytes:
-    """The white space before the members of a type."""
+    """Return the indentation of the members of a type."""
     if not owner:
         return b''
     margins = [find_indentation(new.source, p.start) for p in standing if p.owner == owner]
@@ -222,8 +230,11 @@ def _find_margin(new: PythonOutline, owner: str, standing: Sequence[PythonPiece]
 def add_import(
     edits: TextEdits, new: PythonOutline, line: bytes, standing: Iterable[PythonPiece]
 ) -> None:
-    """Behind the imports at the top; without any where they stood, or behind what the file says of
-    itself."""
+    """Insert an import after those at the top of the file.
+
+    If all of them are removed, it takes the place of the first. A file without imports gets it
+    after its head comments and docstring.
+    """
     first = min((t.start_byte for t in new.file.types if t.around), default=len(new.source))
     functions = [m.start_byte for m in new.file.types[0].members if m.kind == 'method']
     known = [p for p in new.list_import_pieces() if p.start < min([first, *functions])]
@@ -241,7 +252,7 @@ def add_import(
 
 
 def _find_head_ends(new: PythonOutline) -> Iterator[int]:
-    """Where the comments in the first two lines and the docstring of a file end."""
+    """Yield the ends of the docstring and of the comments in the first two lines of a file."""
     children = new.root.named_children
     yield from (c.end_byte for c in children if c.type == 'comment' and c.start_point.row < 2)
     first = next((c for c in children if c.type != 'comment'), None)
@@ -254,7 +265,7 @@ def _is_string(statement: Node) -> bool:
 
 
 def _add_last(edits: TextEdits, file: OldPythonFile, piece: PythonPiece, body: bytes) -> None:
-    """Without a neighbour: at the end of the file, or of the type around it."""
+    """Insert a piece that has no neighbour at the end of the file, or of the type around it."""
     new, owner = file.new, file.translate_owner(piece)
     end = len(new.source.rstrip())
     if owner:

@@ -1,7 +1,7 @@
-"""A Python file as pieces that can be taken out of it or put into another version of it.
+"""Split a Python file into pieces that can be removed or put into another version of it.
 
-A piece is a name that is imported, a statement that declares something or a whole class, with the
-comments above it and behind it. Names of types are those of a file without a path: '' is the module.
+A piece is an imported name, a declaring statement or a whole class, with its comments above and
+after it. Type names are those of a file without a path: '' is the module.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _FREE = frozenset({TokenRole.LOADED, TokenRole.CALLED, TokenRole.ANNOTATION, Tok
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PythonPiece:
-    """A declaration, equal to itself alone; start and end (bytes) take in its comments.
+    """A declaration, compared by identity; start and end (bytes) include its comments.
 
     kind       import, method, constructor, field, initializer or type
     owner      the type around it
-    names      what it declares: '*' for a wildcard
-    statement  what it is, without comments; of a name that is imported among others all of these
-    uses       every name in it that may mean another piece; `.x` is one that stood behind a dot
-    mentions   those of them that are no local variables, and behind a dot those of `self`
+    names      the names that it declares: '*' for a wildcard
+    statement  its span without comments; for an imported name the whole import statement
+    uses       every name in it that may refer to another piece; `.x` is a name after a dot
+    mentions   those that are no local variables; after a dot only members of `self` and `cls`
     """
 
     kind: str
@@ -59,21 +59,27 @@ class PythonPiece:
 
     @property
     def span(self) -> Span:
+        """The start and end of the piece."""
         return self.start, self.end
 
     def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
-        """Whether some names may mean it: what a module holds is not named behind a dot in it."""
+        """Return whether any name may refer to it; a module's members never follow a dot."""
         if not names.isdisjoint(self.names):
             return True
         return bool(self.owner) and not names.isdisjoint(f'.{name}' for name in self.names)
 
     @property
     def start_byte(self) -> int | None:
+        """The start of its first member without comments; None if it has no members."""
         return self.members[0].start_byte if self.members else None
 
 
 class PythonOutline:
-    """A parsed file with what it takes to cut it into pieces; StartStateInvalid."""
+    """A parsed file that can be split into pieces.
+
+    Raises:
+        StartStateInvalid: the file is too large or too deeply nested
+    """
 
     def __init__(self, source: bytes) -> None:
         self.source = source
@@ -86,17 +92,18 @@ class PythonOutline:
         self._comments = DeclarationComments(source, self._tokens.comments)
 
     def get_text(self, piece: PythonPiece) -> bytes:
+        """Return the text of a piece, with its comments."""
         return self.source[piece.start : piece.end]
 
     def find_names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
-        """What `spans` leave, imports aside, names, as `Piece.uses` has it."""
+        """Return the names used outside of `spans` and imports, as in `PythonPiece.uses`."""
         imports = [(n.start_byte, n.end_byte) for n in self.root.children if n.type in STATEMENTS]
         return _find_used_names(
             self._tokens.slice_bytes(subtract_holes((0, len(self.source)), [*imports, *spans]))
         )
 
     def list_import_pieces(self) -> Iterator[PythonPiece]:
-        """The names of each statement at the top of the module, wildcards too."""
+        """Yield the names of each top-level import statement, including wildcards."""
         for node in self.root.children:
             if node.type not in STATEMENTS:
                 continue
@@ -117,6 +124,7 @@ class PythonOutline:
                 )
 
     def list_member_pieces(self, type_: DeclaredType) -> Iterator[PythonPiece]:
+        """Yield the members of a type; a statement that declares several names is one piece."""
         for _, group in groupby(type_.members, key=lambda member: member.start_byte):
             members = tuple(group)
             first = members[0]
@@ -136,7 +144,7 @@ class PythonOutline:
             )
 
     def make_whole_piece(self, type_: DeclaredType) -> PythonPiece:
-        """A class with all that is in it."""
+        """Return a class with its content as one piece."""
         span = (type_.start_byte, type_.end_byte)
         tokens = self._tokens.slice_bytes([span])
         return PythonPiece(
@@ -151,12 +159,13 @@ class PythonOutline:
         )
 
     def list_pieces(self, opened: AbstractSet[str]) -> list[PythonPiece]:
-        """All pieces in order: the module and the types named in `opened` by members, others whole."""
+        """Return all pieces in order: members of the module and of `opened` types, else classes."""
         pieces = list(self.list_import_pieces())
         for type_ in self.file.types:
             if self.types[type_.name] is not type_:
                 if not type_.outer or type_.outer in opened:
-                    pieces.append(self.make_whole_piece(type_))  # a later one hides it
+                    # a later type of the same name replaces it
+                    pieces.append(self.make_whole_piece(type_))
             elif type_.name in opened or not type_.around:
                 pieces += self.list_member_pieces(type_)
             elif not type_.outer or type_.outer in opened:
@@ -164,18 +173,22 @@ class PythonOutline:
         return sorted(pieces, key=lambda piece: (piece.start, piece.end))
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, PythonPiece]]:
-        """All classes."""
+        """Yield all classes, each with its piece."""
         for type_ in self.file.types:
             if type_.around:
                 yield type_, self.make_whole_piece(type_)
 
     @cached_property
     def tests(self) -> tuple[Member, ...]:
-        """The test methods as far as this file alone tells."""
+        """The test methods, as far as this file alone shows."""
         return tuple(member for _, member in find_tests(self.file, self.file.index_types()))
 
     def find_declaration(self, method: TestMethod, when: str) -> Member:
-        """The declaration of a test method, of several the last; StartStateInvalid."""
+        """Return the declaration of a test method, of several the last one.
+
+        Raises:
+            StartStateInvalid: the file has none
+        """
         if alike := self._list_members_like(method):
             return alike[-1]
         raise StartStateInvalid(
@@ -183,11 +196,11 @@ class PythonOutline:
         )
 
     def find_namesake(self, method: TestMethod) -> TestMethod | None:
-        """A function of the same name that was no test, or was not seen to be one."""
+        """Return the method if a function of its name is not a fixture; else None."""
         return None if all(map(is_fixture, self._list_members_like(method))) else method
 
     def is_well_formed(self) -> bool:
-        """Whether no suite is empty, which the parser does not mind, and all else is as it should be."""
+        """Return whether there is no syntax error, and no empty suite, which the parser accepts."""
         return not self.file.has_error and all(map(_has_suite, _walk_nodes(self.root)))
 
     def _list_members_like(self, method: TestMethod) -> list[Member]:
@@ -196,21 +209,23 @@ class PythonOutline:
         return [m for m in members if m.kind == 'method' and m.name == method.test_method]
 
     def extend_over_comments(self, span: Span) -> Span:
+        """Return the span with the comments above and after it."""
         return self._find_start_above(span[0]), self._comments.find_end_behind(span[1])
 
     def _find_start_above(self, at: int) -> int:
-        """With the comments above; those at the top are about the file."""
+        """Return the start with the comments above; comments at the top belong to the file."""
         start = self._comments.find_start_above(at)
         return start if self.source[:start].strip(b'\xef\xbb\xbf \t\r\n') else at
 
 
 @lru_cache(maxsize=16)
 def make_outline(source: bytes) -> PythonOutline:
+    """Return the outline of a file, from a cache."""
     return PythonOutline(source)
 
 
 def strip_module_name(name: str) -> str:
-    """A type's name without that of its module: `$TestA` of `tests.test_a$TestA`."""
+    """Return a type name without its module: `$TestA` for `tests.test_a$TestA`."""
     return name[name.index('$') :] if '$' in name else ''
 
 
@@ -219,12 +234,12 @@ def _get_declared_name(member: Member) -> str:
 
 
 def _find_words(strings: Iterable[str]) -> frozenset[str]:
-    """Identifiers in strings without spaces, such as `usefixtures('client')` has."""
+    """Return the identifiers in strings without spaces, as in `usefixtures('client')`."""
     return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
 
 
 def _find_used_names(found: PythonSlice) -> frozenset[str]:
-    """Names that are no keywords of arguments, those behind a dot with it, and words of strings."""
+    """Return all names but keywords of arguments (`.x` after a dot), and words of strings."""
     names, last = set(_find_words(found.strings)), ''
     for token in found.tokens:
         if token.role is not None and token.role is not TokenRole.KEYWORD:
@@ -234,7 +249,7 @@ def _find_used_names(found: PythonSlice) -> frozenset[str]:
 
 
 def _find_mentioned_names(found: PythonSlice) -> frozenset[str]:
-    """Names without a qualifier, local variables left out; behind a dot those of `self` and `cls`."""
+    """Return names without local variables, members of `self` and `cls`, and words of strings."""
     names, bound = set(_find_words(found.strings)), found.bound
     before, last = '', ''
     for token in found.tokens:

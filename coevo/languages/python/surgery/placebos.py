@@ -1,7 +1,8 @@
-"""Statements and comments of no effect, in Python. Fulfils `coevo.languages.placebos.PlaceboInsertion`.
+"""Insert Python statements and comments without effect.
 
-A statement is a call of a text's method: it binds no name, so that whoever lists names sees none, and it is not
-folded away, so that code and constants of its function are others.
+Implements `coevo.languages.placebos.PlaceboInsertion`. A statement is a call of a string method. It
+binds no name, so that listings of names do not change, and it is not folded away, so that the code
+and the constants of its function change.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from coevo.languages.undoing import LocatedDeclaration
 _BLOCKS = ('block', 'module')
 _DEFINITIONS = ('class_definition', 'function_definition')
 
-# A compound statement cannot stand behind another one on its line.
+# Only simple statements: a compound statement cannot follow another one on its line.
 _SIMPLE = frozenset(
     {
         'assert_statement',
@@ -42,6 +43,7 @@ _CALLS = (b'count', b'endswith', b'find', b'partition', b'rfind', b'split', b'st
 def choose_insertion(
     declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
 ) -> tuple[int, bytes]:
+    """Return the offset and the text of a placebo in a declaration."""
     node = _find_node(declared)
     lines = choose_line_breaks(kind, draw)
     if places := list(_find_places(node, is_whole=declared.member is not None)):
@@ -53,7 +55,7 @@ def choose_insertion(
 
 
 def _find_node(declared: LocatedDeclaration) -> Node:
-    """The outermost one of its span: a statement, not what it consists of."""
+    """Return the outermost node with the span of the declaration, which is the statement."""
     root = Parser(PYTHON).parse(declared.source).root_node
     what = declared.member if declared.member is not None else declared.type
     node = root.descendant_for_byte_range(what.start_byte, what.end_byte)
@@ -68,9 +70,9 @@ def _get_span(node: Node) -> tuple[int, int]:
 
 
 def _find_places(declaration: Node, *, is_whole: bool) -> Iterator[int]:
-    """Where a statement can stand: before a simple one, unless that is first for a reason.
+    """Yield the offsets for a statement: before each simple one except a docstring.
 
-    is_whole  whether what it holds belongs to it; of a class or module only what is no definition of its own
+    is_whole  whether nested definitions belong to it; those of a class or module do not
     """
     for node in _walk_inside(declaration, is_whole=is_whole):
         if node.type in _SIMPLE and not _is_leading_text(node):
@@ -78,7 +80,8 @@ def _find_places(declaration: Node, *, is_whole: bool) -> Iterator[int]:
 
 
 def _walk_inside(declaration: Node, *, is_whole: bool) -> Iterator[Node]:
-    own = declaration.child_by_field_name('definition') or declaration  # of a decorated one
+    # the definition below decorators
+    own = declaration.child_by_field_name('definition') or declaration
     waiting = [own]
     while waiting:
         node = waiting.pop()
@@ -88,7 +91,7 @@ def _walk_inside(declaration: Node, *, is_whole: bool) -> Iterator[Node]:
 
 
 def _is_leading_text(node: Node) -> bool:
-    """A text is the documentation of what it begins."""
+    """Return whether a string is the documentation at the beginning of its block."""
     parent = node.parent
     if not is_text_statement(node) or parent is None or parent.type not in _BLOCKS:
         return False

@@ -1,4 +1,4 @@
-"""Which other files of a tree know a Python test file, and by which names."""
+"""Find the files of a tree that refer to a Python test file, and the names they use."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _WORDS = re.compile(r'[^\W\d]\w*')
 
 
 def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
-    """All names in files that mention a module, that see it as their conftest, or in which classes
-    stand from which its own derive.
+    """Return all names in files that may use declarations of a test file.
 
-    Main sources cannot see the test tree, so they do not count.
+    These files mention its module, have it as their conftest, or declare base classes of its
+    classes. Main sources cannot see the test tree, so they do not count.
     """
     module = module_name(path).rpartition('.')[2]
     own = list(parse(repository.blob(repository.tree(rev)[path].oid)).types)
@@ -48,8 +48,10 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
 def find_derived_classes(
     repository: Repository, rev: str, path: str, names: Iterable[str]
 ) -> Iterator[tuple[str, bytes, frozenset[str]]]:
-    """Other test files that declare classes below some, by simple names: path, content, and the full names
-    of these classes; sorted by path."""
+    """Yield the other test files that declare subclasses of the named classes, sorted by path.
+
+    Each has its path, its content and the full names of these subclasses.
+    """
     files = load_other_files(repository, open_tree(repository, rev), path, '.py')
     for other, below in find_derived_types(files, names, parse):
         types = parse(files[other], other).types
@@ -58,7 +60,7 @@ def find_derived_classes(
 
 
 def _list_names(file: SourceFile) -> Iterator[str]:
-    """Identifiers of a file and the words of its strings."""
+    """Yield the identifiers of a file and the words of its strings."""
     yield from file.names
     yield from (imported.text.rpartition('.')[2] for imported in file.imports)
     for type_ in file.types:
@@ -71,11 +73,12 @@ _SETTINGS = ('.ini', '.cfg', '.toml', '.yml', '.yaml', '.json', '.txt')
 
 
 def make_mention_finder(repository: Repository, rev: str) -> FileMentionFinder:
+    """Return the finder of files that mention a test file."""
     return FileMentionFinder(repository, rev, open_tree(repository, rev), _RULES)
 
 
 def _list_declared_names(path: str, text: bytes) -> frozenset[str]:
-    """A module's simple name and those of its classes; of a conftest those of its fixtures, too."""
+    """Return the simple name of a module and its classes; for a conftest also its functions."""
     types = parse(text).types
     names = {module_name(path).rpartition('.')[2]}
     names |= {type_.simple for type_ in types if len(type_.around) == 1}

@@ -1,4 +1,4 @@
-"""Which pieces of a Python file go with tests, and what becomes of the classes that they leave empty."""
+"""Choose the pieces of a Python file that go with tests, and handle the classes left empty."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PythonCutPlan = CutPlan[PythonOutline, PythonPiece]
 
 
 def _list_lookalikes(file: PythonOutline, targets: Sequence[Declared]) -> Iterator[Member]:
-    """What is named as a test in the classes of the targets."""
+    """Yield the methods named like tests in the classes of the targets."""
     owners = {declared.owner for declared in targets}
     for type_ in (type_ for type_ in file.file.types if type_.name in owners):
         for member in type_.members:
@@ -79,7 +79,10 @@ def _remove_pieces(
 def _may_be_empty(
     plan: PythonCutPlan, simple: str, gone: Sequence[PythonPiece], filled: AbstractSet[str]
 ) -> bool:
-    """Whether a class may go once it is empty: nothing that stays names it or comes into it."""
+    """Return whether a class may be removed once it is empty.
+
+    It may if no remaining code names it and nothing is added to it.
+    """
     opened = [plan.file.types[name] for name in plan.opened]
     named = [type_ for type_ in opened if type_.simple == simple]
     if not named or any(type_.name in filled for type_ in named):
@@ -90,7 +93,7 @@ def _may_be_empty(
 
 
 def _list_duplicates(file: PythonOutline) -> set[Slot]:
-    """Functions and classes that stand more than once in one place."""
+    """Return the functions and classes that one namespace declares more than once."""
     keys = Counter(
         (type_.name, member.name)
         for type_ in file.file.types
@@ -112,7 +115,7 @@ SURGERY: StartFileMaker[PythonOutline, PythonPiece] = StartFileMaker(
         parse_placed=parse,
         get_type_name=strip_module_name,
         list_lookalikes=_list_lookalikes,
-        # Variables come where a function or class that is added names them.
+        # Variables come along if an added function or class names them.
         stays_out=lambda member: member.kind == 'field' or is_fixture(member),
         may_go=_may_go,
         list_emptied=_list_emptied_classes,

@@ -1,6 +1,6 @@
-"""One changed declaration undone in the new version of its file, everything else left as it is.
+"""Undo one changed declaration in the new version of its file, and leave everything else.
 
-Fulfils `coevo.languages.undoing.ChangeUndoing`.
+Implements `coevo.languages.undoing.ChangeUndoing`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from coevo.model.dependencies import Revised
 
 
 def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
-    """As in Java: imports that the old text names and new lacks come with it.
+    """Return the new file with one member as it was in the old one.
 
-    A class of which nothing is left passes.
+    As in Java, imports that the old text uses and the new file lacks are added. A class with no
+    other member gets `pass`.
     """
     if revised is Revised.INSERTED:
         assert new.member is not None
@@ -51,8 +52,10 @@ def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDe
 
 
 def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
-    """The file at new with a class's decorators, bases and keywords as they were; None if they are
-    the same, and of a module."""
+    """Return the new file with the decorators, bases and keywords that a class had.
+
+    None if they are the same, and for a module.
+    """
     if MODULE in (old.type.kind, new.type.kind) or old.type.shape_hash == new.type.shape_hash:
         return None
     was, now = _find_header(old), _find_header(new)
@@ -65,14 +68,17 @@ def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | Non
 
 
 def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
-    """The file at new without a class; None of a module, which is the file."""
+    """Return the new file without a class; None for a module, which is the file itself."""
     if new.type.kind == MODULE:
         return None
     return _remove_statement(new.source, (new.type.start_byte, new.type.end_byte))
 
 
 def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
-    """At the end of the class that it stood in, or of the file; None where that class is gone."""
+    """Return the file with an old class at the end of its outer class, or of the file.
+
+    None if the outer class no longer exists.
+    """
     file, span = make_outline(source), (old.type.start_byte, old.type.end_byte)
     outer = strip_module_name(old.type.outer)
     if outer and outer not in file.types:
@@ -86,7 +92,7 @@ def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
 
 
 def _remove_statement(source: bytes, statement: Span) -> bytes:
-    """What cannot be told apart from what it stands in is taken out as it is."""
+    """Remove a statement. One that is no piece is cut out without regard to its surroundings."""
     file, edits = make_outline(source), TextEdits(source)
     pieces = file.list_pieces(set(file.types)) + [
         file.make_whole_piece(type_) for type_ in file.file.types if type_.around
@@ -100,7 +106,7 @@ def _remove_statement(source: bytes, statement: Span) -> bytes:
 
 
 def _reindent_text(source: bytes, span: Span, margin: bytes) -> bytes:
-    """A text as it is written behind some white space."""
+    """Return a text with the indentation `margin`."""
     before = find_indentation(source, span[0])
     strings = find_long_strings(make_outline(source).root)
     return reindent(source[slice(*span)], before, margin, span[0], strings)
@@ -126,7 +132,7 @@ def _restore_statement(
 def _append_statement(
     edits: TextEdits, source: bytes, end: int, old: LocatedDeclaration, span: Span
 ) -> None:
-    """At the end of a class or file, as deep as it was."""
+    """Insert a statement at the end of a class or file, with its old indentation."""
     margin = find_indentation(old.source, span[0])
     gap = b'\n' * (1 + count_empty_lines_above(old.source, span[0]))
     edits.insert(
@@ -135,7 +141,7 @@ def _append_statement(
 
 
 def _add_missing_imports(edits: TextEdits, old: bytes, new: bytes, names: AbstractSet[str]) -> None:
-    """Imports of the old file that one of the names takes and the new file does not have."""
+    """Add the imports of the old file that bind one of the names and that the new file lacks."""
     file = make_outline(new)
     standing = list(file.list_import_pieces())
     known = {format_import_line(piece) for piece in standing}
@@ -150,7 +156,7 @@ def _add_missing_imports(edits: TextEdits, old: bytes, new: bytes, names: Abstra
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _HeaderSpans:
-    """decorators: up to `class`; bases: from its name to the colon."""
+    """decorators: up to `class`; bases: from the end of the name to the colon."""
 
     decorators: Span
     bases: Span
