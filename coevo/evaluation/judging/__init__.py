@@ -1,1 +1,3 @@
-"""The verdict on one prediction: the patch, the start state, what its targets do."""
+"""Grading of one prediction: apply the patch to the start state, run its targets, decide the
+outcomes.
+"""

@@ -1,4 +1,4 @@
-"""The other test files of a start state: what a snapshot says of siblings, applied to a clone."""
+"""Restores the other test files of a start state: applies a snapshot's sibling patch to a clone."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from coevo.starts.isolated_cells import Files
 def restore_sibling_files(
     repository: Repository, new_rev: str, own: str, siblings: Iterable[SiblingTargets], patch: str
 ) -> Files:
-    """What is other than at new beside a task's own file; ValueError where the patch does not fit.
+    """Return the files, besides the task's own, that differ between the start state and the new
+    revision.
 
-    Only files are touched that the siblings name. Snapshots of a schema before 1.2 have none.
+    Only files that the siblings name are touched. Snapshots of a schema before 1.2 have none.
+
+    Raises: ValueError if the patch does not fit.
     """
     paths = {
         sibling.test_file for sibling in siblings if sibling.undone is not SiblingState.STAYS
