@@ -1,1 +1,1 @@
-"""What a model may have gained by having seen answers: success before its cutoff beside success after it."""
+"""Estimates what a model gained by having seen answers: success before its cutoff and after it."""

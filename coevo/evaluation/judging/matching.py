@@ -25,8 +25,7 @@ def match_targets(
     targets.
 
     The new name comes first, unless another target needs that method. Example: a pair renames a to
-    b
-    and b to c. A file that keeps a and b answers both targets.
+    b and b to c. A file that keeps a and b answers both targets.
     """
     others, olds = _parse_start_methods(start, targets)
     wanted = {

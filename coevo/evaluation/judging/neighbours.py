@@ -66,10 +66,8 @@ def check_neighbours(
 
     A neighbour counts as broken by the patch if it fails three times with it (once with the others,
     twice alone) and passes in the start state, also when it runs alone, and with gold's file. So
-    the
-    patch is not blamed for flaky tests or for tests that gold breaks, too. A neighbour that is
-    missing
-    or does not compile is not run again.
+    the patch is not blamed for flaky tests or for tests that gold breaks, too. A neighbour that is
+    missing or does not compile is not run again.
 
     Raises: Transient if a test process does not start.
     """

@@ -42,8 +42,7 @@ def compile_old_cells(
     methods.
 
     Data files and helpers that the start state has are included, since without them a target would
-    fail
-    on any code.
+    fail on any code.
     """
     if not methods:
         return None

@@ -1,11 +1,9 @@
 """Placebos: detects submitted tests that notice an edit of the code whatever the edit does.
 
 A target is run on code with edits that change nothing (`coevo.measures.placebos`), in cells that
-are
-made and run like those of mutants and undone changes. If gold itself fails with a kind of edit, for
-instance because it reads line numbers, that kind is not used. Gold runs in a cell that no
-submission
-sees.
+are made and run like those of mutants and undone changes. If gold itself fails with a kind of edit,
+for instance because it reads line numbers, that kind is not used. Gold runs in a cell that no
+submission sees.
 """
 
 from __future__ import annotations
@@ -101,11 +99,10 @@ class PlaceboRunner:
         method: TestMethod,
         declarations: Sequence[Dependency],
     ) -> PlaceboResult:
-        """Run a target that passes with a placebo in one of these declarations.
+        """Run a target that passes on code with a placebo in each of these declarations.
 
         The kind that is noticed most easily comes first: a test that passes with it would pass with
-        the
-        others. A kind with which gold fails is skipped.
+        the others. A kind with which gold fails is skipped.
 
         Raises: Transient if a test process does not start.
         """

@@ -244,8 +244,7 @@ def find_code_shadows(context: TaskContext, cell: CompiledTests) -> list[str]:
     tests.
 
     Classes of the kind that the revision's own test tree or gold has are allowed: the project
-    itself
-    works that way.
+    itself works that way.
     """
     shadowing_types = context.built.find_shadowing_classes(cell)
     if not shadowing_types:
@@ -271,8 +270,7 @@ def _fails_on_old(seen: TargetResult) -> bool:
     """Return whether a target ran on the old code and failed there.
 
     Such a failure may be due to chance or to the text of the code. A compile error is not: it is
-    the
-    same each time.
+    the same each time.
     """
     return seen.old is not None and seen.old.outcome in _RUN_AND_BROKEN
 

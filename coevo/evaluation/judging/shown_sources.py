@@ -3,8 +3,7 @@ text.
 
 If gold itself fails without the sources, all cells of the task get the same text, that of the new
 revision, whatever code or edits they run on. The miner has tested that with gold. For older
-snapshots,
-which do not say it, it is tested here.
+snapshots, which do not say it, it is tested here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Start states as commits: everything at the new revision with the start file, and nothing else.
 
 The tree of the new revision contains gold, so it is never built or checked out. Instead, a commit
-in
-a repository of coevo's own is built. That repository borrows the objects of a clone and is never
+in a repository of coevo's own is built. That repository borrows the objects of a clone and is never
 mounted into a sandbox.
 """
 

@@ -79,8 +79,7 @@ def rerun_failing_edit(
     """Run a target again with an edit of the code with which it ran and failed.
 
     In between it has passed. So a test that depends on the time, which fails for a while and then
-    passes
-    for a while, is exposed.
+    passes for a while, is exposed.
     """
     began = time.monotonic()
     new = context.pair.new.rev

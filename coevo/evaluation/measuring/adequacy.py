@@ -7,11 +7,9 @@ times on unedited code. Only what was run for gold counts, so that both have one
 (TestEvo-Bench, A.5).
 
 These runs are not observed. A submitted test gains by failing here, which needs no forgery; a
-forged
-pass only means that a mutant survives. Tests that fail merely because the code was edited are found
-by placebos (`coevo.evaluation.judging.placebos`), one for each declaration in which a test notices
-a
-mutant or an undone change.
+forged pass only means that a mutant survives. Tests that fail merely because the code was edited
+are found by placebos (`coevo.evaluation.judging.placebos`), one for each declaration in which a
+test notices a mutant or an undone change.
 """
 
 from __future__ import annotations
@@ -133,8 +131,7 @@ def _find_oracle_mutants(
     """Return, by name, the mutants that updates should kill; none for other tracks.
 
     Tests of other tracks have no old version that passed. Unlike released mutants, these mutants
-    need a
-    mutation tool. If it is not installed, they are unknown.
+    need a mutation tool. If it is not installed, they are unknown.
     """
     tool = get_measures(context.pair.language).mutation
     is_update = context.assignment.task.track is Track.UPDATE

@@ -2,8 +2,7 @@
 A.4).
 
 The coverage is recorded inside the test's process, which could forge it. So only lines count that
-an
-observer outside of the process saw executed, too.
+an observer outside of the process saw executed, too.
 """
 
 from __future__ import annotations

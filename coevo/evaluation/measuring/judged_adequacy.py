@@ -44,8 +44,7 @@ def add_adequacy(
     """Return the grading result with the adequacy of its passing targets.
 
     A target that turns out to notice mere edits of the code, or to be unstable, no longer passes
-    and gets
-    no adequacy.
+    and gets no adequacy.
 
     Raises: Transient if test processes do not start.
     """

@@ -2,8 +2,7 @@
 alone.
 
 A mutant of an unchanged line is a mutant of both the old and the new code. If the old test kills it
-on
-the old code, the updated test should still kill it.
+on the old code, the updated test should still kill it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 PIT's answer is advisory. Its minions load the submitted test and report their own kills, so a test
 could claim any number of kills. No outcome, no SuccessStrict and no other flag follows from it.
-Trouble
-on the way is a reason in PIT's own record.
+Trouble on the way is a reason in PIT's own record.
 """
 
 from __future__ import annotations

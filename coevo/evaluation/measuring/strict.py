@@ -31,16 +31,13 @@ def is_strict_success(
     """Return whether a test succeeds and demonstrably checks the change; None if that is unknown.
 
     All of these must hold: it executes a changed dependency and reaches an assertion. It fails with
-    at
-    least one change undone that makes gold fail. It kills at least one mutant that gold kills, if
-    gold
-    kills any. Its patch breaks no neighbour. If gold ran and failed with such an edit, the test
-    must run
-    and fail with one as well, since a mere compile error shows only which names the test uses.
+    at least one change undone that makes gold fail. It kills at least one mutant that gold kills,
+    if gold kills any. Its patch breaks no neighbour. If gold ran and failed with such an edit, the
+    test must run and fail with one as well, since a mere compile error shows only which names the
+    test uses.
 
     It is None for trouble of coevo's own, if gold itself notices no change, or if gold notices
-    edits only
-    by not compiling.
+    edits only by not compiling.
     """
     if outcome is TaskOutcome.INFRA:
         return None
@@ -85,8 +82,7 @@ def is_vacuous(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:
     """Return whether a test that passes on the new code cannot check the change.
 
     It is vacuous if it executes no changed dependency or reaches no assertion. None if it does not
-    pass,
-    or if that is unknown.
+    pass, or if that is unknown.
     """
     if not outcome.passes_on_new or adequacy is None:
         return None

@@ -1,1 +1,1 @@
-"""What rows of results say: rates, means, intervals, tables, comparisons."""
+"""Reports on rows of results: rates, means, intervals, tables, comparisons."""

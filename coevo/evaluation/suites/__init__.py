@@ -1,1 +1,3 @@
-"""Submissions that are judged by all of their tests: suites, of tasks of other families than `coevolution`."""
+"""Grading of suites: submissions judged by all of their tests, in families other than
+`coevolution`.
+"""
