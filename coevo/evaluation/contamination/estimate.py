@@ -170,7 +170,7 @@ def _estimate_effect(
 
 
 def _compute_unmatched_difference(dated: Sequence[AttemptedTask], moment: datetime) -> float | None:
-    """Return the plain difference of means, which may be due to different tasks on the two sides."""
+    """Return the plain difference of means, which may be due to different tasks on both sides."""
     before = [task.success for task in dated if task.date is not None and task.date < moment]
     after = [task.success for task in dated if task.date is not None and task.date >= moment]
     if not before or not after:

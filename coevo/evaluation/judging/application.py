@@ -319,7 +319,7 @@ def is_readable(path: str, content: bytes, cpu_seconds: int = CPU_SECONDS) -> bo
 
 
 def _measure_depth(content: bytes) -> int:
-    """Return the most brackets that are open at once, including brackets in comments and strings."""
+    """Return the most brackets that are open at once; those in comments and strings count, too."""
     depth = most = 0
     for bracket in _BRACKET.finditer(content):
         depth = depth + 1 if bracket[1] else max(0, depth - 1)

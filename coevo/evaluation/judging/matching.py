@@ -74,7 +74,7 @@ def _list_candidates(
 def _find_declared(
     file: SourceFile, wanted: Declared, others: Collection[Declared]
 ) -> Declared | None:
-    """Return the method with these parameters, or the only one of its name that is not in `others`."""
+    """Return the method with these parameters, or the only one of its name; none of `others`."""
     owner, name, _ = wanted
     alike = [key for key in _list_keys(file) if key[:2] == (owner, name) and key not in others]
     if wanted in alike:

@@ -54,7 +54,7 @@ class _PreconditionEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreconditionChecker:
-    """Checks start states; with a ledger, once for each task, however many predictions there are."""
+    """Checks start states; with a ledger, only once for each task."""
 
     ledger: Ledger | None = None
 

@@ -276,7 +276,7 @@ def _fails_on_old(seen: TargetResult) -> bool:
 
 
 def _has_to_be_steady(context: TaskContext, seen: TargetResult) -> bool:
-    """Return whether to re-run a target for flakiness: only if a failure on other code will count."""
+    """Return whether to re-run a target for flakiness: if a failure on other code will count."""
     return passes(seen) and (context.measured or _fails_on_old(seen))
 
 

@@ -73,7 +73,7 @@ class TaskContext:
         return self.built.compile(rev, rev, self.module, edits=edits)
 
     def make_runner(self, conditions: RunConditions | None = None) -> IsolatedCellRunner:
-        """Return a runner for other cells of the task, by default under the context's conditions."""
+        """Return a runner for other cells of the task, by default under its own conditions."""
         return IsolatedCellRunner(
             built=self.built,
             repository=self.repository,

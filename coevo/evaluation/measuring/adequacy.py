@@ -278,7 +278,7 @@ def find_noticed_dependencies(
     mutants: Iterable[MutantRow],
     reversals: Iterable[ReversalRow],
 ) -> tuple[Dependency, ...]:
-    """Return the changed declarations in which a mutant was killed or an undone part was noticed."""
+    """Return the changed declarations with a killed mutant or a noticed undone part."""
     killed = {(row.file, row.line) for row in mutants if row.killed}
     undone = {
         row[:2] for row, outcome in _map_undone_outcomes(reversals).items() if _is_noticed(outcome)

@@ -28,8 +28,8 @@ from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.words import Outcome
 from coevo.storage import durable
 
-# The mutants for each old test: the first in a random order. A number and no time limit, so that the
-# speed of the machine does not matter.
+# The most mutants for each old test: the first in a random order. The limit is a number and no time,
+# so that the speed of the machine does not matter.
 MOST_MUTANTS = 100
 
 _NO_VERDICT_OF_TESTS = (Outcome.COMPILE_ERROR, Outcome.UNBUILDABLE)
@@ -169,7 +169,7 @@ def _choose_first_mutants(found: MutantSet) -> MutantSet:
 
 
 def _move_to_old(new: EditedCellRunner, found: MutantSet) -> MutantSet:
-    """Return the mutants located in the old files, without those that compile to the same program."""
+    """Return the mutants located in the old files, without those that compile to the same code."""
     return MutantSet(
         mutants=tuple(
             replace(drawn, file=left.old_path, mutant=replace(drawn.mutant, line=line))

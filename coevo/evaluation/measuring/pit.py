@@ -30,7 +30,7 @@ from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod, compute_short_hash
 from coevo.storage import durable
 
-# The most targets of a task, in their order, for which PIT runs: with the submitted test and with gold.
+# The most targets of a task for which PIT runs, in their order. It runs the submitted test and gold's.
 MOST_METHODS = 20
 
 Mutant = tuple[str, str, str, int, str, str]

@@ -49,13 +49,13 @@ class MeanEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RepoSums:
-    """The sum of the values of each repository, and their number, in a fixed order of repositories."""
+    """The sum and the number of the values of each repository, in a fixed order."""
 
     totals: Sequence[float]
     counts: Sequence[int]
 
     def compute_mean(self, weights: Sequence[int]) -> float | None:
-        """Return the mean with each repository counted `weights` times; None if nothing was drawn."""
+        """Return the mean with each repository counted `weights` times; None without a value."""
         count = sum(map(mul, weights, self.counts))
         return math.fsum(map(mul, weights, self.totals)) / count if count else None
 

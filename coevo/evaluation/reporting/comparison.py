@@ -22,7 +22,7 @@ from coevo.model.words import Track
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureComparison:
-    """One figure of both evaluations, and the difference B minus A, each with its number of units."""
+    """One figure of both evaluations, and the difference B minus A, each with its units."""
 
     name: str
     first: MeanEstimate

@@ -139,7 +139,9 @@ def _sort_keys(figures: Figures, kind: Any) -> Sequence[str]:
 
 
 def _estimate(figures: Figures) -> MeanEstimate:
-    """Return a mean, or the difference of two means whose samples are below `first` and `second`."""
+    """Return a mean, or the difference of the means whose samples are below `first` and
+    `second`.
+    """
     if figures.parts:
         return estimate_difference(
             figures.find(['first']).samples, figures.find(['second']).samples

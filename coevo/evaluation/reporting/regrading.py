@@ -23,8 +23,8 @@ from coevo.evaluation.suites.results import load_suites
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
-# Details that mean trouble of coevo's own. Together with details that refuse the patch, they are kept
-# for methods that were never run.
+# Details that mean trouble of coevo's own. They are kept for methods that were never run, and so are
+# details that refuse the patch.
 _TROUBLES = (
     Detail.NO_REPOSITORY,
     Detail.NOT_BUILT,

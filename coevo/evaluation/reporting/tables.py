@@ -34,7 +34,7 @@ _NAMES = {
     Track.REPAIR: 'Test repair',
 }
 
-# The numbers of the paper's tables of outcomes, coverage and mutation. The paper has no repair track.
+# The paper's tables of outcomes, coverage and mutation. The paper has no repair track.
 _PLACES = {
     Track.GENERATION: ('Table 3a', 'Table 6', 'Table 7'),
     Track.UPDATE: ('Table 3b', 'Table 8', 'Table 9'),

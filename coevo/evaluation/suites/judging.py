@@ -147,8 +147,8 @@ class _SuiteGrading:
         return verdict
 
 
-# Causes that several failing tests of a suite share, such as one missing import (MultiFileTest calls
-# these "cascade errors").
+# Causes that several failing tests of a suite share, such as one missing import ("cascade errors" in
+# MultiFileTest).
 #
 # A cause is a compile error, or an error with its message. A failed assertion and a timeout are
 # never shared causes.

@@ -112,7 +112,7 @@ class StrengthRunner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _MutantKills:
-    """The tests that pass without a mutant and, for each mutant, those of them that fail with it."""
+    """The tests that pass without a mutant and, for each mutant, those that fail with it."""
 
     measured: frozenset[str]
     by_mutant: tuple[frozenset[str], ...]

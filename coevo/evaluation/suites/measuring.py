@@ -160,7 +160,7 @@ class _SuiteRunner:
         )
 
     def compute_reach(self, traced: TraceBatch, kills: Sequence[SuiteMutant]) -> SuiteReach:
-        """Return the lines, branches and mutants that the suite reaches, as far as they are known."""
+        """Return the lines, branches and mutants that the suite reaches, as far as known."""
         ran = [mutant for mutant in kills if mutant.killed is not None]
         killed = tuple(mutant.mutant_id for mutant in ran if mutant.killed) if ran else None
         whole, known = (

@@ -41,7 +41,7 @@ class SuiteRunResult:
 
 
 def decide_suite_outcome(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | None]:
-    """Return the outcome, and a detail if the outcome needs one: that of the first test that fails."""
+    """Return the outcome, with a detail if it needs one: that of the first test that fails."""
     if seen.refusal is not None:
         empty = seen.refusal.detail is Detail.EMPTY
         return (SuiteOutcome.EMPTY if empty else SuiteOutcome.HRNS_FAIL), seen.refusal.detail

@@ -1,4 +1,4 @@
-"""Reads and writes `suites.parquet`: the suites of an evaluation, a row for each task and attempt."""
+"""Reads and writes `suites.parquet`: the suites of an evaluation, a row for each attempt."""
 
 from __future__ import annotations
 

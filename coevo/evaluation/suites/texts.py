@@ -1,4 +1,4 @@
-"""The tests of a file as text: where each one is, and its tokens without comments and formatting."""
+"""The tests of a file as text: where each is, and its tokens without comments and formatting."""
 
 from __future__ import annotations
 
