@@ -57,9 +57,7 @@ class Target:
 
     @property
     def method_at_start(self) -> str:
-        """The name of the target in the start file (update, repair), in its class at the new
-        revision.
-        """
+        """The name of the target in the start file (update, repair), in its class at new."""
         return self.row.old_test_method or self.row.test_method
 
 

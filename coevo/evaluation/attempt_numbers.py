@@ -1,4 +1,4 @@
-"""Checks of several predictions for one task: whether their numbers and protocols fit together."""
+"""The rules for several predictions of one task: their numbers and protocols must fit together."""
 
 from __future__ import annotations
 

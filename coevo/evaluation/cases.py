@@ -41,9 +41,7 @@ from coevo.model.records import Pair
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryContext:
-    """The data that all gradings in one repository share; without `measures` only verdicts are
-    made.
-    """
+    """The data that all gradings in one repository share; None as `measures`: verdicts only."""
 
     states: StartStates
     measures: AdequacySettings | None = None

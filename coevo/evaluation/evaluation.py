@@ -105,9 +105,7 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
 
 
 def _install_runtimes(wanted: Iterable[Assignment], say: Say) -> None:
-    """Install the runtimes with which the tasks were made, or similar ones; `say` reports
-    failures.
-    """
+    """Install the runtimes with which the tasks were made, or similar ones; report failures."""
     versions: dict[str, set[str]] = defaultdict(set)
     for assignment in wanted:
         if assignment.task.environment:
@@ -153,7 +151,7 @@ def _load_predictions(
 
 
 def _check_caches(options: EvaluationOptions) -> None:
-    """Check that every existing folder of the cache can be written to.
+    """Check that the cache and its existing parts can be written to.
 
     Another user may have created it.
 

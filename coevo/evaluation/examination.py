@@ -1,6 +1,4 @@
-"""The grading of many predictions: known results are recalled, others run repository by
-repository.
-"""
+"""The grading of many predictions: known results are recalled, others run by repository."""
 
 from __future__ import annotations
 
@@ -82,9 +80,7 @@ class GradingRun:
     bugs: dict[AttemptKey, str] = field(default_factory=dict)
 
     def grade_attempts(self, answers: Sequence[TaskAttempt]) -> None:
-        """Grade all attempts; equal submissions for a task run once, and the others are then
-        recalled.
-        """
+        """Grade all attempts; of equal submissions for a task only the first is run."""
         left = self._filter_ungraded(answers)
         first = {attempt.prediction.digest: attempt for attempt in reversed(left)}
         alone = [attempt for attempt in left if first[attempt.prediction.digest] is attempt]
@@ -104,9 +100,7 @@ class GradingRun:
             self._grade_repository(list(group))
 
     def _try_without_run(self, answer: TaskAttempt) -> bool:
-        """Return whether an attempt is finished without a run: refused as it stands, or judged
-        before.
-        """
+        """Return whether an attempt needs no run: it is refused, or was judged before."""
         assignment, prediction = answer.assignment, answer.prediction
         judgement = grade_if_refused(answer)
         if judgement is not None:
@@ -156,9 +150,7 @@ class GradingRun:
         self.listener.step('tasks', len(self.method_results) + len(self.suites), self.total)
 
     def _run_contained(self, answer: TaskAttempt, work: Callable[[], Result]) -> Result | None:
-        """Return the result of work for one attempt; None if a bug ended it, which is then
-        recorded.
-        """
+        """Return the result of work for one attempt; record a bug that ends it, and return None."""
         result = run_contained(work)
         if not isinstance(result, Bug):
             return result
@@ -204,9 +196,7 @@ class GradingRun:
                 self._run_rounds(shared, list(same))
 
     def _open_repository(self, group: Sequence[TaskAttempt], stack: ExitStack) -> Repository | str:
-        """Return the repository of some tasks, or after the last try the reason why it is
-        unavailable.
-        """
+        """Return the repository of some tasks, or after the last try why it is unavailable."""
         tasks, trouble = [attempt.assignment.task for attempt in group], ''
         for _ in range(ROUNDS):
             try:

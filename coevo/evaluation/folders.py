@@ -1,4 +1,4 @@
-"""Checks of folders that an evaluation is going to write to."""
+"""The check of folders that an evaluation is going to write to."""
 
 from __future__ import annotations
 

@@ -63,9 +63,7 @@ class Detail(Choice):
 
 
 class Placebo(Choice):
-    """The kinds of placebos that a test was run with (`coevo.measures.placebos`), the weakest
-    first.
-    """
+    """The kind of placebos that a test was run with (`coevo.measures.placebos`), weakest first."""
 
     NOT_OFFERED = NOT_OFFERED, 'the language makes no such edits'
     NONE = 'none', 'with none: the gold test fails with every kind, or there is no place for one'

@@ -31,9 +31,7 @@ def write_evaluation(out: Path, evaluation: Evaluation) -> Report:
 
 
 def summarise_evaluation(evaluation: Evaluation, out: Path) -> Iterator[str]:
-    """Yield sentences for the user: outcomes, costs, and what to do about trouble of
-    coevo's own.
-    """
+    """Yield sentences for the user: outcomes, costs, and what to do about trouble."""
     rows, suites = evaluation.rows, evaluation.suites
     both: Sequence[MethodResult | SuiteResult] = (*rows, *suites)
     if rows:

@@ -1,6 +1,4 @@
-"""Parts of an evaluation: the tasks are split by repository, so that machines need not
-share any.
-"""
+"""Parts of an evaluation: tasks split by repository, so that machines need not share any."""
 
 from __future__ import annotations
 
@@ -33,8 +31,9 @@ def parse_part(text: str) -> EvaluationPart:
 
 
 def select_tasks(part: EvaluationPart, wanted: Sequence[Assignment]) -> tuple[Assignment, ...]:
-    """Return the tasks of a part, in their order. Parts are disjoint and together have all wanted
-    tasks.
+    """Return the tasks of a part, in their order.
+
+    Parts are disjoint and together have all wanted tasks.
 
     A repository is in one part as a whole. The largest ones are placed first, each into the part
     that has the fewest tasks so far.

@@ -1,6 +1,4 @@
-"""Reads predictions from JSON lines, Parquet or a folder of files; each is one attempt at
-one task.
-"""
+"""Predictions in JSON lines, Parquet or a folder of files; each is one attempt at one task."""
 
 from __future__ import annotations
 
@@ -263,9 +261,7 @@ def _parse_text(row: Row, name: str, place: str) -> str | None:
 
 
 def _is_valid_unicode(text: str) -> bool:
-    """Return whether a text can be encoded: JSON may contain half of a surrogate pair, which
-    cannot.
-    """
+    """Return whether a text can be encoded; half of a surrogate pair, as in JSON, cannot."""
     return not any('\ud800' <= letter <= '\udfff' for letter in text)
 
 

@@ -1,4 +1,4 @@
-"""Reads and writes `results.parquet`: the rows of an evaluation, from which a report is made."""
+"""`results.parquet`: the rows of an evaluation, from which every figure of a report follows."""
 
 from __future__ import annotations
 

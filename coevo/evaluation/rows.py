@@ -1,4 +1,4 @@
-"""Makes the rows of results from the results of targets."""
+"""The rows of results, made from the results of targets."""
 
 from __future__ import annotations
 
@@ -76,9 +76,7 @@ def adapt_rows(
     prediction: Prediction,
     header: ResultHeader,
 ) -> tuple[MethodResult, ...]:
-    """Return stored rows of the same patch and task, with the fields of this prediction and
-    snapshot.
-    """
+    """Return stored rows of the same patch and task, adapted to this prediction and snapshot."""
     targets = {target.name: target for target in assignment.targets}
     return tuple(
         replace(
@@ -195,9 +193,7 @@ def _describe_outcome(seen: TargetResult, detail: Detail | None, target: Target)
 
 
 def truncate_text(text: str, most: int, *, keep_end: bool = False) -> str:
-    """Return a text with at most `most` characters, an ellipsis for the rest, and no control
-    characters.
-    """
+    """Return a text cut to `most` characters, marked by an ellipsis, without control characters."""
     text = _make_printable(text)
     if len(text) <= most:
         return text

@@ -1,6 +1,4 @@
-"""Adequacy of a test that passes: coverage, mutants, undone changes, and whether it keeps its
-oracle.
-"""
+"""The adequacy of a test that passes: coverage, mutants, undone changes, and its oracle."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ class Detections:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OraclePreservation:
-    """The mutants of unchanged dependency lines that the old test killed on the old code
-    (updates).
-    """
+    """The mutants of unchanged dependency lines that the old test killed on old code (updates)."""
 
     count: Annotated[
         int,
@@ -98,17 +94,13 @@ class PitKills:
 
     @property
     def may_be_known_later(self) -> bool:
-        """Whether trouble of coevo's own kept PIT from an answer, so that another try may
-        give one.
-        """
+        """Whether coevo's own trouble kept PIT from an answer, so that another try may give one."""
         return PitTrouble.TROUBLE in (self.trouble_pred, self.trouble_gold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adequacy:
-    """The adequacy of a submitted test that passes on the new code, beside gold's; None means
-    unknown.
-    """
+    """The adequacy of a submitted test that passes on the new code, and gold's; None: unknown."""
 
     executes_delta: Annotated[
         bool | None, Column('Whether the test executes a changed dependency. Null if unknown.')

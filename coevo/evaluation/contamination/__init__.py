@@ -1,1 +1,1 @@
-"""Estimates what a model gained by having seen answers: success before its cutoff and after it."""
+"""An estimate of what a model gained from seen answers: success before and after its cutoff."""

@@ -1,6 +1,4 @@
-"""Prepares the tasks of an evaluation for the estimate: first attempts, with the size of gold's
-patch.
-"""
+"""The tasks of an evaluation for the estimate: first attempts, with the size of gold's patch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Estimates success before a model's cutoff minus success after it, on matched tasks, with placebo
-cutoffs.
+"""Success before a model's cutoff minus success after it, on matched tasks, with placebos.
 
 Tasks are matched by repository, family and size of the gold patch (`matched.sql`). The remaining
 difference is one in time. Part of it is not contamination, since projects and their tests change.
@@ -72,8 +71,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContaminationEstimate:
-    """The estimate at a model's cutoff, the difference without matching, and those at placebo
-    cutoffs.
+    """The estimates at a model's cutoff and at placebo cutoffs, and that without matching.
 
     dated, undated  numbers of tasks with a date, which count, and without, which do not
     """

@@ -1,4 +1,4 @@
-"""Describes an estimate of contamination in a table and a sentence."""
+"""The text of an estimate of contamination: a table and a sentence."""
 
 from __future__ import annotations
 

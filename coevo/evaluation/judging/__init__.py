@@ -1,3 +1,1 @@
-"""Grading of one prediction: apply the patch to the start state, run its targets, decide the
-outcomes.
-"""
+"""Grading of one prediction: its patch, the start state, and the runs of its targets."""

@@ -1,4 +1,4 @@
-"""Runs one test method in a fresh process of its own."""
+"""The run of one test method in a fresh process of its own."""
 
 from __future__ import annotations
 

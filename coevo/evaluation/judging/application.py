@@ -65,8 +65,7 @@ def find_refusal(
 def apply_patch(
     patch: bytes | None, path: str, start: bytes | None, production: Collection[str] = ()
 ) -> AppliedFile | Refusal:
-    """Apply a patch to the test file of the start state (None: absent), or return why it is
-    refused.
+    """Apply a patch to the test file of the start state (None: absent), or return a refusal.
 
     As with `git apply`, hunks may be at other lines than their headers say, but their context must
     exist.
@@ -145,9 +144,7 @@ def apply_released_patch(
 def _parse_section(
     patch: bytes | None, path: str, production: Collection[str]
 ) -> DiffSection | Refusal:
-    """Return the section of a patch about the test file, or a refusal if the patch changes anything
-    else.
-    """
+    """Return the section about the test file, or a refusal if the patch changes anything else."""
     if patch is None:
         return Refusal(detail=Detail.NO_PREDICTION)
     if len(patch) > MOST_BYTES:
@@ -187,8 +184,7 @@ def _find_violation(section: DiffSection, path: str, production: Collection[str]
 
 
 def _classify_other_file(section: DiffSection, path: str, production: Collection[str]) -> Detail:
-    """Return why a patch may not change another file: it is production code, or simply not the test
-    file.
+    """Return why a patch may not change another file: it is production code, or any other file.
 
     path  the path of the test file, which determines the language
     """
@@ -224,9 +220,7 @@ def _refuse_unreadable(path: str, file: bytes) -> Refusal | None:
 
 
 def _explain_failure(section: DiffSection, start: bytes | None) -> Detail:
-    """Return why a section does not apply: LINE_ENDS if it would apply with Unix line ends
-    throughout.
-    """
+    """Return why a section does not apply: LINE_ENDS if it would with Unix line ends."""
     if start is None or section.binary is not None:
         return Detail.DOES_NOT_APPLY
     plain = DiffSection(
@@ -269,9 +263,7 @@ def _git_apply(
 
 
 def _render_patch(section: DiffSection) -> bytes:
-    """Return the section under a header of coevo's own, so that what was checked is what is
-    applied.
-    """
+    """Return the section under coevo's own header, so that what was checked is applied."""
     modes = b''
     if section.created or section.deleted:
         modes = b'%b file mode 100644\n' % (b'new' if section.created else b'deleted')
@@ -303,8 +295,9 @@ _BRACKET = re.compile(rb'([({\[])|[)}\]]')
 
 
 def is_readable(path: str, content: bytes, cpu_seconds: int = CPU_SECONDS) -> bool:
-    """Return whether coevo's parser reads the file within its limits; `cpu_seconds` limits a long
-    file.
+    """Return whether coevo's parser reads the file within its limits.
+
+    A long file is parsed in a process of its own, for at most `cpu_seconds`.
     """
     if len(content) <= PLAIN_BYTES and _measure_depth(content) <= PLAIN_DEPTH:
         return not get_reading(detect_file_language(path)).parse(content).unreadable

@@ -44,8 +44,7 @@ class GradingResult:
 def make_refused_result(
     assignment: Assignment, refusal: Refusal, cpu_seconds: float = 0.0
 ) -> GradingResult:
-    """Return the result of a patch that cannot be graded: all targets fail alike, and nothing is
-    run.
+    """Return the result of a patch that cannot be graded: all targets fail and nothing is run.
 
     For a suite that exists in the start state, an empty patch means NO_CHANGE and not a refusal.
     """

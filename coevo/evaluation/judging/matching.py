@@ -1,4 +1,4 @@
-"""Assigns methods of a submitted file to targets, where a target may have two names.
+"""The assignment of submitted methods to targets, where a target may have two names.
 
 If the developers renamed a target, the start file has it under its old name, and a submission may
 keep that name or take the new one. Other tests of the start file never count as an answer.
@@ -21,8 +21,7 @@ Declared = tuple[str, str, tuple[str, ...]]
 def match_targets(
     file: SourceFile, targets: Sequence[Target], start: bytes | None
 ) -> dict[str, TestMethod]:
-    """Return, by target name, the submitted methods: as many as possible, no method for two
-    targets.
+    """Return the submitted methods by target name: as many as possible, none for two targets.
 
     The new name comes first, unless another target needs that method. Example: a pair renames a to
     b and b to c. A file that keeps a and b answers both targets.
@@ -85,9 +84,7 @@ def _find_declared(
 def _parse_start_methods(
     start: bytes | None, targets: Sequence[Target]
 ) -> tuple[frozenset[Declared], Mapping[str, Declared]]:
-    """Return the start file's methods that are no targets, and the targets' own methods there by
-    name.
-    """
+    """Return the start file's methods that are no targets, and those of targets by name."""
     if start is None:
         return frozenset(), {}
     path = targets[0].method.test_file

@@ -1,4 +1,4 @@
-"""Checks made once for each task and kept in the ledger, however many predictions there are."""
+"""Results that are found once for each task and kept in the ledger, whatever the predictions."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ def recall_or_ask(
     kind: type[Entry],
     ask: Callable[[], Entry],
 ) -> Entry:
-    """Return the ledger's entry of a task under the keys `what`; else compute the entry and store
-    it.
+    """Return the ledger's entry of a task under the keys `what`; else compute and store it.
 
     Without a ledger it is always computed.
     """

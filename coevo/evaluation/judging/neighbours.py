@@ -143,9 +143,7 @@ def _find_member(file: SourceFile, method: TestMethod) -> Member | None:
 def _list_inherited_tests(
     context: TaskContext, types: Iterable[DeclaredType]
 ) -> Iterator[tuple[str, Member]]:
-    """Yield the tests, with their paths, that are declared by classes which inherit from these
-    types.
-    """
+    """Yield the tests of classes that inherit from these types, with their paths."""
     task = context.assignment.task
     cut = get_surgery(task.language)
     for path, source, names in cut.find_derived_classes(

@@ -38,8 +38,7 @@ class OldCells:
 def compile_old_cells(
     context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
 ) -> OldCells | None:
-    """Compile the submitted targets in the old test tree on the old code; None if there are no
-    methods.
+    """Compile the submitted targets in the old test tree on the old code; None without methods.
 
     Data files and helpers that the start state has are included, since without them a target would
     fail on any code.

@@ -1,4 +1,7 @@
-"""Decides the one outcome of a target (TestEvo-Bench, §4.3) from its results: pure and total."""
+"""The decision from the results of a target to its one outcome (TestEvo-Bench, §4.3).
+
+The functions are pure and total.
+"""
 
 from __future__ import annotations
 
@@ -93,8 +96,7 @@ def _decide_on_old(seen: TargetResult) -> Decision:
 
 
 def decide_outcome_by_module(track: Track, seen: TargetResult) -> TaskOutcome:
-    """Return the outcome if one file that does not compile breaks its module, as in the paper's
-    harness.
+    """Return the outcome if, as in the paper's harness, one broken file breaks its module.
 
     Maven behaves like that, and the paper's harness uses Maven.
     """

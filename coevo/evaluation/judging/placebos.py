@@ -1,4 +1,4 @@
-"""Placebos: detects submitted tests that notice an edit of the code whatever the edit does.
+"""Placebos, which detect submitted tests that notice an edit whatever the edit does.
 
 A target is run on code with edits that change nothing (`coevo.measures.placebos`), in cells that
 are made and run like those of mutants and undone changes. If gold itself fails with a kind of edit,
@@ -87,7 +87,7 @@ class _CpuTotal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceboRunner:
-    """Runs targets with placebos; with a ledger, gold runs once for each task and declaration."""
+    """A runner of targets with placebos; with a ledger, gold runs once for each declaration."""
 
     ledger: Ledger | None = None
 

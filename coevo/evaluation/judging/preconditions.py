@@ -54,13 +54,12 @@ class _PreconditionEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreconditionChecker:
-    """Checks start states; with a ledger, only once for each task."""
+    """A checker of start states; with a ledger, it checks each task only once."""
 
     ledger: Ledger | None = None
 
     def check(self, context: TaskContext, passing: Collection[str] = ()) -> PreconditionResult:
-        """Return whether the start state of a task is as it must be, from the ledger if it is
-        known.
+        """Return whether the start state of a task is as required, from the ledger if known.
 
         passing  names of other tests of the file that pass with a patch, which are not run
 

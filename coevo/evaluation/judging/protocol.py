@@ -1,4 +1,4 @@
-"""Grades one prediction: its targets run on the new code and, for generation, on the old code.
+"""The grading of one prediction: its targets run on new code and, for generation, on old code.
 
 Each target runs in a fresh process of its own, watched from outside (TestEvo-Bench, §4.2, A.2;
 docs/trust.md, "Submitted patches").
@@ -227,8 +227,7 @@ def _get_reading(assignment: Assignment) -> LanguageReading:
 
 
 def check_builds(context: TaskContext) -> None:
-    """Check that the ends build on which something is run: the new one, and for generation the old
-    one.
+    """Check that the ends build: the new one and, for generation, the old one.
 
     Raises: BuildFailure if one does not.
     """
@@ -240,8 +239,7 @@ def check_builds(context: TaskContext) -> None:
 
 
 def find_code_shadows(context: TaskContext, cell: CompiledTests) -> list[str]:
-    """Return the classes of a patch that would hide production code of the cell's revision from
-    tests.
+    """Return the classes of a patch that would hide production code from tests.
 
     Classes of the kind that the revision's own test tree or gold has are allowed: the project
     itself works that way.
@@ -287,8 +285,7 @@ def _rerun_in_turns(
     method: TestMethod,
     seen: TargetResult,
 ) -> TargetResult:
-    """Alternate runs on the new and the old code, so that tests that depend on the time are
-    exposed.
+    """Alternate runs on the new and the old code, so that time-dependent tests are exposed.
 
     Such a test passes for a while and then fails for a while.
     """

@@ -1,5 +1,4 @@
-"""Chooses the main sources beside submitted tests: normally none, so that no test can read their
-text.
+"""The main sources beside submitted tests: normally none, so that no test can read them.
 
 If gold itself fails without the sources, all cells of the task get the same text, that of the new
 revision, whatever code or edits they run on. The miner has tested that with gold. For older
@@ -32,8 +31,9 @@ def choose_shown_sources(context: TaskContext, ledger: Ledger | None) -> tuple[M
     needed, runner = context.assignment.task.reads_sources, context.make_runner()
 
     def check_gold() -> _SourceNeed:
-        """Return whether gold needs the sources, in a cell that no submission sees; both ends are
-        built.
+        """Return whether gold needs the sources.
+
+        It runs in a cell that no submission sees; both ends are built.
         """
         methods = {target.name: target.method for target in context.assignment.targets}
         return _SourceNeed(needed=reads_sources(runner, context.compile_gold_cell(runner), methods))

@@ -1,4 +1,4 @@
-"""Restores the other test files of a start state: applies a snapshot's sibling patch to a clone."""
+"""The other test files of a start state, made by a snapshot's sibling patch from a clone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coevo.starts.isolated_cells import Files
 def restore_sibling_files(
     repository: Repository, new_rev: str, own: str, siblings: Iterable[SiblingTargets], patch: str
 ) -> Files:
-    """Return the files, besides the task's own, that differ between the start state and the new
+    """Return the files, except the task's own, that differ in the start state from the new
     revision.
 
     Only files that the siblings name are touched. Snapshots of a schema before 1.2 have none.

@@ -60,9 +60,7 @@ class StartStates:
     """A bare repository with a root commit for each start state; for one thread at a time."""
 
     def __init__(self, source: Repository, folder: Path) -> None:
-        """Create the repository below `folder`, which need not exist; it borrows the objects of
-        `source`.
-        """
+        """Create the repository below `folder`, borrowing the objects of `source`."""
         self.source = source
         git_dir = folder / 'start.git'
         run_git(git_dir, 'init', '--quiet', '--bare', '--template=', str(git_dir))
@@ -72,8 +70,7 @@ class StartStates:
         self.repository = Repository(git_dir)
 
     def commit(self, task: TaskRow, start: bytes | None) -> str:
-        """Return the start state of a task as a commit without parents, dated like the new
-        revision.
+        """Return the start state of a task as a commit without parents, dated like the new one.
 
         Raises: StartStateLost if its siblings cannot be undone.
         """
@@ -101,8 +98,7 @@ class StartStates:
 
 
 def create_fresh_repository(repository: Repository, rev: str, folder: Path) -> None:
-    """Check a commit out as a repository that has nothing else: no history, other ref, tag or
-    reflog.
+    """Check a commit out as a repository that has nothing else: no history, no other refs.
 
     folder  a folder that does not exist yet, at a place where nothing untrusted may have run
     """

@@ -29,9 +29,7 @@ def rerun_passing(
     seen: TargetResult,
     passes: int = PASSES,
 ) -> TargetResult:
-    """Run a target on the new code, unobserved, until it has passed `passes` times or has failed
-    once.
-    """
+    """Run a target on the new code, unobserved, until it has `passes` passes or fails."""
     while seen.passes < passes and seen.unstable is None:
         began = time.monotonic()
         verdict, batch = run_alone(context.built, cell, method, context.conditions)

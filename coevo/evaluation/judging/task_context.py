@@ -66,9 +66,7 @@ class TaskContext:
         return load_content(self.source, task.new_rev, task.test_file)
 
     def compile(self, rev: str, files: Files, code: Files = ()) -> CompiledTests:
-        """Compile the module's tests of one end, with `files` replaced, on its own code, with
-        `code` replaced.
-        """
+        """Compile the module's tests of one end on its own code, with these files in both."""
         edits = CellEdits(tests=files, code=code)
         return self.built.compile(rev, rev, self.module, edits=edits)
 

@@ -1,4 +1,4 @@
-"""Parses a unified diff into the files that it claims to change, without trusting it.
+"""A parser of unified diffs into the files that they claim to change, without trusting them.
 
 Nothing is applied here. The line counts in the head of a hunk say where the hunk ends, so that no
 line of a file is mistaken for a header.
@@ -39,8 +39,7 @@ class MalformedDiff(ValueError):
 
 @dataclass(slots=True, kw_only=True)
 class DiffSection:
-    """A diff's statements about one file; names have no `a/` and `b/`, None if the diff gives no
-    name.
+    """A diff's statements about one file; names lack `a/` and `b/` and may be None.
 
     title   the text after `diff --git`; None if there is no such line
     modes   every file mode that is named

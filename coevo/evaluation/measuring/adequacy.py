@@ -1,5 +1,4 @@
-"""Measures the adequacy of submitted tests that pass on the new code, with gold's figures beside
-it.
+"""The adequacy of submitted tests that pass on the new code, with gold's figures beside it.
 
 Which released mutants and undone changes a submitted test notices is counted beside gold's figures.
 A test runs as gold did, in a fresh process each time: with each mutant, after it has passed three
@@ -59,8 +58,7 @@ class TargetMeasures:
 def measure_targets(
     context: SubmissionContext, gold: Gold, kept: Path | None = None
 ) -> dict[str, TargetMeasures]:
-    """Return, by name, the measurements of targets of a submission; all of them passed on the new
-    code.
+    """Return, by name, the measurements of submitted targets that all pass on the new code.
 
     Gold's figures come from the snapshot, and only what was measured of gold is measured here.
 
@@ -171,9 +169,7 @@ def _run_undone_changes(
 
 
 def _find_smells(context: SubmissionContext, name: str) -> tuple[str, ...]:
-    """Return the smells of a submitted test; none if another file declares it, which no patch may
-    change.
-    """
+    """Return the smells of a submitted test; none if another file, out of reach, declares it."""
     method, pair = context.methods[name], context.pair
     smells = get_measures(pair.language).smells
     if smells is None:

@@ -1,5 +1,4 @@
-"""Measures which changed dependencies submitted tests execute, and their coverage (TestEvo-Bench,
-A.4).
+"""The changed dependencies that submitted tests execute, and coverage (TestEvo-Bench, A.4).
 
 The coverage is recorded inside the test's process, which could forge it. So only lines count that
 an observer outside of the process saw executed, too.
@@ -202,8 +201,9 @@ def _list_files(context: SubmissionContext, dependencies: Sequence[Dependency]) 
 def find_oracle_lines(
     repository: Repository, language: str, rev: str, path: str, content: bytes
 ) -> Lines | None:
-    """Return all lines that can fail a test, in a test file and the files it names, directly or
-    indirectly.
+    """Return all lines that can fail a test, in a test file and the files that it names.
+
+    Files named by such files are included.
 
     None if the language offers no assertions.
     """

@@ -1,4 +1,4 @@
-"""Reads from a snapshot the gold tests of a task with their mutants and reversals."""
+"""The gold tests of a task, with their mutants and undone changes, as a snapshot has them."""
 
 from __future__ import annotations
 

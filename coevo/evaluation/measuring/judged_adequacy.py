@@ -1,4 +1,4 @@
-"""Adds the adequacy to a grading result, for the targets that pass on the new code."""
+"""The adequacy of graded targets, as far as they pass on the new code."""
 
 from __future__ import annotations
 

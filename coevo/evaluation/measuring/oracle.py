@@ -1,5 +1,4 @@
-"""Measures which part of the old test's oracle an update keeps, by mutants of lines the pair left
-alone.
+"""The part of the old test's oracle that an update keeps, by mutants of unchanged lines.
 
 A mutant of an unchanged line is a mutant of both the old and the new code. If the old test kills it
 on the old code, the updated test should still kill it.
@@ -28,8 +27,8 @@ from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.words import Outcome
 from coevo.storage import durable
 
-# The most mutants for each old test: the first in a random order. The limit is a number and no time,
-# so that the speed of the machine does not matter.
+# The most mutants for each old test, the first in a random order. The limit is a number, not a
+# time, so that the speed of the machine does not matter.
 MOST_MUTANTS = 100
 
 _NO_VERDICT_OF_TESTS = (Outcome.COMPILE_ERROR, Outcome.UNBUILDABLE)
@@ -45,8 +44,7 @@ class OldKills:
 def find_old_kills(
     old: EditedCellRunner, new: EditedCellRunner, rows: Mapping[str, MethodRow], folder: Path | None
 ) -> dict[str, MutantSet]:
-    """Return, by name, the mutants that updates should kill; none if the old test does not pass by
-    itself.
+    """Return, by name, the mutants that updates should kill; none if the old test fails by itself.
 
     folder  folder that keeps them for other submissions to the same task
     """
@@ -92,8 +90,7 @@ def _make_old_test(old: EditedCellRunner, name: str, row: MethodRow) -> GoldTest
 def find_old_method(
     repository: Repository, language: str, old_rev: str, row: MethodRow
 ) -> TestMethod | None:
-    """Return the test in the old revision, with the parameters that its file declares; None if not
-    found.
+    """Return the test in the old revision, with its declared parameters; None if not found.
 
     No row has the parameters of old tests.
     """
@@ -191,9 +188,7 @@ def _map_left_lines(new: EditedCellRunner, path: str) -> UnchangedLines | None:
 def _locate_cached(
     old: EditedCellRunner, new: EditedCellRunner, test: GoldTest, folder: Path | None
 ) -> Path | None:
-    """Return a path named by everything that the result depends on; None if that cannot be
-    determined.
-    """
+    """Return a path named by everything that the result depends on; None if that is unknown."""
     if folder is None:
         return None
     known = old.built.digest_content(old.compile(test.method.module))

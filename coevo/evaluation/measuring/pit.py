@@ -1,4 +1,4 @@
-"""Runs PIT's mutants of the changed methods, in addition to the released mutants, on request.
+"""PIT's mutants of the changed methods, run on request in addition to the released mutants.
 
 PIT's answer is advisory. Its minions load the submitted test and report their own kills, so a test
 could claim any number of kills. No outcome, no SuccessStrict and no other flag follows from it.
@@ -30,7 +30,8 @@ from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod, compute_short_hash
 from coevo.storage import durable
 
-# The most targets of a task for which PIT runs, in their order. It runs the submitted test and gold's.
+# The most targets of a task for which PIT runs, in their order. For each, it runs the submitted
+# test and gold's.
 MOST_METHODS = 20
 
 Mutant = tuple[str, str, str, int, str, str]
@@ -143,9 +144,7 @@ def _locate_cached(
     lines: Lines,
     kept: Path | None,
 ) -> Path | None:
-    """Return a path named by everything that the answer depends on; None if that cannot be
-    determined.
-    """
+    """Return a path named by everything that the answer depends on; None if that is unknown."""
     known = context.built.digest_content(compiled) if kept is not None else None
     if kept is None or known is None:
         return None

@@ -37,9 +37,7 @@ def list_names_in_source(text: LanguageReading, source: bytes, path: str) -> tup
 def list_names_at_revision(
     repository: Repository, language: str, rev: str, path: str
 ) -> tuple[str, ...]:
-    """Return the names that an observer uses for a file of a revision; none if the file is not
-    there.
-    """
+    """Return the names that an observer uses for a file of a revision; none if it is absent."""
     source = load_content(repository, rev, path)
     return () if source is None else list_names_in_source(get_reading(language), source, path)
 

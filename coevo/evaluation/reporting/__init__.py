@@ -1,1 +1,1 @@
-"""Reports on rows of results: rates, means, intervals, tables, comparisons."""
+"""Rates, means, intervals, tables and comparisons, made from rows of results."""

@@ -78,9 +78,7 @@ def estimate_mean(samples: Iterable[Sample]) -> MeanEstimate:
 
 
 def estimate_difference(first: Iterable[Sample], second: Iterable[Sample]) -> MeanEstimate:
-    """Return the mean of the second samples minus the mean of the first, on the same repository
-    draws.
-    """
+    """Return the mean of the second samples minus that of the first, on the same draws."""
     first_groups, other = _group_by_repo(first), _group_by_repo(second)
     repos = sorted(first_groups.keys() | other.keys())
     sums = _sum_by_repo(first_groups, repos), _sum_by_repo(other, repos)
@@ -99,9 +97,7 @@ def estimate_difference(first: Iterable[Sample], second: Iterable[Sample]) -> Me
 def compute_interval(
     totals: Sequence[float], weights: Sequence[float]
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return the interval of sum(totals) / sum(weights); each repository has one total and one
-    weight.
-    """
+    """Return the interval of sum(totals) / sum(weights), with one of both for each repository."""
     means = []
     for drawn in draw_weights(len(totals)):
         weight = math.fsum(map(mul, drawn, weights))

@@ -24,9 +24,7 @@ Cell = str | Text | int | MeanEstimate | None
 def make_table(
     title: str, left: Sequence[str], right: Sequence[str], rows: Iterable[Iterable[Cell]] = ()
 ) -> Table:
-    """Return a table with the text columns first, then the columns of figures. Estimates show as
-    per cent.
-    """
+    """Return a table: first columns of text, then of figures. Estimates are shown as per cent."""
     new_table = Table(
         title=Text(title),
         title_justify='left',

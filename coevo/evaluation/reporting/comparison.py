@@ -32,8 +32,9 @@ class FigureComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackComparison:
-    """The comparison of one track; `left_out` methods are not judged in both, for trouble of
-    coevo's own.
+    """The comparison of one track.
+
+    left_out  methods that coevo's own trouble kept from being judged in both
     """
 
     track: Track
@@ -45,8 +46,7 @@ class TrackComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The comparison of two evaluations; `engines` are the engine versions that judged each of
-    them.
+    """The comparison of two evaluations; `engines` are the engine versions of each.
 
     Another engine version may judge otherwise.
     """

@@ -1,4 +1,4 @@
-"""Computes figures with SQL views over rows, and fills the records of a report with them.
+"""Figures, computed by SQL views over rows, and the records of a report filled with them.
 
 A figure is named by its path in the report, such as `tracks`, `update`, `macro`, `success`. Each
 script `X.sql` has three views: `samples_of_X` (a repository, and scores whose mean is one sample of
@@ -139,9 +139,7 @@ def _sort_keys(figures: Figures, kind: Any) -> Sequence[str]:
 
 
 def _estimate(figures: Figures) -> MeanEstimate:
-    """Return a mean, or the difference of the means whose samples are below `first` and
-    `second`.
-    """
+    """Return a mean, or the difference of the means below `first` and `second`."""
     if figures.parts:
         return estimate_difference(
             figures.find(['first']).samples, figures.find(['second']).samples

@@ -1,5 +1,6 @@
-"""The records of a report; `report.schema.json` describes them for other tools, figures.py fills
-most.
+"""The records of a report, most of them filled by figures.py.
+
+`report.schema.json` describes them for other tools.
 """
 
 from __future__ import annotations
@@ -17,9 +18,7 @@ from coevo.model.words import Track
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeRates:
-    """The shares of the outcomes, from 0 to 1 with a sum of 1; `redundant` is None except for
-    generation.
-    """
+    """Shares from 0 to 1 that add up to 1; `redundant` is None except for generation."""
 
     success: MeanEstimate
     redundant: MeanEstimate | None
@@ -66,20 +65,20 @@ class SmellCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraMeasures:
-    """Measures that the paper does not report; macro-averaged over tasks, of the measured methods.
+    """Figures that the paper does not report; macro-averaged over tasks, of the measured methods.
 
-    success_strict       share of all methods known to be strict successes: they execute the change,
+    success_strict  share of all methods known to be strict successes: they execute the change,
                          reach an assertion, notice an undone change that gold notices, kill a
                          mutant that gold kills, and their patch breaks no other test
-    vacuous              share of all methods that pass and are known to be unable to check the
+    vacuous  share of all methods that pass and are known to be unable to check the
                          change
     …_unknown            methods that succeed, or pass, for which this is unknown
     relative_kill        |pred ∩ gold| / |gold|
     oracle_preserved     share of the methods for which it is known
     oracle_preservation  share of the mutants of unchanged lines killed by the old test that are
                          still killed
-    mutants, smells_*    mean numbers
-    smells               the number of passing submitted tests with each smell, and of their gold
+    mutants, smells_*  mean numbers
+    smells             the number of passing submitted tests with each smell, and of their gold
                          tests
     """
 
@@ -102,9 +101,7 @@ class ExtraMeasures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackSubset:
-    """The rates of a part of a track; `tasks` and `methods` without those that coevo's own trouble
-    hit.
-    """
+    """The rates of a part of a track, without methods that coevo's own trouble hit."""
 
     name: str
     tasks: int
@@ -151,8 +148,7 @@ class CostReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PitSummary:
-    """PIT's mutation scores of byte code in the changed methods, which are advisory; means over
-    methods.
+    """PIT's advisory mutation scores of byte code in the changed methods; means over methods.
 
     pred, gold  over the same methods: those with mutants for which both results are known
     troubles    the number of methods for each reason why nothing is known
@@ -165,12 +161,13 @@ class PitSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackReport:
-    """All figures of a track. Except in `infra_…`, methods with trouble of coevo's own do not
-    count.
+    """All figures of a track.
 
-    details             the number of methods for each reason why they are no success
-    exits               the number of tasks for each exit status of the agent
-    macro, micro        means over tasks (Table 3), and over methods; `…_by_module`: one broken file
+    Except in `infra_…`, methods with trouble of coevo's own do not count.
+
+    details       the number of methods for each reason why they are no success
+    exits         the number of tasks for each exit status of the agent
+    macro, micro  means over tasks (Table 3), and over methods; `…_by_module`: one broken file
                         breaks its module
     coverage, mutation  Tables 6 to 9; code_coverage: over the lines that have code
     pit                 None if PIT did not run
@@ -231,9 +228,7 @@ class StartReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmellMeans:
-    """The mean number of tests of a suite that have a smell: over all suites, and over those that
-    ran.
-    """
+    """The mean number of tests of a suite with a smell, over all suites and over those that ran."""
 
     over_all: MeanEstimate
     over_ran: MeanEstimate
@@ -241,8 +236,11 @@ class SmellMeans:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorCounts:
-    """Errors of one class: `errors` counts suites with signatures, `codes` the compiler's own error
-    codes.
+    """Errors of one class.
+
+    suites  suites with such an error
+    errors  different pairs of suite and signature
+    codes   numbers by the compiler's own error codes
     """
 
     suites: int
@@ -298,20 +296,22 @@ class MaintenanceReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyReport:
-    """All figures of a family. Except in `infra`, suites with trouble of coevo's own do not count.
+    """All figures of a family.
 
-    outcomes       the number of suites for each outcome
-    details        the number of suites for each reason
-    success        every test passes; `ran`: a test ran; `builds`: every test compiles
-    passing        the share of a suite's tests that pass, 0 if none ran
-    unique_lines   the share of the lines of the focus that exactly one test executes; 0 if none ran
-    cascading      the share of failing tests whose cause another failing test shares, over suites
+    Except in `infra`, suites with trouble of coevo's own do not count.
+
+    outcomes      the number of suites for each outcome
+    details       the number of suites for each reason
+    success       every test passes; `ran`: a test ran; `builds`: every test compiles
+    passing       the share of a suite's tests that pass, 0 if none ran
+    unique_lines  the share of the lines of the focus that exactly one test executes; 0 if none ran
+    cascading     the share of failing tests whose cause another failing test shares, over suites
                    that ran and have failing tests
     passing_alone  the share of passing tests among those without a shared cause, where there are
                    such tests
-    starts         the same figures by kind of start, where it is known
-    maintenance    the outcomes of the tests, where tasks have an expected action for each
-    texts          smells, and why tests do not compile or pass
+    starts       the same figures by kind of start, where it is known
+    maintenance  the outcomes of the tests, where tasks have an expected action for each
+    texts        smells, and why tests do not compile or pass
     """
 
     family: Family

@@ -23,7 +23,7 @@ from coevo.evaluation.suites.results import load_suites
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
-# Details that mean trouble of coevo's own. They are kept for methods that were never run, and so are
+# Details that mean trouble of coevo's own. For methods that were never run they are kept, like
 # details that refuse the patch.
 _TROUBLES = (
     Detail.NO_REPOSITORY,
@@ -57,9 +57,7 @@ def regrade_row(row: MethodResult) -> MethodResult:
 
 
 def _restore_result(row: MethodResult) -> TargetResult:
-    """Return the result from which `coevo.evaluation.rows` made the row, as far as outcomes need
-    it.
-    """
+    """Return the result from which the row was made, as far as outcomes depend on it."""
     if not row.injected and row.detail not in (None, Detail.TARGET_MISSING):
         reason = Refusal(detail=row.detail, message=row.said)
         return (

@@ -160,8 +160,7 @@ def _insert_pass_shares(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def compute_pass_at(n: int, c: int, k: int) -> float:
-    """Return the probability that one of k attempts solves a task, if k of n are drawn and c of n
-    solve it.
+    """Return the share of draws of k of n attempts with a solving one, if c of n solve the task.
 
     That is 1 - C(n - c, k) / C(n, k) (Chen et al., https://arxiv.org/abs/2107.03374).
     """

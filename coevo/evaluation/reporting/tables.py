@@ -1,5 +1,6 @@
-"""Tables of reports and comparisons for a terminal, laid out like Tables 3 and 6 to 10 of
-TestEvo-Bench.
+"""Tables of reports and comparisons for a terminal.
+
+They are laid out like Tables 3 and 6 to 10 of TestEvo-Bench.
 """
 
 from __future__ import annotations
@@ -112,9 +113,7 @@ _STARTS = (
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print the main figures in five lines, then all tables; each figure is above its 95 %
-    interval.
-    """
+    """Print the main figures in five lines, then all tables; figures are above their intervals."""
     harnesses = cells.join_names(system.harness for system in report.systems)
     models = cells.join_names(system.model for system in report.systems)
     console.print(f'harness {harnesses}, model {models}', highlight=False)
@@ -139,7 +138,7 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print a table for each track; each figure is above its 95 % interval."""
+    """Print a table for each track; figures are above their 95 % intervals."""
     for track in comparison.tracks:
         console.print(_make_comparison_table(track))
         if track.left_out:
@@ -178,8 +177,7 @@ def _get_fields(record: object, paths: Iterable[str]) -> Iterator[Cell]:
 
 
 def _format_headline(report: Report) -> str:
-    """Return the main figures: numbers of tasks, success, strict success, vacuous tests, the
-    interval.
+    """Return the main figures as a small table: tasks, success, strict, vacuous, interval.
 
     There is a column for each track and for each family of suites. A suite succeeds if every test
     passes; the interval is the 95 % interval of `success`, over repositories. Suites have no strict
@@ -363,9 +361,7 @@ def _make_attempt_table(report: AttemptReport) -> Table:
 
 
 def _make_family_tables(report: FamilyReport) -> Iterator[Table]:
-    """Yield a table of outcomes, then each measure over all suites and over those that ran, with
-    both counts.
-    """
+    """Yield a table of outcomes, then tables of measures over all suites and those that ran."""
     name = f'Family {report.family}:'
     yield make_table(
         f'{name} {pluralise(report.tasks, "suite")} of {report.repositories} repositories',

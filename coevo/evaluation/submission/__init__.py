@@ -1,4 +1,4 @@
-"""Submissions to a leaderboard: a folder with metadata, answers to tasks and their results.
+"""Submissions to a leaderboard: folders with metadata, answers to tasks and results.
 
 FOLDER/submission.json    who submits and how, by `submission.schema.json`
 FOLDER/predictions.jsonl  or predictions.parquet, or a folder predictions/ of TASK_ID.patch

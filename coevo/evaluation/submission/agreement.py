@@ -1,4 +1,4 @@
-"""Compares a second evaluation of a submission with the results that the submission contains."""
+"""The comparison of a second evaluation with the results that a submission contains."""
 
 from __future__ import annotations
 

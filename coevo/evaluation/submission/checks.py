@@ -31,9 +31,7 @@ MOST_TOLD = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionFindings:
-    """The faults of a submission, in sentences, and notes for a reviewer; it is good without
-    faults.
-    """
+    """The faults of a submission, in sentences, and notes for a reviewer."""
 
     wrong: Sequence[str]
     notes: Sequence[str]
@@ -140,9 +138,7 @@ def _check_cutoff(submission: SubmissionFolder, rows: Sequence[MethodResult]) ->
 def _check_report(
     submission: SubmissionFolder, rows: Sequence[MethodResult], suites: Sequence[SuiteResult]
 ) -> Iterator[str]:
-    """Yield faults if the report or outcomes do not follow from the rows, by the rules of this
-    coevo.
-    """
+    """Yield faults if the report or the outcomes do not follow from the rows."""
     if any(regrade_row(row) != row for row in rows):
         yield 'the outcomes in results.parquet do not follow from what it says was seen'
     claimed = (submission.results / report.NAME).read_bytes()

@@ -1,3 +1,1 @@
-"""Grading of suites: submissions judged by all of their tests, in families other than
-`coevolution`.
-"""
+"""Grading of suites: submissions of families other than `coevolution`, graded by all tests."""

@@ -1,5 +1,4 @@
-"""Grades one submitted suite: each test of the file runs in fresh processes, once under
-observation.
+"""The grading of one submitted suite: each test runs in fresh processes, once observed.
 
 The start state is the revision without the file, so that gold is not there. A test that passes
 under observation runs once more without it (docs/trust.md, "Submitted patches").
@@ -147,8 +146,8 @@ class _SuiteGrading:
         return verdict
 
 
-# Causes that several failing tests of a suite share, such as one missing import ("cascade errors" in
-# MultiFileTest).
+# Causes that several failing tests of a suite share, such as one missing import ("cascade errors"
+# in MultiFileTest).
 #
 # A cause is a compile error, or an error with its message. A failed assertion and a timeout are
 # never shared causes.
@@ -178,8 +177,7 @@ def number_shared_causes(causes: Sequence[str | None]) -> tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteAnnotator:
-    """Adds findings about the text to the tests of one patched file, as far as the language offers
-    them.
+    """The findings about the text of the tests of one patched file, as far as they are offered.
 
     about  the type under test of each class of tests, once it has been looked up
     """
@@ -206,9 +204,7 @@ class SuiteAnnotator:
         return tuple(map(str, smells))
 
     def _find_type_under_test(self, method: TestMethod) -> DeclaredType | None:
-        """Return the type under test, looked up once for each class of tests, since all code is
-        read for it.
-        """
+        """Return the type under test, looked up once for each class, since it takes all code."""
         name, pair = method.test_class, self.context.pair
         if name not in self.about:
             read, repository = get_reading(pair.language), self.context.repository

@@ -1,4 +1,4 @@
-"""Finds tests that had to stay and became weaker: they miss mutants that they noticed before.
+"""Tests that had to stay and became weaker: they miss mutants that they noticed before.
 
 The mutants are those of the focus, drawn as for suites, with which the test fails both in its start
 version and in gold's version. What the developers themselves gave up need not be kept.
@@ -40,7 +40,7 @@ class _NoticedMutants:
 
 @dataclass(slots=True, kw_only=True)
 class StrengthRunner:
-    """Runs the tests of one task that had to stay with mutants.
+    """A runner of mutants for those tests of one task that had to stay.
 
     start, gold  these tests in the start file and in gold's file
     """

@@ -1,4 +1,4 @@
-"""Grades one file of whole-file maintenance: the outcome of each test of the old and the new file.
+"""The grading of whole-file maintenance: the outcome of each test of the old and new file.
 
 The submitted file runs as a suite does. In addition, once for each task, the old file and gold's
 file run here, too. Labels that these runs do not confirm give `unknown`, which is no fault of a

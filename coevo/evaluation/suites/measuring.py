@@ -1,4 +1,4 @@
-"""Measures the adequacy of a submitted suite: observed coverage of the focus, and killed mutants.
+"""The adequacy of a submitted suite: observed coverage of the focus, and killed mutants.
 
 The mutants are those that gold was run with. Tests that fail merely because the code was edited are
 found by placebos in the methods with killed mutants: such a test is tampered, and neither passes
@@ -40,8 +40,7 @@ _DRAW = secrets.SystemRandom()
 def measure_suite(
     context: TaskContext, patched: bytes, methods: Mapping[str, TestMethod], seen: SuiteRunResult
 ) -> tuple[SuiteRunResult, float]:
-    """Return the suite with the adequacy of its passing tests, and the CPU seconds of the
-    measurement.
+    """Return the suite with the adequacy of its passing tests, and the CPU seconds used.
 
     Raises: Transient if a test process does not start.
     """
@@ -179,9 +178,7 @@ class _SuiteRunner:
         )
 
     def _mask_unseen(self, trace: Trace) -> Trace:
-        """Return the trace with lines and methods as not executed that the observer did not see
-        executed.
-        """
+        """Return the trace without the execution of lines that the observer did not see."""
         reached = {
             entry.file: frozenset().union(
                 *(
@@ -213,8 +210,7 @@ class _SuiteRunner:
     def find_edit_sensitive_tests(
         self, methods: Mapping[str, TestMethod], kills: Sequence[SuiteMutant]
     ) -> frozenset[str]:
-        """Return the tests that fail twice with placebos in the methods in which mutants were
-        killed.
+        """Return the tests that fail twice with placebos in methods with killed mutants.
 
         The kind that is noticed most easily comes first: a test that passes with it would pass with
         the others. A kind with which gold fails is skipped.

@@ -1,4 +1,4 @@
-"""Decides the one outcome of a submitted suite from its results: pure and total."""
+"""The decision from the results of a suite to its one outcome: pure and total."""
 
 from __future__ import annotations
 

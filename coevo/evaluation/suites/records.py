@@ -140,9 +140,7 @@ class SuiteTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteReach:
-    """The lines, branches and mutants that the passing tests reach, listed so that suites can be
-    united.
-    """
+    """The lines, branches and mutants that the passing tests reach, to unite several suites."""
 
     lines: Annotated[
         tuple[str, ...] | None,

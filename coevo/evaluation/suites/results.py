@@ -1,4 +1,4 @@
-"""Reads and writes `suites.parquet`: the suites of an evaluation, a row for each attempt."""
+"""`suites.parquet`: the suites of an evaluation, a row for each task and attempt."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ _FORM = TableFormat(
 
 
 def write_suites(folder: Path, rows: Sequence[SuiteResult]) -> None:
-    """Write the rows sorted by their key. If there are none, remove a file of an earlier
-    evaluation.
-    """
+    """Write the rows sorted by their key; without rows, remove an earlier file."""
     if rows:
         write_rows(folder, _FORM, sorted(rows, key=lambda row: row.key))
     else:

@@ -1,4 +1,4 @@
-"""Makes the row of a suite from its results."""
+"""The row of a suite, made from its results."""
 
 from __future__ import annotations
 
@@ -78,9 +78,7 @@ def _truncate_name(one: MaintainedResult) -> MaintainedResult:
 def adapt_suite_row(
     row: SuiteResult, assignment: Assignment, prediction: Prediction, header: ResultHeader
 ) -> SuiteResult:
-    """Return a stored row of the same patch and task, with the fields of this prediction and
-    snapshot.
-    """
+    """Return a stored row of the same patch and task, adapted to this prediction and snapshot."""
     task = assignment.task
     return replace(
         add_prediction_fields(row, header, prediction),

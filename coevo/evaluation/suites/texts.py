@@ -36,9 +36,7 @@ def index_methods_by_name(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestText:
-    """The text of a test. `hash` is over its tokens; `bare` leaves out its own name and its class's
-    name.
-    """
+    """The text of a test; `hash` is over its tokens, `bare` ignores its name and its class's."""
 
     __test__ = False  # pytest would collect the class as a test
 
@@ -91,9 +89,7 @@ def read_file_text(
 
 
 def _list_other_text(file: SourceFile, tests: set[tuple[str, int]]) -> tuple[str, ...]:
-    """Return the text that tests of the file may use: imports, headers of types, helpers and
-    fixtures.
-    """
+    """Return what tests of the file may use: imports, headers of types, helpers and fixtures."""
     members = (
         member.hash
         for type_ in file.types
