@@ -52,7 +52,7 @@ class Target:
 
     @property
     def is_at_start(self) -> bool:
-        """Whether the start file has the target (update, repair)."""
+        """True if the start file has the target (update, repair)."""
         return self.row.track is not Track.GENERATION
 
     @property
@@ -87,17 +87,17 @@ class Assignment:
 
     @property
     def asks_for_suite(self) -> bool:
-        """Whether the task is a suite: a whole test file that is graded by all of its tests."""
+        """True if the task is a suite: a whole test file that is graded by all of its tests."""
         return self.single_revision is not None or self.is_maintenance
 
     @property
     def is_maintenance(self) -> bool:
-        """Whether the task is one of whole-file maintenance."""
+        """True for tasks of whole-file maintenance."""
         return self.task.family is Family.MAINTENANCE
 
     @property
     def is_generation(self) -> bool:
-        """Whether the track of the task is generation."""
+        """True for tasks of the track `generation`."""
         return self.task.track is Track.GENERATION
 
     def find_target(self, name: str) -> Target:

@@ -105,7 +105,8 @@ def _make_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase |
 def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> Pair:
     """Return the two ends to build.
 
-    The old end is the start state, too, if nothing runs on old code, so that no more is built.
+    If nothing runs on old code, the start state is the old end as well, so that only one end is
+    built.
     """
     task, commit = assignment.task, shared.states.repository.get_commit
     needs_old = assignment.is_generation or shared.measures is not None

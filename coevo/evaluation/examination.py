@@ -64,7 +64,7 @@ class GradingRun:
     suites          the row of each finished attempt at a suite task
     recalled        the number of attempts whose results were known
     tries           how often each attempt was run
-    bugs            where the record of each bug is that ended an attempt
+    bugs            by task and attempt, the place of the record of a bug that ended it
     """
 
     options: EvaluationOptions

@@ -18,7 +18,7 @@ class TaskOutcome(Choice):
 
     @property
     def passes_on_new(self) -> bool:
-        """Whether the target passes on the new code, so that the `…OnPass` measures count it."""
+        """True if the target passes on the new code, so that the `…OnPass` measures count it."""
         return self in (TaskOutcome.SUCCESS, TaskOutcome.REDUNDANT)
 
 

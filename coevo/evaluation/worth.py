@@ -94,7 +94,7 @@ class PitKills:
 
     @property
     def may_be_known_later(self) -> bool:
-        """Whether coevo's own trouble kept PIT from an answer, so that another try may give one."""
+        """True if coevo's own trouble kept PIT from an answer, so that another try may give one."""
         return PitTrouble.TROUBLE in (self.trouble_pred, self.trouble_gold)
 
 

@@ -65,7 +65,7 @@ class Effect:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval excludes 0."""
+        """True if the interval excludes 0."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 

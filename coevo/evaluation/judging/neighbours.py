@@ -98,6 +98,7 @@ def _find_passing_at_start(
     context: TaskContext, runner: IsolatedCellRunner, methods: Methods, ledger: Ledger | None
 ) -> set[str]:
     def run_start() -> _PassingNeighbours:
+        """Run all neighbours in the start state."""
         passing = _find_passing(runner, context.compile_start_cell(runner), methods)
         return _PassingNeighbours(passing=tuple(sorted(passing)))
 

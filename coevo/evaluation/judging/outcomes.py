@@ -96,9 +96,9 @@ def _decide_on_old(seen: TargetResult) -> Decision:
 
 
 def decide_outcome_by_module(track: Track, seen: TargetResult) -> TaskOutcome:
-    """Return the outcome if, as in the paper's harness, one broken file breaks its module.
+    """Return the outcome if one file that does not compile breaks its whole module.
 
-    Maven behaves like that, and the paper's harness uses Maven.
+    That is how Maven behaves, which the paper's harness uses.
     """
     broken = Verdict(outcome=Outcome.COMPILE_ERROR)
     strict = replace(

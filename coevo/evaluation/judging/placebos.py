@@ -36,7 +36,7 @@ _DRAW = secrets.SystemRandom()
 
 
 class PlaceboReaction(StrEnum):
-    """How a test reacts to edits that change nothing."""
+    """The reaction of a test to edits that change nothing."""
 
     BLIND = 'blind'
     SEES_EDITS = 'sees_edits'
@@ -134,6 +134,7 @@ class PlaceboRunner:
         gold = context.gold
 
         def run_gold() -> _GoldVerdict:
+            """Run gold with a placebo; it passes only if there is a place for one."""
             cell = (
                 None
                 if gold is None

@@ -37,7 +37,7 @@ class PreconditionResult:
 
     @property
     def holds(self) -> bool:
-        """Whether the start state is as the task needs it."""
+        """True if the start state is as the task needs it."""
         return self.lost is None and all(outcome.is_broken for outcome in self.outcomes.values())
 
 

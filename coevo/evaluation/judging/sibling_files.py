@@ -13,8 +13,7 @@ from coevo.starts.isolated_cells import Files
 def restore_sibling_files(
     repository: Repository, new_rev: str, own: str, siblings: Iterable[SiblingTargets], patch: str
 ) -> Files:
-    """Return the files, except the task's own, that differ in the start state from the new
-    revision.
+    """Return the files, except the task's own, that differ in the start state from new.
 
     Only files that the siblings name are touched. Snapshots of a schema before 1.2 have none.
 

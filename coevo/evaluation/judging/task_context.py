@@ -100,8 +100,8 @@ class SubmissionContext:
                 old end is the task's old revision
     repository  has these commits and, behind them, the history of the task's repository (a clone
                 that may be as shallow as possible), which is never checked out
-    patched     the test file with the patch, to be put over the start state: `built.compile(new,
-                new, module, edits=CellEdits(tests=context.files))`
+    patched     the test file with the patch; to put it over the start state, compile with the edits
+                `CellEdits(tests=context.files)`
     methods     the targets as they were submitted, by `test_method` of results
     conditions  those of the verdicts on the new code: override, limits, observed
     slowest     CPU seconds of the slowest run of the targets that passed three times, by the same

@@ -63,7 +63,7 @@ class DiffSection:
 
     @property
     def has_name_lines(self) -> bool:
-        """Whether the section has `---` and `+++` lines."""
+        """True if the section has `---` and `+++` lines."""
         return self.old is not None
 
     def is_about(self, path: str) -> bool:

@@ -93,6 +93,7 @@ def _measure_test(
     )
 
     def mark_executed(dependencies: Sequence[Dependency]) -> list[Dependency]:
+        """Return the dependencies, as executed only if the observer agrees with the trace."""
         executed = mark_executed_at_new(context.repository, context.pair, dependencies, trace)
         return [
             replace(dependency, executed_new=_was_executed(dependency, by_file))

@@ -67,18 +67,18 @@ class SmellCount:
 class ExtraMeasures:
     """Figures that the paper does not report; macro-averaged over tasks, of the measured methods.
 
-    success_strict  share of all methods known to be strict successes: they execute the change,
+    success_strict       share of all methods known to be strict successes: they execute the change,
                          reach an assertion, notice an undone change that gold notices, kill a
                          mutant that gold kills, and their patch breaks no other test
-    vacuous  share of all methods that pass and are known to be unable to check the
+    vacuous              share of all methods that pass and are known to be unable to check the
                          change
     …_unknown            methods that succeed, or pass, for which this is unknown
     relative_kill        |pred ∩ gold| / |gold|
     oracle_preserved     share of the methods for which it is known
     oracle_preservation  share of the mutants of unchanged lines killed by the old test that are
                          still killed
-    mutants, smells_*  mean numbers
-    smells             the number of passing submitted tests with each smell, and of their gold
+    mutants, smells_*    mean numbers
+    smells               the number of passing submitted tests with each smell, and of their gold
                          tests
     """
 
@@ -165,9 +165,9 @@ class TrackReport:
 
     Except in `infra_…`, methods with trouble of coevo's own do not count.
 
-    details       the number of methods for each reason why they are no success
-    exits         the number of tasks for each exit status of the agent
-    macro, micro  means over tasks (Table 3), and over methods; `…_by_module`: one broken file
+    details             the number of methods for each reason why they are no success
+    exits               the number of tasks for each exit status of the agent
+    macro, micro        means over tasks (Table 3), and over methods; `…_by_module`: one broken file
                         breaks its module
     coverage, mutation  Tables 6 to 9; code_coverage: over the lines that have code
     pit                 None if PIT did not run
@@ -300,18 +300,18 @@ class FamilyReport:
 
     Except in `infra`, suites with trouble of coevo's own do not count.
 
-    outcomes      the number of suites for each outcome
-    details       the number of suites for each reason
-    success       every test passes; `ran`: a test ran; `builds`: every test compiles
-    passing       the share of a suite's tests that pass, 0 if none ran
-    unique_lines  the share of the lines of the focus that exactly one test executes; 0 if none ran
-    cascading     the share of failing tests whose cause another failing test shares, over suites
+    outcomes       the number of suites for each outcome
+    details        the number of suites for each reason
+    success        every test passes; `ran`: a test ran; `builds`: every test compiles
+    passing        the share of a suite's tests that pass, 0 if none ran
+    unique_lines   the share of the lines of the focus that exactly one test executes; 0 if none ran
+    cascading      the share of failing tests whose cause another failing test shares, over suites
                    that ran and have failing tests
     passing_alone  the share of passing tests among those without a shared cause, where there are
                    such tests
-    starts       the same figures by kind of start, where it is known
-    maintenance  the outcomes of the tests, where tasks have an expected action for each
-    texts        smells, and why tests do not compile or pass
+    starts         the same figures by kind of start, where it is known
+    maintenance    the outcomes of the tests, where tasks have an expected action for each
+    texts          smells, and why tests do not compile or pass
     """
 
     family: Family

@@ -236,6 +236,7 @@ class _MaintainedFile:
         runner = self._context.make_runner()
 
         def run_both_files() -> _PassingTests:
+            """Run the tests of the start file and of gold's file."""
             return _PassingTests(
                 at_start=_list_passing(
                     runner, self._context.compile_start_cell(runner), self._start

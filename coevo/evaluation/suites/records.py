@@ -103,7 +103,7 @@ class SuiteOutcome(Choice):
 
     @property
     def ran(self) -> bool:
-        """Whether at least one test compiled and ran."""
+        """True if at least one test compiled and ran."""
         return self in (SuiteOutcome.SUCCESS, SuiteOutcome.PARTLY, SuiteOutcome.EXEC_FAIL)
 
 
