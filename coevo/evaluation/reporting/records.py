@@ -266,8 +266,8 @@ class SmellsAndErrors:
 class MaintenanceReport:
     """The figures of a family whose tasks have an expected action for each test.
 
-    done              tasks in which nothing below was missed or done wrongly; additions do not
-                      count
+    done              of tasks with a test to update: those in which nothing below was missed or
+                      done wrongly; additions do not count
     missed_updates    of tests that the change breaks: those that do not pass, or are gone
     false_edits       of tests that should stay as they are: those with another text, weaker, broken
                       or gone
@@ -303,8 +303,9 @@ class FamilyReport:
     outcomes       the number of suites for each outcome
     details        the number of suites for each reason
     success        every test passes; `ran`: a test ran; `builds`: every test compiles
-    passing        the share of a suite's tests that pass, 0 if none ran
-    unique_lines   the share of the lines of the focus that exactly one test executes; 0 if none ran
+    passing        the share of a suite's tests that pass, 0 if it has no tests
+    unique_lines   the share of the lines of the focus that exactly one test executes; 0 if no test
+                   passes
     cascading      the share of failing tests whose cause another failing test shares, over suites
                    that ran and have failing tests
     passing_alone  the share of passing tests among those without a shared cause, where there are
