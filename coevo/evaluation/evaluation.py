@@ -1,4 +1,4 @@
-"""Evaluation of predictions against the tasks of a snapshot; nothing is judged twice."""
+"""Evaluation of predictions against the tasks of a snapshot; nothing is graded twice."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Evaluation:
     """The rows of an evaluation, sorted by task and attempt.
 
     rows      those of methods
-    judged    the number of attempts that were judged now
-    recalled  the number of attempts that were judged before
+    judged    the number of attempts that were graded now
+    recalled  the number of attempts whose results were in the ledger
     bugs      by task and attempt, the place of the record of a bug of coevo that ended it
     suites    those of suite tasks
     """
@@ -51,7 +51,7 @@ class Evaluation:
 
 
 def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluation:
-    """Judge the predictions for all wanted tasks.
+    """Grade the predictions for all wanted tasks.
 
     Each finished result is kept at once, so that the same call continues after an interruption.
 

@@ -1,4 +1,4 @@
-"""The ledger: stored results, by everything that they depend on, so that nothing is judged twice.
+"""The ledger: stored results, by everything that they depend on, so that nothing is graded twice.
 
 The key has the task, gold's mutants, the patch, the engine, the sandbox, the runtimes and the
 limits. Trouble of coevo's own is never stored. Files have checksums: a damaged one counts as
@@ -44,7 +44,7 @@ class Ledger:
     def recall_rows(
         self, assignment: Assignment, prediction: Prediction
     ) -> tuple[MethodResult, ...] | None:
-        """Return the stored rows of a prediction; None if it was not judged."""
+        """Return the stored rows of a prediction; None if there are none."""
         data = self.read(assignment, 'rows', prediction.digest)
         return None if data is None else codec.decode_record(_RowsEntry, data).rows
 
@@ -57,7 +57,7 @@ class Ledger:
             self.write_entry(data, assignment, 'rows', prediction.digest)
 
     def recall_suite(self, assignment: Assignment, prediction: Prediction) -> SuiteResult | None:
-        """Return the stored row of a suite; None if it was not judged."""
+        """Return the stored row of a suite; None if there is none."""
         data = self.read(assignment, 'suite', prediction.digest)
         return None if data is None else codec.decode_record(SuiteResult, data)
 

@@ -55,7 +55,7 @@ class EvaluationOptions:
 
     @property
     def evaluation_cache(self) -> Path:
-        """The folder for judged results, and for what is the same for all answers to a task."""
+        """The folder for stored results, and for what is the same for all answers to a task."""
         return self.cache or find_cache_folder() / 'evaluations'
 
     @property

@@ -1,4 +1,4 @@
-"""Parts of an evaluation: tasks split by repository, so that machines need not share any."""
+"""Parts of an evaluation: tasks split by repository, so that machines share nothing."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Declared = tuple[str, str, tuple[str, ...]]
 def match_targets(
     file: SourceFile, targets: Sequence[Target], start: bytes | None
 ) -> dict[str, TestMethod]:
-    """Return the submitted methods by target name: as many as possible, none for two targets.
+    """Return the submitted methods by target name: as many as possible, and no method twice.
 
     The new name comes first, unless another target needs that method. Example: a pair renames a to
     b and b to c. A file that keeps a and b answers both targets.
@@ -73,7 +73,7 @@ def _list_candidates(
 def _find_declared(
     file: SourceFile, wanted: Declared, others: Collection[Declared]
 ) -> Declared | None:
-    """Return the method with these parameters, or the only one of its name; none of `others`."""
+    """Return the method with these parameters, or else the only one of its name; no `others`."""
     owner, name, _ = wanted
     alike = [key for key in _list_keys(file) if key[:2] == (owner, name) and key not in others]
     if wanted in alike:

@@ -54,7 +54,7 @@ class _PreconditionEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreconditionChecker:
-    """A checker of start states; with a ledger, it checks each task only once."""
+    """A checker of start states; the ledger, if any, keeps the results of those that hold."""
 
     ledger: Ledger | None = None
 

@@ -241,8 +241,8 @@ def check_builds(context: TaskContext) -> None:
 def find_code_shadows(context: TaskContext, cell: CompiledTests) -> list[str]:
     """Return the classes of a patch that would hide production code from tests.
 
-    Classes of the kind that the revision's own test tree or gold has are allowed: the project
-    itself works that way.
+    Such a class is allowed if the revision's own test tree or gold has it, since the project itself
+    then replaces that code.
     """
     shadowing_types = context.built.find_shadowing_classes(cell)
     if not shadowing_types:

@@ -66,7 +66,11 @@ class TaskContext:
         return load_content(self.source, task.new_rev, task.test_file)
 
     def compile(self, rev: str, files: Files, code: Files = ()) -> CompiledTests:
-        """Compile the module's tests of one end on its own code, with these files in both."""
+        """Compile the module's tests of one end on its own code, after edits of both.
+
+        files  edits of the test tree
+        code   edits of the code
+        """
         edits = CellEdits(tests=files, code=code)
         return self.built.compile(rev, rev, self.module, edits=edits)
 

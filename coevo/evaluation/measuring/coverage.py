@@ -138,7 +138,7 @@ def _trace_test(
 def mark_unseen_lines(
     lines: Sequence[CoveredLine], reached: frozenset[int]
 ) -> tuple[CoveredLine, ...]:
-    """Return the lines with those marked as not executed that the observer did not see executed."""
+    """Return the lines, marked as not executed unless the observer saw them reached."""
     return tuple(
         line
         if line.line in reached

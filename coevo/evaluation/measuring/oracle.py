@@ -90,9 +90,9 @@ def _make_old_test(old: EditedCellRunner, name: str, row: MethodRow) -> GoldTest
 def find_old_method(
     repository: Repository, language: str, old_rev: str, row: MethodRow
 ) -> TestMethod | None:
-    """Return the test in the old revision, with its declared parameters; None if not found.
+    """Return the test in the old revision; None if not found.
 
-    No row has the parameters of old tests.
+    Its parameters come from its file, since rows do not have the parameters of old tests.
     """
     method_at_old = TestMethod(
         module=row.old_module or row.module,

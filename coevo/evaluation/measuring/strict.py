@@ -70,9 +70,9 @@ def _notices(found: Detections) -> bool:
 
 
 def _is_noticed_by_name_alone(*found: Detections | None) -> bool:
-    """Return whether gold never ran and failed with an edit, but only failed to compile.
+    """Return whether gold never ran and failed with an edit, but at most did not compile.
 
-    Any test that calls what is new would do that.
+    Any test that uses a new name does not compile then, either.
     """
     gold_ran_counts = [detections.gold_ran for detections in found if detections is not None]
     return bool(gold_ran_counts) and all(ran == 0 for ran in gold_ran_counts)
