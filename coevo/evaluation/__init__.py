@@ -1,1 +1,1 @@
-"""Scoring of submitted test patches against the tasks of a snapshot (TestEvo-Bench, §4)."""
+"""Grading of submitted test patches against the tasks of a snapshot (TestEvo-Bench, §4)."""

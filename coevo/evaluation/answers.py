@@ -1,4 +1,4 @@
-"""Answers that a program holds, scored as those of a file are."""
+"""Evaluation of answers that a program passes as objects, graded like those in a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,13 @@ def evaluate_into_folder(
     jobs: int,
     adequacy: bool,
 ) -> Report:
-    """Evaluate, and write into `out` what `coevo evaluate` writes."""
+    """Evaluate answers, and write into `out` what `coevo evaluate` writes.
+
+    predictions  patches by task id, a file or folder of predictions, or the word `gold`
+    tasks        ids of the tasks to score; None for all
+
+    Raises: Fatal for a bad file, snapshot or task id, or if `out` cannot be written to.
+    """
     check_writable(out, '`out`')
     options = EvaluationOptions(
         snapshot=place,

@@ -1,4 +1,4 @@
-"""The tasks of a snapshot that are to be scored, each with the rows of its target methods."""
+"""The tasks of a snapshot that are to be graded, each with the rows of its targets."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Row = TypeVar('Row')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A target method of a task: `name` is its `test_method` in results."""
+    """A target method of a task; `name` is its `test_method` in results."""
 
     name: str
     row: MethodRow
 
     @property
     def method(self) -> TestMethod:
-        """Its identity at new, as gold has it."""
+        """The target in the new revision, as gold has it."""
         row = self.row
         return TestMethod(
             module=row.module,
@@ -52,20 +52,22 @@ class Target:
 
     @property
     def is_at_start(self) -> bool:
-        """Whether the start file has it (update, repair)."""
+        """True if the start file has the target (update, repair)."""
         return self.row.track is not Track.GENERATION
 
     @property
     def method_at_start(self) -> str:
-        """What it is called in the start file (update, repair), in its class at new."""
+        """The name of the target in the start file (update, repair), in its class at new."""
         return self.row.old_test_method or self.row.test_method
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """A task with its targets; where a suite is asked for, with its gold as it stands instead.
+    """A task with its targets or, for suites, with its gold row.
 
-    updates  of maintenance, the tests of the file that another task asks to update, which say how it is run
+    single_revision  the row of gold for a suite of a single revision
+    updates          for maintenance, the tests of the same file with the label `update`, whose rows
+                     tell how to run them
     """
 
     task: TaskRow
@@ -75,58 +77,66 @@ class Assignment:
 
     @property
     def task_id(self) -> str:
+        """The id of the task."""
         return self.task.task_id
 
     @property
     def family(self) -> Family:
-        """Snapshots of a schema before 2.1 have one alone."""
+        """The family of the task; snapshots of a schema before 2.1 have only `coevolution`."""
         return self.task.family or Family.COEVOLUTION
 
     @property
     def asks_for_suite(self) -> bool:
-        """Whether a whole test file is asked for, which is judged by all of its tests."""
+        """True if the task is a suite: a whole test file that is graded by all of its tests."""
         return self.single_revision is not None or self.is_maintenance
 
     @property
     def is_maintenance(self) -> bool:
+        """True for tasks of whole-file maintenance."""
         return self.task.family is Family.MAINTENANCE
 
     @property
     def is_generation(self) -> bool:
+        """True for tasks of the track `generation`."""
         return self.task.track is Track.GENERATION
 
     def find_target(self, name: str) -> Target:
+        """Return the target of this name."""
         (matching_target,) = (target for target in self.targets if target.name == name)
         return matching_target
 
     @property
     def override(self) -> str | None:
-        """The workaround under which the cells of its pair ran; what else is overridden, a build does."""
+        """The workaround under which the cells of the pair ran; None if there was none.
+
+        Other overrides are part of the build.
+        """
         rows = (*(target.row for target in self.targets), *self.updates, self.single_revision)
         names = {name for row in rows if row for name in (row.override or '').split('+')}
         return next(iter(sorted(names & LANGUAGES[self.task.language].WORKAROUNDS)), None)
 
 
-# A task and the number of an attempt at it.
+# A task id and the number of an attempt.
 AttemptKey = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskAttempt:
-    """An attempt at a task; where nobody answered it, the first one without a patch."""
+    """An attempt at a task; a task without a prediction has a first attempt without a patch."""
 
     assignment: Assignment
     prediction: Prediction
 
     @property
     def key(self) -> AttemptKey:
+        """The task id and the number of the attempt."""
         return self.prediction.task_id, self.prediction.attempt
 
 
 def list_attempts(
     wanted: Iterable[Assignment], found: Iterable[Prediction]
 ) -> tuple[TaskAttempt, ...]:
-    """Each wanted task with its attempts, in the order of the tasks."""
+    """Return the attempts at each wanted task, in the order of the tasks."""
     by_task: dict[str, list[Prediction]] = {}
     for prediction in found:
         by_task.setdefault(prediction.task_id, []).append(prediction)
@@ -139,7 +149,7 @@ def list_attempts(
 
 
 def list_task_ids(opened: OpenedSnapshots) -> frozenset[str]:
-    """The ids of all tasks of a snapshot."""
+    """Return the ids of all tasks of a snapshot."""
     rows = opened.connection.execute(f'SELECT task_id FROM {opened.rows["tasks"]}').fetchall()
     return frozenset(task_id for (task_id,) in rows)
 
@@ -152,12 +162,17 @@ def load_assignments(
     interleaved: bool = False,
     leaking: bool = False,
 ) -> tuple[Assignment, ...]:
-    """The tasks by repository and age, with their methods; those of one pair are neighbours.
+    """Return the wanted tasks with their targets, sorted by repository and date.
 
-    tasks        ids of those that are wanted, None for all; Fatal for one that the snapshot lacks
-    cutoff       only what was public later
-    interleaved  where `tasks` is None, also those of branches that only interleave
-    leaking      where `tasks` is None, also those of which the start state shows the answer
+    Tasks of one pair are next to each other.
+
+    tasks        ids of the wanted tasks; None for all
+    cutoff       only tasks that became public later are wanted
+    interleaved  if `tasks` is None, also return tasks whose old revision is no ancestor of the new
+                 one
+    leaking      if `tasks` is None, also return tasks whose start state shows the answer
+
+    Raises: Fatal for an id that the snapshot lacks.
     """
     snapshot.require_texts(place)
     opened = snapshot.attach_snapshots((place,))
@@ -219,7 +234,7 @@ def _find_update_rows(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Ite
 
 
 def name_targets(rows: Sequence[MethodRow]) -> Iterator[Target]:
-    """The targets that rows are about; overloads are told apart by their parameters."""
+    """Yield the targets of some rows; the names of overloads include their parameters."""
     names = [f'{row.test_class.rpartition(".")[2]}#{row.test_method}' for row in rows]
     several = Counter(names)
     for name, row in zip(names, rows, strict=True):
@@ -228,9 +243,11 @@ def name_targets(rows: Sequence[MethodRow]) -> Iterator[Target]:
 
 
 def locate_target(file: SourceFile, target: Target, name: str | None = None) -> TestMethod | None:
-    """A target as the file declares it: with gold's parameters, or the only one of its name.
+    """Return a target as a file declares it, with gold's parameters or as the only one of its name.
 
-    name  what it is called there, if not as in gold
+    None if the file has no such method.
+
+    name  the name of the target in that file, if not as in gold
     """
     wanted = replace(target.method, test_method=name or target.row.test_method)
     return find_declared_method(file, wanted)

@@ -1,4 +1,4 @@
-"""Several predictions of one task: whether their numbers and protocols can be counted together."""
+"""The rules for several predictions of one task: their numbers and protocols must fit together."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.records import Prediction
 from coevo.model.errors import Fatal
 
-# Far more than anyone draws.
+# A limit far above the number of attempts that anyone makes.
 MOST_ATTEMPTS = 1000
 
 
 def check_attempt_numbers(
     place: Path | str, found: Sequence[Prediction], most: int | None = None
 ) -> None:
-    """Fatal for a number that stands twice or is missing, for several protocols, and where tasks were
-    attempted unequally often though nothing says when an attempt is the last.
+    """Check that the attempts at tasks can be counted together.
 
-    place  what a person is told that they stand in
-    most   attempts of each task that count; None is all
+    place  the file or folder of the predictions, for messages
+    most   the attempts at each task that count; None for all
+
+    Raises: Fatal if a number occurs twice or is missing, or if there are several protocols. Also if
+    tasks have unequal numbers of attempts, unless under `feedback`, where the last attempt may come
+    early.
     """
     protocols = sorted({str(prediction.protocol) for prediction in found})
     if len(protocols) > 1:

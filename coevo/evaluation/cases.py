@@ -1,4 +1,4 @@
-"""One prediction for one task, from what was submitted to what is seen of its targets."""
+"""The grading of one prediction for one task, from the submission to the results of its targets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from coevo.model.records import Pair
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryContext:
-    """What the cases of one repository have in common; `measures` is None for verdicts alone."""
+    """The data that all gradings in one repository share; None as `measures`: verdicts only."""
 
     states: StartStates
     measures: AdequacySettings | None = None
@@ -50,9 +50,10 @@ class RepositoryContext:
 
 
 def grade_if_refused(attempt: TaskAttempt) -> GradingResult | None:
-    """The judgement of an answer that is refused as it stands, whatever the start file is.
+    """Return the grading of a submission that is refused whatever the start file is; else None.
 
-    Of maintenance it is said of each test what becomes of it where nothing is done.
+    It is also None for maintenance, where a refused submission leaves the file as it is in the
+    start state and each test still gets its outcome.
     """
     assignment, prediction = attempt.assignment, attempt.prediction
     if assignment.is_maintenance:
@@ -66,7 +67,7 @@ def grade_if_refused(attempt: TaskAttempt) -> GradingResult | None:
 
 
 def prepare_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase | GradingResult:
-    """What is to be run, or why nothing is."""
+    """Return the case to run, or a grading result if there is nothing to run."""
     try:
         return _make_case(shared, attempt)
     except StartStateLost as error:
@@ -102,7 +103,11 @@ def _make_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase |
 
 
 def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> Pair:
-    """Both ends; where nothing is run on old code, that is not built either."""
+    """Return the two ends to build.
+
+    If nothing runs on old code, the start state is the old end as well, so that only one end is
+    built.
+    """
     task, commit = assignment.task, shared.states.repository.get_commit
     needs_old = assignment.is_generation or shared.measures is not None
     needs_old = needs_old and not assignment.asks_for_suite
@@ -117,7 +122,10 @@ def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str
 
 
 def grade_case(shared: RepositoryContext, case: GradingCase, builder: Builder) -> GradingResult:
-    """Run a case; Transient for trouble of ours that another try may not have."""
+    """Run a case and return its grading.
+
+    Raises: Transient for trouble that another try may not have.
+    """
     assignment = case.attempt.assignment
     if assignment.asks_for_suite:
         return _grade_suite_case(shared, case, builder)

@@ -1,4 +1,4 @@
-"""The start state of a task in a folder of the user's, as a repository of one commit."""
+"""`coevo checkout`: the start state of a task in a folder, as a repository of one commit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from coevo.model.task_rows import TaskRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkout:
-    """What was written; `commit` is the same for the same task, wherever it is made."""
+    """A start state that was written; `commit` is the same for a task wherever it is made."""
 
     snapshot: Path | str
     task: TaskRow
@@ -31,6 +31,7 @@ class Checkout:
 
     @property
     def sentences(self) -> Iterator[str]:
+        """Sentences for the user: what was written, and how to go on."""
         task, folder = self.task, shlex.quote(str(self.folder))
         snapshot = shlex.quote(str(self.snapshot))
         yield f'{self.folder}: the start state of {task.task_id}, commit {self.commit}'
@@ -44,12 +45,13 @@ class Checkout:
 
 
 def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None = None) -> Checkout:
-    """Write the start state of a task into a folder that is not there yet, whole or not at all.
+    """Write the start state of a task into a new folder, completely or not at all.
 
     place  the snapshot: a folder, a .zip or a URL
-    store  whose clones are used where they have what is needed
-    Fatal for a folder that is there, an unknown task, or one whose start state cannot be made;
-    Transient where its repository cannot be fetched.
+    store  a store whose clones are used if they have what is needed
+
+    Raises: Fatal if the folder exists, if the task is unknown, or if its start state cannot be
+    made; Transient if its repository cannot be fetched.
     """
     if folder.exists() or folder.is_symlink():
         raise Fatal(f'{folder} is there already; name a folder that is not')

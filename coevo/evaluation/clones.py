@@ -1,4 +1,4 @@
-"""The repository of tasks, with both revisions of each."""
+"""Access to the repository of tasks, with both revisions of each."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ __all__ = ['NoRepository', 'open_task_repository']
 
 @contextmanager
 def open_task_repository(tasks: Sequence[TaskRow], store: Path | None) -> Iterator[Repository]:
-    """The repository of some tasks of one `repo`; it stays meanwhile.
+    """Open the repository of tasks that have the same `repo`, for as long as the context is open.
 
-    store  whose clones are used where they have what is needed; nothing is fetched into them
-    Transient where it could not be fetched, NoRepository where there is nowhere to fetch from.
+    store  a store whose clones are used if they have what is needed; nothing is fetched into them
+
+    Raises: Transient if it cannot be fetched; NoRepository if there is nowhere to fetch it from.
     """
     first = tasks[0]
     revs = sorted({rev for task in tasks for rev in (task.old_rev, task.new_rev)})

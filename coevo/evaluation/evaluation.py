@@ -1,4 +1,4 @@
-"""Score predictions against the tasks of a snapshot: rows of results, and nothing judged twice."""
+"""Evaluation of predictions against the tasks of a snapshot; nothing is graded twice."""
 
 from __future__ import annotations
 
@@ -34,10 +34,13 @@ from coevo.snapshots.snapshot import OpenedSnapshots
 
 @dataclass(slots=True, kw_only=True)
 class Evaluation:
-    """All rows, sorted by task and attempt; how many attempts were judged now, and how many before.
+    """The rows of an evaluation, sorted by task and attempt.
 
-    suites  those of tasks that ask for a suite
-    bugs  where the record lies of each bug of ours that ended an attempt, by task and number
+    rows      those of methods
+    judged    the number of attempts that were graded now
+    recalled  the number of attempts whose results were in the ledger
+    bugs      by task and attempt, the place of the record of a bug of coevo that ended it
+    suites    those of suite tasks
     """
 
     rows: tuple[MethodResult, ...]
@@ -48,9 +51,11 @@ class Evaluation:
 
 
 def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluation:
-    """Judge every wanted task's prediction; Fatal for a bad file or snapshot.
+    """Grade the predictions for all wanted tasks.
 
-    What is finished is kept at once: after an interruption the same call goes on from there.
+    Each finished result is kept at once, so that the same call continues after an interruption.
+
+    Raises: Fatal for a bad file or snapshot, or for options that contradict each other.
     """
     if options.attempts is not None and options.attempts < 1:
         raise Fatal(f'--attempts is 1 or more, and not {options.attempts}')
@@ -71,7 +76,7 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
         raise Fatal('no task is left to score; name others, or an earlier cutoff, or add --leaking')
     if options.part is not None:
         wanted = select_tasks(options.part, wanted)
-    opened = snapshot.attach_unchecked((options.snapshot,))  # it was verified above
+    opened = snapshot.attach_unchecked((options.snapshot,))  # verified above
     predictions = _load_predictions(options, wanted, list_task_ids(opened))
     answers = list_attempts(wanted, predictions)
     header = _make_header(options, snapshot_sha256, predictions)
@@ -100,7 +105,7 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
 
 
 def _install_runtimes(wanted: Iterable[Assignment], say: Say) -> None:
-    """Have what the tasks were made with, or what is like it; what fails is said."""
+    """Install the runtimes with which the tasks were made, or similar ones; report failures."""
     versions: dict[str, set[str]] = defaultdict(set)
     for assignment in wanted:
         if assignment.task.environment:
@@ -146,7 +151,12 @@ def _load_predictions(
 
 
 def _check_caches(options: EvaluationOptions) -> None:
-    """Fatal where one cannot be written to; another user may have made it."""
+    """Check that the cache and its existing parts can be written to.
+
+    Another user may have created it.
+
+    Raises: Fatal if one cannot.
+    """
     parts = (options.grades_folder, options.oracles_folder, options.pit_folder)
     for folder in (options.evaluation_cache, *filter(os.path.lexists, parts)):
         check_writable(folder, '--cache')
@@ -155,7 +165,7 @@ def _check_caches(options: EvaluationOptions) -> None:
 def _open_ledger(
     options: EvaluationOptions, header: ResultHeader, languages: Collection[str]
 ) -> Ledger:
-    """What is measured beside gold's mutants rests on the snapshot that has them."""
+    """Return the ledger; with adequacy, its keys contain the snapshot, which has gold's mutants."""
     runtimes = [
         runtime for name in sorted(languages) for runtime in LANGUAGES[name].make_runtimes().known
     ]

@@ -1,4 +1,4 @@
-"""Judge many predictions: what is known is recalled, the rest is run repository by repository."""
+"""The grading of many predictions: known results are recalled, others run by repository."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ from coevo.storage.builds import identify_build
 from coevo.storage.place import encode_folder_name
 from coevo.storage.places import open_place
 
-# Trouble of ours is tried again by builders of their own, beside what `run_in_parallel` does.
+# How often a case is tried if coevo itself is in trouble, each time with new builders. That is in
+# addition to the tries of `run_in_parallel`.
 ROUNDS = 2
-# Beside what was judged: the tracebacks of bugs, a file for each task.
+# The folder of the evaluation cache for the tracebacks of bugs, a file for each attempt.
 FAILURES = 'failures'
 
 Result = TypeVar('Result')
@@ -56,10 +57,14 @@ Result = TypeVar('Result')
 
 @dataclass(slots=True, kw_only=True)
 class GradingRun:
-    """`found` has the rows of each attempt that is done, `suites` those at tasks that ask for a suite,
-    `recalled` counts those that were known.
+    """The grading of all attempts, and its results so far.
 
-    bugs  where the record lies of each bug that ended an attempt
+    total           the number of attempts
+    method_results  the rows of each finished attempt, by task and attempt
+    suites          the row of each finished attempt at a suite task
+    recalled        the number of attempts whose results were known
+    tries           how often each attempt was run
+    bugs            by task and attempt, the place of the record of a bug that ended it
     """
 
     options: EvaluationOptions
@@ -75,7 +80,7 @@ class GradingRun:
     bugs: dict[AttemptKey, str] = field(default_factory=dict)
 
     def grade_attempts(self, answers: Sequence[TaskAttempt]) -> None:
-        """What several attempts hand in alike is run once, and is then known."""
+        """Grade all attempts; of equal submissions for a task only the first is run."""
         left = self._filter_ungraded(answers)
         first = {attempt.prediction.digest: attempt for attempt in reversed(left)}
         alone = [attempt for attempt in left if first[attempt.prediction.digest] is attempt]
@@ -95,7 +100,7 @@ class GradingRun:
             self._grade_repository(list(group))
 
     def _try_without_run(self, answer: TaskAttempt) -> bool:
-        """Whether nothing has to be run: it is refused as it stands, or was judged before."""
+        """Return whether an attempt needs no run: it is refused, or was graded before."""
         assignment, prediction = answer.assignment, answer.prediction
         judgement = grade_if_refused(answer)
         if judgement is not None:
@@ -145,7 +150,7 @@ class GradingRun:
         self.listener.step('tasks', len(self.method_results) + len(self.suites), self.total)
 
     def _run_contained(self, answer: TaskAttempt, work: Callable[[], Result]) -> Result | None:
-        """What is done for one attempt; None where a bug has ended it."""
+        """Return the result of work for one attempt; record a bug that ends it, and return None."""
         result = run_contained(work)
         if not isinstance(result, Bug):
             return result
@@ -153,7 +158,7 @@ class GradingRun:
         return None
 
     def _record_bug(self, answer: TaskAttempt, bug: Bug) -> None:
-        """Keep a bug apart; its attempt is in trouble, as far as rows tell."""
+        """Record a bug in a file of its own, and grade its attempt as `infra`."""
         assignment, prediction = answer.assignment, answer.prediction
         about = {'task_id': assignment.task_id, 'prediction': prediction.digest}
         number = '' if prediction.attempt == 1 else f'.{prediction.attempt}'
@@ -191,7 +196,7 @@ class GradingRun:
                 self._run_rounds(shared, list(same))
 
     def _open_repository(self, group: Sequence[TaskAttempt], stack: ExitStack) -> Repository | str:
-        """The repository of some tasks, or why it cannot be had after the last try."""
+        """Return the repository of some tasks, or after the last try why it is unavailable."""
         tasks, trouble = [attempt.assignment.task for attempt in group], ''
         for _ in range(ROUNDS):
             try:
@@ -237,6 +242,7 @@ class GradingRun:
         def grade_with_builder(
             case: GradingCase, open_builder: Callable[[], Builder]
         ) -> GradingResult:
+            """Grade one case with a builder of the pool."""
             self.tries[case.attempt.key] += 1
             return grade_case(shared, case, open_builder())
 
@@ -259,7 +265,10 @@ class GradingRun:
 
 
 def _get_engine_key(case: GradingCase) -> tuple[str, str]:
-    """What cases have to have in common to share workshops: a repository can be of several languages."""
+    """Return what cases must have in common to share builders: the language and the runtime.
+
+    One repository can have tasks of several languages.
+    """
     return case.pair.language, _get_runtime(case)
 
 

@@ -1,4 +1,4 @@
-"""Folders that an evaluation is going to write to."""
+"""The check of folders that an evaluation is going to write to."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from coevo.model.errors import Fatal
 
 
 def check_writable(folder: Path, option: str) -> None:
-    """Make the folder; Fatal where nothing can be written, before anything is run for it."""
+    """Create a folder, and check that files can be written to it, before anything is run.
+
+    Raises: Fatal if it cannot be written to.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()

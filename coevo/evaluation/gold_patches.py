@@ -1,4 +1,4 @@
-"""The developers' own patches as predictions: what any other answer is measured against."""
+"""The developers' own patches (gold) as predictions, against which other answers are measured."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from coevo.evaluation.records import Prediction
 
-if TYPE_CHECKING:  # which needs what the bare package does not bring
+if TYPE_CHECKING:  # `assignments` needs packages that are not in the base installation
     from coevo.evaluation.assignments import Assignment
 
-# The word that stands for them where predictions are named.
+# The word that users write for gold in the place of a file of predictions.
 GOLD: Final = 'gold'
 
 
 def make_gold_predictions(wanted: Iterable[Assignment]) -> tuple[Prediction, ...]:
-    """A prediction for each task, by a harness of the name `gold`."""
+    """Return a prediction for each task, with `gold` as the name of the harness."""
     return tuple(
         Prediction(
             task_id=assignment.task_id,

@@ -1,6 +1,6 @@
-"""JUnit XML of ours, made of result rows alone: a suite for each attempt at a task, a case for each target.
+"""JUnit XML, made of result rows: a suite for each attempt at a task, a case for each target.
 
-Nothing in it was written by the JVM that ran the tests.
+coevo writes it itself. Nothing in it was written by the process that ran the tests.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from coevo.storage import durable
 
 NAME = 'junit.xml'
 
-# A test that ran and does not do is a failure, one that could not be judged an error.
+# A test that ran without success is a failure, one that could not run is an error.
 _ELEMENT = {
     TaskOutcome.REDUNDANT: 'failure',
     TaskOutcome.EXEC_FAIL: 'failure',

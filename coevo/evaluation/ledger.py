@@ -1,7 +1,8 @@
-"""What was judged before: rows by all that they follow from, so that nothing is judged twice.
+"""The ledger: stored results, by everything that they depend on, so that nothing is graded twice.
 
-The key holds the task, what its gold is worth, the patch, the engine, the sandbox, the JDKs and the
-limits. Trouble of ours is never kept. Files are checksummed: a damaged one counts as missing.
+The key has the task, gold's mutants, the patch, the engine, the sandbox, the runtimes and the
+limits. Trouble of coevo's own is never stored. Files have checksums: a damaged one counts as
+missing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from coevo.languages.table import get_engine_version
 from coevo.model import codec
 from coevo.storage import durable
 
-# Raised when verdicts or measures of an evaluation may change, and the engine does not.
+# Increased when verdicts or measures of an evaluation may change although the engine does not.
 JUDGING_VERSION = 12
 
 
@@ -34,7 +35,7 @@ class _RowsEntry:
 class Ledger:
     """A folder of entries, shared by all snapshots and predictions; safe from several threads.
 
-    settings  what all verdicts of a run rest on beside task and patch
+    settings  what all verdicts of a run depend on in addition to the task and the patch
     """
 
     folder: Path
@@ -43,31 +44,34 @@ class Ledger:
     def recall_rows(
         self, assignment: Assignment, prediction: Prediction
     ) -> tuple[MethodResult, ...] | None:
-        """The rows of a prediction that was judged, as they were."""
+        """Return the stored rows of a prediction; None if there are none."""
         data = self.read(assignment, 'rows', prediction.digest)
         return None if data is None else codec.decode_record(_RowsEntry, data).rows
 
     def store_rows(
         self, assignment: Assignment, prediction: Prediction, rows: Sequence[MethodResult]
     ) -> None:
+        """Store the rows of a prediction, unless coevo itself was in trouble."""
         if not any(map(_is_in_trouble, rows)):
             data = codec.encode_record(_RowsEntry(rows=tuple(rows)))
             self.write_entry(data, assignment, 'rows', prediction.digest)
 
     def recall_suite(self, assignment: Assignment, prediction: Prediction) -> SuiteResult | None:
-        """The row of a suite that was judged, as it was."""
+        """Return the stored row of a suite; None if there is none."""
         data = self.read(assignment, 'suite', prediction.digest)
         return None if data is None else codec.decode_record(SuiteResult, data)
 
     def store_suite(self, assignment: Assignment, prediction: Prediction, row: SuiteResult) -> None:
+        """Store the row of a suite, unless coevo itself was in trouble."""
         if row.outcome is not SuiteOutcome.INFRA:
             self.write_entry(codec.encode_record(row), assignment, 'suite', prediction.digest)
 
     def read(self, assignment: Assignment, *what: str) -> bytes | None:
-        """What was found out about a task."""
+        """Return the entry of a task under the keys `what`; None if there is none."""
         return durable.load_checksummed(self._locate_entry(assignment, what))
 
     def write_entry(self, data: bytes, assignment: Assignment, *what: str) -> None:
+        """Store the entry of a task under the keys `what`."""
         durable.write_checksummed(self._locate_entry(assignment, what), data)
 
     def _locate_entry(self, assignment: Assignment, what: Sequence[str]) -> Path:
@@ -98,7 +102,7 @@ class Ledger:
 
 
 def _is_in_trouble(row: MethodResult) -> bool:
-    """Whether trouble of ours was in the way of its verdict, or of what PIT might say."""
+    """Return whether trouble of coevo's own affected the verdict or PIT's answer."""
     pit_kills = row.adequacy.pit if row.adequacy else None
     return row.outcome is TaskOutcome.INFRA or (
         pit_kills is not None and pit_kills.may_be_known_later

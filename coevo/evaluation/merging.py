@@ -1,4 +1,4 @@
-"""`coevo merge`: results of several machines as those of one evaluation, by the keys of their rows."""
+"""`coevo merge`: unites the results of several machines, as if one evaluation had made them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,24 @@ from coevo.model.errors import Fatal
 
 Row = TypeVar('Row', MethodResult, SuiteResult)
 
-# What all rows of one evaluation have in common.
+# The fields that are equal in all rows of one evaluation.
 _COMMON = ('snapshot_sha256', 'sandbox', 'cutoff', 'results_version')
-# What makes two judgements of one method, or suite, the same, whatever they cost.
+# The fields that must be equal in two rows of one method or suite. Costs may differ.
 _VERDICT = ('prediction_sha256', 'outcome', 'detail', 'model', 'engine_version')
 
 
 def merge(folders: Sequence[Path], out: Path) -> Report:
-    """Write the files of one evaluation into `out`; Fatal where the parts are of different ones.
+    """Merge the results in `folders`, and write the files of one evaluation into `out`.
 
-    A row that several have is taken once: where one of them had trouble of ours, as another judged it.
+    A row that several folders have is taken once. If coevo was in trouble in one folder, the row of
+    another folder is taken.
+
+    Raises: Fatal if the parts are of different evaluations or disagree about a row.
     """
     methods = [(folder, load_results(folder)) for folder in folders]
     _check_common(methods)
     merged = _join_rows(methods, lambda row: f'{row.test_method} of {_describe_attempt(row)}')
-    # Of suites of different evaluations the report knows.
+    # Suites of different evaluations are rejected when the report is made.
     parts = [(folder, load_suites(folder)) for folder in folders]
     suites = _join_rows(parts, lambda row: f'the suite of {_describe_attempt(row)}')
     out.mkdir(parents=True, exist_ok=True)
@@ -45,7 +48,10 @@ def merge(folders: Sequence[Path], out: Path) -> Report:
 def _join_rows(
     found: Iterable[tuple[Path, Sequence[Row]]], named: Callable[[Row], str]
 ) -> tuple[Row, ...]:
-    """The rows of all folders by key, each once; Fatal where two disagree about what is so named."""
+    """Return the rows of all folders by key, each once; `named` describes a row for messages.
+
+    Raises: Fatal if two folders disagree about a row.
+    """
     rows: dict[tuple[Any, ...], tuple[Path, Row]] = {}
     for folder, part in found:
         for row in part:

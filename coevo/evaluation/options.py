@@ -1,4 +1,4 @@
-"""What an evaluation is told: what is to be scored, with what, and where."""
+"""The options of an evaluation."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from coevo.storage.folders import find_cache_folder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationOptions:
-    """What is to be scored, and where.
+    """The options of an evaluation: what is graded, with what, and where.
 
-    predictions   a file or folder, the predictions themselves, or the word for the developers' own
-    store         whose clones are used; what it lacks is cloned from the tasks' URLs
-    tasks, cutoff limit the tasks; a task without a prediction fails
-    part          only the tasks of some repositories, for one of several machines; None for all
-    family        only tasks of that family; None is all
-    attempts      how many attempts at a task are scored, the first ones; None is all
-    models        cutoffs of models that nobody else knows, which come first
-    interleaved   whether tasks count whose old revision is no ancestor of the new one, where `tasks`
-                  names none
-    leaking       whether tasks count whose start state shows their answer; those named always do
-    cache         for what was judged; None is a folder of the tool cache
-    test_seconds  CPU seconds that a test may take, ten times that in wall time; None: as mined
-    adequacy      whether it is measured what passing tests are worth
-    pit           whether PIT is asked for its mutants, too; its answers are advisory
+    predictions    a file or folder, the predictions themselves, or the word `gold`
+    store          a store whose clones are used; what it lacks is cloned from the tasks' URLs
+    tasks, cutoff  limit the tasks; a task without a prediction fails
+    part           only the tasks of some repositories, for one of several machines; None for all
+    family         only tasks of that family; None for all
+    attempts       only the first attempts at each task, this many; None for all
+    models         models with cutoffs that take precedence over those coevo knows
+    interleaved    whether tasks count whose old revision is no ancestor of the new one, if `tasks`
+                   is None
+    leaking        whether tasks count whose start state shows their answer, if `tasks` is None
+    cache          folder for judged results; None is a folder of the tool cache
+    test_seconds   CPU seconds that a test may take, ten times that in wall time; None: as in mining
+    adequacy       whether the adequacy of passing tests is measured
+    pit            whether PIT runs its mutants, too; its answers are advisory
     """
 
     snapshot: Path | str
@@ -55,17 +55,20 @@ class EvaluationOptions:
 
     @property
     def evaluation_cache(self) -> Path:
-        """The folder for what was judged, and for what is the same for all answers to a task."""
+        """The folder for stored results, and for what is the same for all answers to a task."""
         return self.cache or find_cache_folder() / 'evaluations'
 
     @property
     def grades_folder(self) -> Path:
+        """The folder of the ledger."""
         return self.evaluation_cache / 'judged'
 
     @property
     def oracles_folder(self) -> Path:
+        """The folder for the mutants that old tests kill."""
         return self.evaluation_cache / 'oracles'
 
     @property
     def pit_folder(self) -> Path:
+        """The folder for PIT's answers."""
         return self.evaluation_cache / 'pit'

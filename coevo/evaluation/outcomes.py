@@ -1,4 +1,4 @@
-"""What comes of an attempt at a task, in closed words."""
+"""The outcomes of an attempt at a task, and their details, as closed enumerations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from coevo.model.choices import Choice
 
 
 class TaskOutcome(Choice):
-    """What comes of a target method, mutually exclusive (TestEvo-Bench, §4.3)."""
+    """The outcome of a target; exactly one holds (TestEvo-Bench, §4.3)."""
 
     SUCCESS = 'success', 'the target does what its track asks for'
     REDUNDANT = 'redundant', 'a generated test passes on the old code as well'
@@ -18,12 +18,12 @@ class TaskOutcome(Choice):
 
     @property
     def passes_on_new(self) -> bool:
-        """Whether the `…OnPass` measures count it."""
+        """True if the target passes on the new code, so that the `…OnPass` measures count it."""
         return self in (TaskOutcome.SUCCESS, TaskOutcome.REDUNDANT)
 
 
 class Detail(Choice):
-    """Why an outcome is no success; each belongs to one outcome."""
+    """The reason why an outcome is no success; each belongs to one outcome."""
 
     NO_PREDICTION = 'no_prediction', 'there is no prediction for the task'
     EMPTY = 'empty', 'the patch is empty'
@@ -63,7 +63,7 @@ class Detail(Choice):
 
 
 class Placebo(Choice):
-    """With which edits of no effect a test was run (`coevo.measures.placebos`), the weakest first."""
+    """The kind of placebos that a test was run with (`coevo.measures.placebos`), weakest first."""
 
     NOT_OFFERED = NOT_OFFERED, 'the language makes no such edits'
     NONE = 'none', 'with none: the gold test fails with every kind, or there is no place for one'
@@ -72,7 +72,7 @@ class Placebo(Choice):
 
 
 class AttemptProtocol(Choice):
-    """How several attempts at one task know of each other."""
+    """The relation between several attempts at one task."""
 
     ONCE = 'once', 'attempts know nothing of each other'
     FEEDBACK = (

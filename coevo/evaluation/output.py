@@ -1,4 +1,4 @@
-"""What an evaluation leaves in its folder, and what it says at the end."""
+"""The files that an evaluation writes, and the summary that it prints at the end."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from coevo.evaluation.suites.results import write_suites
 
 
 def write_evaluation(out: Path, evaluation: Evaluation) -> Report:
-    """Write `results.parquet`, `suites.parquet` if there are suites, `junit.xml` and `report.json`, the
-    results first."""
+    """Write the results, then `junit.xml` and `report.json`, and return the report.
+
+    The results are `results.parquet` and, if there are suites, `suites.parquet`.
+    """
     write_results(out, evaluation.rows)
     write_suites(out, evaluation.suites)
     junit_xml.write_junit(out, evaluation.rows)
@@ -29,7 +31,7 @@ def write_evaluation(out: Path, evaluation: Evaluation) -> Report:
 
 
 def summarise_evaluation(evaluation: Evaluation, out: Path) -> Iterator[str]:
-    """Sentences for a person: what came of it, what it cost, what to do about trouble of ours."""
+    """Yield sentences for the user: outcomes, costs, and what to do about trouble."""
     rows, suites = evaluation.rows, evaluation.suites
     both: Sequence[MethodResult | SuiteResult] = (*rows, *suites)
     if rows:

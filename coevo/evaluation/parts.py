@@ -1,4 +1,4 @@
-"""An evaluation in several parts: whose tasks are in which, by repository, so that machines share nothing."""
+"""Parts of an evaluation: tasks split by repository, so that machines share nothing."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from coevo.model.errors import Fatal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationPart:
-    """`number` counts from 1 to `count`."""
+    """One part of an evaluation; `number` counts from 1 to `count`."""
 
     number: int
     count: int
 
 
 def parse_part(text: str) -> EvaluationPart:
-    """`2/4`; Fatal for what is no part."""
+    """Return the part that a text such as `2/4` names.
+
+    Raises: Fatal if the text names no part.
+    """
     match = re.fullmatch(r'([1-9]\d{0,5})/([1-9]\d{0,5})', text, re.ASCII)
     if match is None or int(match[1]) > int(match[2]):
         raise Fatal(f'--part {text!r} is no part; write 2/4 for the second of four')
@@ -28,10 +31,14 @@ def parse_part(text: str) -> EvaluationPart:
 
 
 def select_tasks(part: EvaluationPart, wanted: Sequence[Assignment]) -> tuple[Assignment, ...]:
-    """The tasks of a part, in their order. Parts are disjoint, and together all that is wanted.
+    """Return the tasks of a part, in their order.
 
-    A repository is in one part as a whole; the largest ones go first, each to the part that has the
-    fewest tasks. Fatal where there are more parts than repositories.
+    Parts are disjoint and together have all wanted tasks.
+
+    A repository is in one part as a whole. The largest ones are placed first, each into the part
+    that has the fewest tasks so far.
+
+    Raises: Fatal if there are more parts than repositories.
     """
     sizes = Counter(assignment.task.repo for assignment in wanted)
     if part.count > len(sizes):

@@ -1,4 +1,4 @@
-"""Predictions: JSON lines, Parquet, or a folder of files; each row is one attempt at one task."""
+"""Predictions in JSON lines, Parquet or a folder of files; each is one attempt at one task."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.records import Prediction
 from coevo.model.errors import Fatal
 
-# One of these is there; where both are, a row has at most one.
+# At least one of these columns exists; if both do, a row has at most one value.
 ANSWERS = ('patch', 'file')
 TEXTS = ('model', 'harness', 'exit_status')
 NUMBERS = ('cost_usd', 'tokens', 'seconds')
 COLUMNS = ('task_id', *ANSWERS, 'attempt', 'seed', 'protocol', *TEXTS, *NUMBERS)
 
-# Of dollars, tokens, seconds: more than anyone has.
+# The limit of dollars, tokens and seconds, far above any real value.
 MOST = 10**15
 
 PATCHES, FILE = ('.patch', '.diff'), '.file'
@@ -34,15 +34,18 @@ Row = Mapping[str, Any]
 def load_predictions(
     path: Path, known: Collection[str], attempts: int | None = None
 ) -> tuple[Prediction, ...]:
-    """The predictions of a file or folder, sorted by task and attempt; Fatal for a bad file.
+    """Return the predictions of a file or folder, sorted by task and attempt.
 
-    A file of JSON lines (.jsonl) or Parquet has `task_id` and `patch`, or `file` (the whole test file
-    instead), where null says that there is none, and may have `attempt`, `seed`, `protocol`, `model`,
-    `harness`, `exit_status`, `cost_usd`, `tokens` and `seconds`. A folder has a file `TASK_ID.patch`,
-    `TASK_ID.diff` or `TASK_ID.file` for each task, and `TASK_ID.2.patch` for a second attempt.
+    A file of JSON lines (.jsonl) or Parquet has the columns `task_id` and `patch`, or `file` (the
+    whole test file) instead of `patch`; null means that there is none. It may have `attempt`,
+    `seed`, `protocol`, `model`, `harness`, `exit_status`, `cost_usd`, `tokens` and `seconds`. A
+    folder has a file `TASK_ID.patch`, `TASK_ID.diff` or `TASK_ID.file` for each task, and
+    `TASK_ID.2.patch` for a second attempt.
 
     known     the ids of all tasks of the snapshot
-    attempts  how many of each task are taken, the first ones; None is all
+    attempts  only the first attempts at each task, this many; None for all
+
+    Raises: Fatal for a bad file.
     """
     if path.is_dir():
         predictions = list(_load_folder(path))
@@ -66,11 +69,13 @@ def check_predictions(
     known: Collection[str],
     attempts: int | None = None,
 ) -> tuple[Prediction, ...]:
-    """The first attempts at each task, in order; Fatal for an answer to no task, and for attempts
-    that do not go together.
+    """Check predictions, and return the first attempts at each task, sorted by task and attempt.
 
-    path   what a person is told that they stand in
-    known  the ids of all tasks of the snapshot
+    path      the file or folder of the predictions, for messages
+    known     the ids of all tasks of the snapshot
+    attempts  only the first attempts at each task, this many; None for all
+
+    Raises: Fatal for an unknown task, or for attempts that do not fit together.
     """
     for prediction in found:
         if prediction.task_id not in known:
@@ -85,7 +90,7 @@ def check_predictions(
     return tuple(sorted(taken, key=lambda one: (one.task_id, one.attempt)))
 
 
-# -- where they stand ----------------------------------------------------------------------------
+# -- files and folders ---------------------------------------------------------------------------
 
 
 def _load_folder(path: Path) -> Iterator[Prediction]:
@@ -109,7 +114,7 @@ def _load_folder(path: Path) -> Iterator[Prediction]:
 
 
 def _parse_file_name(file: Path) -> tuple[str, int]:
-    """The task and attempt of a file in a folder, by its name."""
+    """Return the task and the attempt that the name of a file in a folder states."""
     task_id, _, number = file.stem.rpartition('.')
     if not task_id or re.fullmatch(r'\d{1,9}', number, re.ASCII) is None:
         return file.stem, 1
@@ -164,7 +169,7 @@ def _check_columns(names: Iterable[str], place: str) -> None:
         )
 
 
-# -- what they say -------------------------------------------------------------------------------
+# -- fields --------------------------------------------------------------------------------------
 
 
 def _parse_prediction(row: Row, place: str) -> Prediction:
@@ -193,7 +198,10 @@ def _parse_prediction(row: Row, place: str) -> Prediction:
 
 
 def _parse_content(row: Row, name: str, place: str) -> bytes | None:
-    """Its bytes; what no encoding can say is left to be a patch that does not apply."""
+    """Return the bytes of a text; None if there is none.
+
+    Lone surrogates, which UTF-8 cannot encode, are kept as bytes: such a patch just does not apply.
+    """
     value = row.get(name)
     if value is None or isinstance(value, bytes):
         return value
@@ -253,7 +261,7 @@ def _parse_text(row: Row, name: str, place: str) -> str | None:
 
 
 def _is_valid_unicode(text: str) -> bool:
-    """Whether it can be written: half of a surrogate pair, which JSON may hold, cannot."""
+    """Return whether a text can be encoded; half of a surrogate pair, as in JSON, cannot."""
     return not any('\ud800' <= letter <= '\udfff' for letter in text)
 
 

@@ -1,4 +1,4 @@
-"""What is submitted, and the row of a method that comes of it."""
+"""The records of predictions and of the results of methods."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ from coevo.model.words import BreakageCause, Outcome, Track
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """What was submitted for a task: `patch`, a unified diff against its start state, or `file`, the
-    whole test file instead.
+    """A submission for a task: a unified diff against its start state, or a whole test file.
 
-    attempt  counts from 1; `protocol` says what it knew of those before it
-    seed     what the agent drew by, as it says
-    seconds  the time that the agent took, as it says
+    patch    the diff; None if there is none
+    file     the whole test file instead
+    attempt  counts from 1; `protocol` says what it knew of earlier attempts
+    seed     the random seed that the agent reports
+    seconds  the time that the agent reports
     """
 
     task_id: str
@@ -58,7 +59,7 @@ class Prediction:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what decides the outcomes: the task and what was submitted alone."""
+        """SHA-256 of what decides the outcomes: the task and the content of the submission only."""
         content = b'\0none' if self.patch is None else b'\0patch\0' + self.patch
         if self.file is not None:
             content = b'\0file\0' + self.file
@@ -70,7 +71,7 @@ Key = tuple[str, int, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodResult:
-    """One target method in one attempt at a task: a row of `results.parquet`, sorted by `key`."""
+    """One target in one attempt at a task: a row of `results.parquet`, which is sorted by `key`."""
 
     task_id: Annotated[str, Column('The task that was attempted.')]
     attempt: AttemptNumber = 1
@@ -253,4 +254,5 @@ class MethodResult:
 
     @property
     def key(self) -> Key:
+        """The key by which rows are sorted."""
         return self.task_id, self.attempt, self.test_method, self.method_id

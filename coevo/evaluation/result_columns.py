@@ -1,4 +1,4 @@
-"""The columns that results of methods and of suites have in common."""
+"""The columns that the results of methods and of suites have in common."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PredictionDigest = Annotated[str, Column('SHA-256 of the task and the patch, or 
 
 AttemptNumber = Annotated[int, Column('The number of the attempt at the task, from 1.')]
 
-# What the prediction says of itself, and what is known of its model.
+# Columns that the prediction states about itself, and what coevo knows of its model.
 ModelName = Annotated[
     str | None, Column('The model, as the prediction names it. Null if it names none.')
 ]

@@ -19,7 +19,7 @@ from coevo.storage import durable
 
 Row = TypeVar('Row')
 
-# Raised when a column is lost or changes its meaning.
+# Increased when a column is removed or changes its meaning.
 RESULTS_VERSION = 3
 
 NAME = 'results.parquet'
@@ -29,7 +29,7 @@ _VERSION = b'coevo.results_version'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFormat(Generic[Row]):
-    """A Parquet file of results: its records and name, and where in it its version stands."""
+    """A Parquet file of results: its record type, its name, and the metadata key of its version."""
 
     record: type[Row]
     name: str
@@ -46,7 +46,7 @@ def write_results(folder: Path, rows: Sequence[MethodResult]) -> Path:
 
 
 def write_rows(folder: Path, form: TableFormat[Row], rows: Sequence[Row]) -> Path:
-    """The same of any such file, in the order of the rows."""
+    """Write rows into a table of results, in the order given."""
     content = build_table(form.record, rows).replace_schema_metadata(
         {form.key: str(form.version).encode()}
     )
@@ -58,12 +58,15 @@ def write_rows(folder: Path, form: TableFormat[Row], rows: Sequence[Row]) -> Pat
 
 
 def load_results(folder: Path) -> tuple[MethodResult, ...]:
-    """The rows of a folder of results; Fatal where there are none, or of another version."""
+    """Return the rows of a folder of results.
+
+    Raises: Fatal if there is no file, or if it is damaged or of another version.
+    """
     return load_rows(folder, _FORM)
 
 
 def load_rows(folder: Path, form: TableFormat[Row]) -> tuple[Row, ...]:
-    """The same of any such file."""
+    """Return the rows of a table of results; see `load_results`."""
     path = folder / form.name  # own name: one of the tables of results
     if not path.is_file():
         raise Fatal(f'{folder} has no {form.name}; name the --out of a `coevo evaluate`')
@@ -81,7 +84,10 @@ def load_rows(folder: Path, form: TableFormat[Row]) -> tuple[Row, ...]:
 
 
 def _parse_rows(path: Path, form: TableFormat[Row], content: pa.Table) -> tuple[Row, ...]:
-    """The rows of a table; Fatal where a column or a value is none that we write."""
+    """Return the rows of a table.
+
+    Raises: Fatal if a column or a value is not as coevo writes it.
+    """
     wanted = {field.name: field for field in build_arrow_schema(form.record)}
     for field in content.schema:
         if field.name in wanted and not _has_column_type(field, wanted[field.name]):
@@ -93,7 +99,7 @@ def _parse_rows(path: Path, form: TableFormat[Row], content: pa.Table) -> tuple[
 
 
 def _has_column_type(found: pa.Field, wanted: pa.Field) -> bool:
-    """Whether a column has our type and our nulls; of a struct fields may be missing."""
+    """Return whether a column has the wanted type and nulls; a struct may lack fields."""
     if found.nullable and not wanted.nullable:
         return False
     ours, theirs = wanted.type, found.type

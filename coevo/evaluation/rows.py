@@ -1,4 +1,4 @@
-"""The rows of results from what was seen."""
+"""The rows of results, made from the results of targets."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from coevo.snapshots.models import LanguageModel
 
 Row = TypeVar('Row', MethodResult, SuiteResult)
 
-# Characters of what a process wrote, and of what is said of an outcome.
+# The most characters of the output of a process, and of an explanation of an outcome.
 MOST_OUTPUT, MOST_SAID = 8000, 1000
 
-# No text can hold a NUL in every reader, nor XML the rest.
+# Characters that are replaced: many readers reject a NUL in a text, and XML rejects all of them.
 _CONTROL = re.compile(r'[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultHeader:
-    """What all rows of an evaluation have in common.
+    """The values that all rows of an evaluation share.
 
-    cutoff  the last day that counts as seen by the choice of tasks; None where all dates count
-    models  of those that predictions name, and that are known, by that name
+    cutoff  the last day that counts as seen when tasks are selected; None if all dates count
+    models  the known models that predictions name, by that name
     """
 
     snapshot_sha256: str
@@ -50,7 +50,7 @@ def make_rows(
     judgement: GradingResult,
     tries: int = 1,
 ) -> tuple[MethodResult, ...]:
-    """A row for each target; what all cost together is shared evenly."""
+    """Return a row for each target; costs that the targets share are divided evenly."""
     share = 1 / len(assignment.targets)
     result_rows = []
     for target in assignment.targets:
@@ -76,7 +76,7 @@ def adapt_rows(
     prediction: Prediction,
     header: ResultHeader,
 ) -> tuple[MethodResult, ...]:
-    """Rows of the same patch to the same task, as that prediction and snapshot have them."""
+    """Return stored rows of the same patch and task, adapted to this prediction and snapshot."""
     targets = {target.name: target for target in assignment.targets}
     return tuple(
         replace(
@@ -124,7 +124,7 @@ def _make_row(
 
 
 def _add_observations(row: MethodResult, seen: TargetResult) -> MethodResult:
-    """The row with what the method did where it was run."""
+    """Return the row with the results of the method's runs."""
     return replace(
         row,
         tampered=seen.new.tampered if seen.new else None,
@@ -143,7 +143,7 @@ def _add_observations(row: MethodResult, seen: TargetResult) -> MethodResult:
 
 
 def add_prediction_fields(row: Row, header: ResultHeader, prediction: Prediction) -> Row:
-    """The row with what was asked for, what the prediction says of itself, and what is known of its model."""
+    """Return the row with the fields of the evaluation, of the prediction and of its model."""
     model = header.models.get(prediction.model or '')
     cutoff = model.cutoff if model else None
     return replace(
@@ -193,6 +193,7 @@ def _describe_outcome(seen: TargetResult, detail: Detail | None, target: Target)
 
 
 def truncate_text(text: str, most: int, *, keep_end: bool = False) -> str:
+    """Return a text cut to `most` characters, marked by an ellipsis, without control characters."""
     text = _make_printable(text)
     if len(text) <= most:
         return text

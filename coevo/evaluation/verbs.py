@@ -1,4 +1,4 @@
-"""The verbs of evaluations: `coevo evaluate`, `coevo compare`, `coevo regrade`."""
+"""The verbs of evaluations, such as `coevo evaluate`, `coevo compare` and `coevo regrade`."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from coevo.evaluation.submission.folder import SubmissionFolder
     from coevo.snapshots.cutoffs import Cutoff
 
-# What the extra `evaluate` of the wheel brings, by the names of import.
+# The packages that the extra `evaluate` of the wheel installs, by their import names.
 _EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java', 'urllib3', 'yaml')
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verbs to the command line."""
     _add_evaluate(verbs)
     _add_checkout(verbs)
     compare = verbs.add_parser(
@@ -72,9 +73,13 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def require_extra(run: Verb) -> Verb:
-    """Fatal instead where the wheel was installed without what an evaluation takes."""
+    """Return the verb with a check that the packages of the extra `evaluate` are installed.
+
+    Raises: Fatal, when the verb is run, if one is missing.
+    """
 
     def check_and_run(arguments: argparse.Namespace) -> int:
+        """Check the packages, then run the verb."""
         missing = [name for name in _EXTRA if importlib.util.find_spec(name) is None]
         if missing:
             raise Fatal(
@@ -185,13 +190,14 @@ def _run_checkout(arguments: argparse.Namespace) -> int:
 
 
 def parse_predictions(word: str) -> Path | Literal['gold']:
-    """What `coevo evaluate` scores: a path, or the word for the developers' own patches."""
+    """Return the path of the predictions, or the word `gold` for the developers' own patches."""
     from coevo.evaluation.gold_patches import GOLD
 
     return GOLD if word == GOLD else Path(word)  # own name: the user's
 
 
 def add_store_option(verb: Parser) -> None:
+    """Add the option `--store`."""
     verb.add_argument(
         '--store',
         type=Path,
@@ -212,9 +218,11 @@ def _run_evaluate(arguments: argparse.Namespace) -> int:
 
 
 def evaluate_and_show(options: EvaluationOptions, out: Path, claimed: Claim | None = None) -> int:
-    """Evaluate, write the results into a folder and show them; status 0 without a bug of ours.
+    """Evaluate, write the results into a folder and show them; return the exit status.
 
-    claimed  what a submission says of itself, which is to come out again
+    The status is 1 if a bug of coevo ended an attempt, or if the outcomes differ from `claimed`.
+
+    claimed  the results that a submission states, which must be reproduced
     """
     from coevo.display.console import open_console, show_progress
     from coevo.evaluation.evaluation import evaluate
@@ -266,12 +274,16 @@ def _make_options(
 
 
 def _parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
-    """Here --models may stand alone: results say the cutoff of the model that answered."""
+    """Return the cutoff of the options, if any.
+
+    Here --models may be given alone: it tells the results the cutoff of the model that answered.
+    """
     limits = (arguments.after, arguments.before, arguments.model, arguments.margin or None)
     return None if set(limits) == {None} else parse_cutoff(arguments)
 
 
 def add_task_options(verb: Parser) -> None:
+    """Add the options that select tasks."""
     verb.add_argument(
         '--tasks',
         nargs='+',
@@ -292,7 +304,10 @@ def add_task_options(verb: Parser) -> None:
 
 
 def parse_task_ids(words: list[str] | None) -> frozenset[str] | None:
-    """Ids of tasks, and those in the files that are named with an @; None for all."""
+    """Return the task ids of the words, where @FILE means the ids in a file; None for all tasks.
+
+    Raises: Fatal if a file cannot be read.
+    """
     if words is None:
         return None
     task_ids: set[str] = set()
@@ -310,13 +325,21 @@ def parse_task_ids(words: list[str] | None) -> frozenset[str] | None:
 
 
 def check_positive(number: float | None, option: str) -> float | None:
+    """Return the number.
+
+    Raises: Fatal unless it is None, or finite and more than 0.
+    """
     if number is not None and not 0 < number < math.inf:
         raise Fatal(f'{option} is more than 0, and not {number:g}')
     return number
 
 
 def check_store(folder: Path | None) -> Path | None:
-    """A store that is not there would be cloned from the tasks' URLs, which nobody has asked for."""
+    """Return the folder of a store.
+
+    Raises: Fatal if it does not exist. Otherwise clones would silently be made from the tasks'
+    URLs.
+    """
     if folder is not None and not folder.is_dir():
         raise Fatal(f'{folder} is no folder; --store names a store whose clones are used')
     return folder

@@ -1,4 +1,4 @@
-"""A snapshot is what it claims before anything is done with its tasks."""
+"""The check that a snapshot is intact, before anything is done with its tasks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from coevo.snapshots.verification import verify_snapshot
 
 
 def require_verified(snapshot: Path | str) -> str:
-    """The SHA-256 of its manifest; Fatal unless it is good."""
+    """Return the SHA-256 of the manifest of a snapshot.
+
+    Raises: Fatal unless the snapshot passes verification.
+    """
     findings = verify_snapshot(snapshot)
     if findings:
         raise Fatal(

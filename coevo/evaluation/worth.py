@@ -1,4 +1,4 @@
-"""What a test that passes is worth: coverage, mutants, reversals, and whether it keeps its oracle."""
+"""The adequacy of a test that passes: coverage, mutants, undone changes, and its oracle."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from coevo.model.quality import Coverage, PitTrouble
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detections:
-    """Changes of the new code with which the submitted test was run, and gold's: those they notice.
+    """The edits of the new code that the submitted test and the gold test notice.
 
-    A change is noticed by a test that does not pass with it. `both` is that of the two sets'
-    intersection. Gold's are those of the snapshot, counted on the same changes.
+    A test notices an edit if it does not pass with it. `both` counts the intersection. Gold's
+    figures are those of the snapshot, counted on the same edits.
     """
 
     count: Annotated[
@@ -44,7 +44,7 @@ class Detections:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OraclePreservation:
-    """Mutants of unchanged dependency lines that the old test killed on old code (updates)."""
+    """The mutants of unchanged dependency lines that the old test killed on old code (updates)."""
 
     count: Annotated[
         int,
@@ -60,10 +60,10 @@ class OraclePreservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PitKills:
-    """PIT's mutants of the changed methods, killed by the submitted test and by gold's, as PIT says.
+    """PIT's mutants of the changed methods that the submitted test and the gold test kill.
 
-    Advisory: its minions run the submitted test and report their own kills, so that a test could
-    claim any. No outcome and no flag follows from it.
+    They are advisory: PIT's minions run the submitted test and report their own kills, so a test
+    could claim any number. No outcome and no flag follows from them.
     """
 
     count: Annotated[
@@ -94,13 +94,13 @@ class PitKills:
 
     @property
     def may_be_known_later(self) -> bool:
-        """Whether it was trouble of ours that was in the way."""
+        """True if coevo's own trouble kept PIT from an answer, so that another try may give one."""
         return PitTrouble.TROUBLE in (self.trouble_pred, self.trouble_gold)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adequacy:
-    """What a submitted test that passes on the new code is worth, gold's beside it; None: unknown."""
+    """The adequacy of a submitted test that passes on the new code, and gold's; None: unknown."""
 
     executes_delta: Annotated[
         bool | None, Column('Whether the test executes a changed dependency. Null if unknown.')

@@ -1,1 +1,1 @@
-"""What a model may have gained by having seen answers: success before its cutoff beside success after it."""
+"""An estimate of what a model gained from seen answers: success before and after its cutoff."""

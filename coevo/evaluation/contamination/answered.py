@@ -1,4 +1,4 @@
-"""The tasks of an evaluation as the estimate takes them: first attempts, with the size of gold's patch."""
+"""The tasks of an evaluation for the estimate: first attempts, with the size of gold's patch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
 from coevo.snapshots.catalogue import resolve_location
 
-# Of methods the share that succeeds.
+# The success of a task is the share of its methods that succeed, or whether its suite is solved.
 _TASKS = """
 SELECT task_id, min(repo), min(track), count(*) FILTER (outcome = 'success') / count(*)
 FROM graded GROUP BY task_id
@@ -29,9 +29,9 @@ ORDER BY task_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptedTasks:
-    """The tasks that were judged, and what their predictions and rows say of the model.
+    """The tasks that were judged, and the cutoffs of the models that the predictions name.
 
-    cutoffs  by the name of a model, None where no source states one
+    cutoffs  by the name of a model; None if no source states one
     """
 
     tasks: Sequence[AttemptedTask]
@@ -39,7 +39,10 @@ class AttemptedTasks:
 
 
 def load_attempted_tasks(place: Path | str, folder: Path) -> AttemptedTasks:
-    """Fatal where the results are of another snapshot, or of no task."""
+    """Return the attempted tasks of a folder of results.
+
+    Raises: Fatal if the results are of another snapshot, or have no rows.
+    """
     rows = [row for row in load_results(folder) if row.attempt == 1]
     suites = [row for row in load_suites(folder) if row.attempt == 1]
     both: Sequence[MethodResult | SuiteResult] = (*rows, *suites)
@@ -59,7 +62,10 @@ def load_attempted_tasks(place: Path | str, folder: Path) -> AttemptedTasks:
 
 
 def find_model_cutoff(found: AttemptedTasks) -> str:
-    """The cutoff of the model that answered; Fatal where there is not exactly one that is known."""
+    """Return the cutoff of the model that answered.
+
+    Raises: Fatal if there is not exactly one model, or if its cutoff is unknown.
+    """
     if len(found.cutoffs) != 1:
         named = ', '.join(sorted(found.cutoffs)) or 'none'
         raise Fatal(
@@ -72,8 +78,8 @@ def find_model_cutoff(found: AttemptedTasks) -> str:
 
 
 def count_changed_lines(patch: str) -> int:
-    """Lines that a unified diff of one file adds or removes."""
-    # Before its first hunk stand names, which begin like lines do.
+    """Return the number of lines that a unified diff of one file adds or removes."""
+    # The `---` and `+++` lines before the first hunk begin like changed lines.
     _, _, hunks = patch.partition('\n@@ ')
     return sum(line[:1] in ('+', '-') for line in hunks.split('\n')[1:])
 

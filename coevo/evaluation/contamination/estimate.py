@@ -1,9 +1,10 @@
-"""Success before a model's cutoff less success after it, on matched tasks, beside the same at placebo cutoffs.
+"""Success before a model's cutoff minus success after it, on matched tasks, with placebos.
 
-Tasks are matched by repository, family and size of the gold patch (`matched.sql`): what remains is a
-difference in time. Some of that is none of contamination, since projects and their tests change. So
-the same is estimated at dates at which the model learned nothing, each among tasks of one side of
-the cutoff alone. Intervals are bootstrapped over repositories, inside which all strata lie.
+Tasks are matched by repository, family and size of the gold patch (`matched.sql`). The remaining
+difference is one in time. Part of it is not contamination, since projects and their tests change.
+So the same is estimated at placebo cutoffs, dates at which the model learned nothing, each among
+tasks on one side of the true cutoff only. Intervals are bootstrapped over repositories, which
+contain whole strata.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from coevo.model.schema import build_table
 if TYPE_CHECKING:
     import duckdb
 
-# A placebo cutoff parts one side of the true one at these quantiles of its tasks' dates.
+# Placebo cutoffs are at these quantiles of the dates of the tasks on one side of the true cutoff.
 QUANTILES = (1 / 4, 1 / 2, 3 / 4)
 
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -29,11 +30,11 @@ _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptedTask:
-    """A task with what came of its first attempt.
+    """A task with the success of its first attempt.
 
-    family         its track, or family and start
-    changed_lines  of gold's patch, added and removed
-    date           from when on its answer may have been public; None where that is unknown
+    family         its track, or its family and kind of start
+    changed_lines  lines that gold's patch adds and removes
+    date           the date from which its answer may have been public; None if unknown
     success        share of its targets that succeed, 0 to 1
     """
 
@@ -47,11 +48,11 @@ class AttemptedTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    """Success before a moment less success after it.
+    """Success before a moment minus success after it.
 
-    difference    of shares, -1 to 1; None where no stratum has tasks on both sides
-    low, high     of its 95 % interval; None where fewer than two repositories contribute
-    before, after matched tasks
+    difference     of shares, -1 to 1; None if no stratum has tasks on both sides
+    low, high      the 95 % interval; None if fewer than two repositories contribute
+    before, after  numbers of matched tasks
     """
 
     moment: datetime
@@ -64,15 +65,15 @@ class Effect:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the interval leaves 0 out."""
+        """True if the interval excludes 0."""
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContaminationEstimate:
-    """The estimate at a model's cutoff, what would be said without matching, and placebo cutoffs.
+    """The estimates at a model's cutoff and at placebo cutoffs, and that without matching.
 
-    dated, undated  tasks that count, and those without a date, which do not
+    dated, undated  numbers of tasks with a date, which count, and without, which do not
     """
 
     effect: Effect
@@ -83,14 +84,15 @@ class ContaminationEstimate:
 
     @property
     def clear_placebos(self) -> int:
+        """The number of placebo cutoffs whose interval excludes 0."""
         return sum(placebo.is_clear for placebo in self.placebos)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutoffSplit:
-    """At which moment tasks are parted.
+    """The moment at which tasks are split into before and after.
 
-    margin  tasks so near to it are left out
+    margin  tasks this close to the moment are left out
     sized   whether tasks are matched by size, too
     """
 
@@ -102,7 +104,7 @@ class CutoffSplit:
 def estimate_contamination(
     tasks: Sequence[AttemptedTask], question: CutoffSplit
 ) -> ContaminationEstimate:
-    """Of the tasks that have a date."""
+    """Return the estimate over the tasks that have a date."""
     import duckdb
 
     dated = [task for task in tasks if task.date is not None]
@@ -120,7 +122,7 @@ def estimate_contamination(
 def _estimate_placebos(
     connection: duckdb.DuckDBPyConnection, dated: Sequence[AttemptedTask], question: CutoffSplit
 ) -> Iterator[Effect]:
-    """Each among the tasks of one side of the cutoff."""
+    """Yield the effects at placebo cutoffs, each among the tasks of one side of the true cutoff."""
     moment = question.moment
     dates = sorted(task.date for task in dated if task.date is not None)
     before = [date for date in dates if date < moment]
@@ -140,7 +142,7 @@ def _estimate_effect(
     first: datetime = _FIRST,
     last: datetime = _LAST,
 ) -> Effect:
-    """Among tasks from `first` on and before `last`."""
+    """Return the effect among tasks from `first` on and before `last`."""
     sql = files('coevo').joinpath('evaluation', 'contamination', 'matched.sql').read_text('utf-8')
     values = {
         'moment': question.moment,
@@ -166,7 +168,7 @@ def _estimate_effect(
 
 
 def _compute_unmatched_difference(dated: Sequence[AttemptedTask], moment: datetime) -> float | None:
-    """The plain difference of means, which other tasks on either side may explain."""
+    """Return the plain difference of means, which may be due to different tasks on both sides."""
     before = [task.success for task in dated if task.date is not None and task.date < moment]
     after = [task.success for task in dated if task.date is not None and task.date >= moment]
     if not before or not after:

@@ -1,7 +1,8 @@
--- Success before a moment less success after it, among tasks that are alike: of one repository and family,
--- with a gold patch of like size. A row for each repository that has tasks on both sides in one such stratum.
--- `attempted` has a row for each task: task_id, repo, family, changed_lines, date, success (0 to 1).
--- Each stratum weighs as its difference is precise, b * a / (b + a); sum(points) / sum(weight) is the estimate.
+-- Success before a moment minus success after it, in strata of similar tasks: those of one repository and family
+-- with gold patches of similar size. The result has a row for each repository with a stratum that has tasks on both
+-- sides. `attempted` has a row for each task: task_id, repo, family, changed_lines, date, success (0 to 1).
+-- The weight of a stratum is the precision of its difference, b * a / (b + a). The estimate is
+-- sum(points) / sum(weight).
 WITH strata AS (
     SELECT repo, family,
         CASE WHEN $sized THEN floor(log2(greatest(changed_lines, 1)) / 2) END AS size,

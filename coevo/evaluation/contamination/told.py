@@ -1,4 +1,4 @@
-"""What an estimate of contamination says, in a table and a sentence."""
+"""The text of an estimate of contamination: a table and a sentence."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from coevo.display import presentation
 from coevo.evaluation.contamination.estimate import ContaminationEstimate, Effect
 from coevo.evaluation.reporting.cells import DASH, pluralise
 
-# Of six placebo cutoffs, at each of which one interval of twenty leaves 0 out by chance.
+# With six placebo cutoffs, one clear placebo may be chance: one interval in twenty excludes 0.
 _BY_CHANCE = 1
 
 
 def describe_contamination(found: ContaminationEstimate, cutoff: str) -> Iterator[str]:
+    """Yield the table of an estimate and sentences about it."""
     yield f'Success before less success after, in points; cutoff {cutoff}'
     rows: list[tuple[str, ...]] = [
         ('', 'difference', '95 % interval', 'tasks before', 'after', 'repositories')

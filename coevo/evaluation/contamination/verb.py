@@ -1,4 +1,4 @@
-"""`coevo contamination SNAPSHOT RESULTS`."""
+"""The verb `coevo contamination SNAPSHOT RESULTS`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pathlib import Path
 from coevo.model.errors import Fatal
 from coevo.options.parser import Parser, add_snapshot
 
-# More than anyone has tasks of.
+# The largest margin; no repository has tasks of so many days.
 _MOST_DAYS = 36_500
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
+    """Add the verb to the command line, and return its parser."""
     verb = verbs.add_parser(
         'contamination',
         help='estimate what a model gained by having seen answers',
@@ -46,6 +47,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Estimate contamination, print the result and return the exit status."""
     from coevo.evaluation.contamination.answered import find_model_cutoff, load_attempted_tasks
     from coevo.evaluation.contamination.estimate import CutoffSplit, estimate_contamination
     from coevo.evaluation.contamination.told import describe_contamination

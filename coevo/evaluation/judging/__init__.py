@@ -1,1 +1,1 @@
-"""The verdict on one prediction: the patch, the start state, what its targets do."""
+"""Grading of one prediction: its patch, the start state, and the runs of its targets."""

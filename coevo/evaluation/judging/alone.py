@@ -1,4 +1,4 @@
-"""One test method in a fresh process of its own."""
+"""The run of one test method in a fresh process of its own."""
 
 from __future__ import annotations
 
@@ -16,12 +16,18 @@ from coevo.model.words import Outcome
 def run_alone(
     built: BuiltPair, cell: CompiledTests, method: TestMethod, conditions: RunConditions
 ) -> tuple[Verdict, VerdictBatch]:
-    """What the compiler says, else one process; a time limit that is hit is confirmed. Transient."""
+    """Return the verdict on one method, from the compiler or else from a process of its own.
+
+    A timeout, and a pass that the observer did not confirm, are run a second time before they
+    count.
+
+    Raises: Transient if the test process does not start.
+    """
     compile_verdict = built.find_compile_verdict(cell, method)
     if compile_verdict is not None:
         return compile_verdict, VerdictBatch(verdicts=(compile_verdict,), cpu_seconds=0.0)
     verdict, batch = _run_once(built, cell, method, conditions)
-    # An observer that was in trouble may have been ours to blame.
+    # An unconfirmed pass may be a failure of coevo's own observer, so it gets a second run.
     if verdict.outcome is Outcome.TIMEOUT or verdict.tampered == UNOBSERVED:
         used = batch.cpu_seconds
         verdict, batch = _run_once(built, cell, method, conditions)

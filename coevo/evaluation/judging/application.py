@@ -1,4 +1,4 @@
-"""A submitted patch, strictly: it may change the task's test file and nothing else."""
+"""Strict application of a submitted patch: it may change the task's test file and nothing else."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ from coevo.languages.table import (
     get_surgery,
 )
 
-# Far more than any test file that a person wrote.
+# The size limit of patches and files. Test files written by people are far smaller.
 MOST_BYTES = 1 << 20
 
 _SYMLINK, _SUBMODULE = b'120000', b'160000'
 _PLAIN = frozenset({b'100644', b'100755'})
 
-# The one file in the one folder where Git applies anything: no name of a patch reaches it.
+# Git applies every patch to this one file in an empty folder, so that no file name in a patch is
+# ever used as a path.
 _FILE = b'file'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why a patch cannot be judged; `said` is for a person."""
+    """The reason why a submission cannot be graded; `message` explains it to a person."""
 
     detail: Detail
     message: str = ''
@@ -45,7 +46,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedFile:
-    """The test file with the patch; None where the patch deletes it."""
+    """The test file after the patch; `content` is None if the patch deletes the file."""
 
     content: bytes | None
 
@@ -53,9 +54,9 @@ class AppliedFile:
 def find_refusal(
     patch: bytes | None, path: str, production: Collection[str] = ()
 ) -> Refusal | None:
-    """Why a patch is refused whatever it would be applied to; None if it is not.
+    """Return why a patch is refused whatever file it would be applied to; None if it is not.
 
-    production  files that are production code beside what lies under any src/main
+    production  files that are production code in addition to all that is under any src/main
     """
     read = _parse_section(patch, path, production)
     return read if isinstance(read, Refusal) else None
@@ -64,23 +65,24 @@ def find_refusal(
 def apply_patch(
     patch: bytes | None, path: str, start: bytes | None, production: Collection[str] = ()
 ) -> AppliedFile | Refusal:
-    """A patch applied to the test file at the start (None: absent), or why it is refused.
+    """Apply a patch to the test file of the start state (None: absent), or return a refusal.
 
-    Hunks may stand at other lines than they say, as `git apply` allows; their context must be there.
+    As with `git apply`, hunks may be at other lines than their headers say, but their context must
+    exist.
     """
     read = _parse_section(patch, path, production)
     return read if isinstance(read, Refusal) else _apply_section(path, read, start)
 
 
 def find_file_refusal(file: bytes, path: str) -> Refusal | None:
-    """Why a whole file that is handed in for the test file is refused; None if it is not."""
+    """Return why a whole file that replaces the test file is refused; None if it is not."""
     if len(file) > MOST_BYTES:
         return Refusal(detail=Detail.TOO_LARGE, message=f'{len(file)} bytes, at most {MOST_BYTES}')
     return _refuse_unreadable(path, file)
 
 
 def replace_file(file: bytes, path: str, start: bytes | None) -> AppliedFile | Refusal:
-    """A whole file in the place of the test file, or why it is refused."""
+    """Put a submitted whole file in the place of the test file, or return why it is refused."""
     refusal = find_file_refusal(file, path)
     if refusal is not None:
         return refusal
@@ -92,7 +94,10 @@ def replace_file(file: bytes, path: str, start: bytes | None) -> AppliedFile | R
 def refuse_by_language(
     made: AppliedFile | Refusal, path: str, own: Sequence[bytes | None]
 ) -> AppliedFile | Refusal:
-    """The same, but for a file that brings what its language refuses; own: the project's files in its place."""
+    """Refuse an applied file if its language does not accept its content; else return it unchanged.
+
+    own  the project's own versions of the file, whose content is always accepted
+    """
     if isinstance(made, Refusal) or made.content is None:
         return made
     reason = get_reading_of_file(path).explain_refusal(
@@ -102,9 +107,9 @@ def refuse_by_language(
 
 
 def undo_patch(patch: str, path: str, new: bytes | None) -> bytes | None:
-    """The file from which a released patch leads to `new`; ValueError where it does not.
+    """Return the file from which a released patch leads to `new`. An empty patch changes nothing.
 
-    An empty patch changes nothing.
+    Raises: ValueError if the patch does not lead to `new`.
     """
     if not patch:
         return new
@@ -117,7 +122,10 @@ def undo_patch(patch: str, path: str, new: bytes | None) -> bytes | None:
 def apply_released_patch(
     patch: str, contents: Mapping[str, bytes | None]
 ) -> dict[str, bytes | None]:
-    """Files after a released patch, which is about each of them and nothing else; else ValueError."""
+    """Apply a released patch to files, and return them by path.
+
+    Raises: ValueError unless the patch changes each of these files and no other.
+    """
     diff_sections = parse_sections(patch.encode('utf-8', 'surrogateescape'))
     patched_files: dict[str, bytes | None] = {}
     for path, content in contents.items():
@@ -130,13 +138,13 @@ def apply_released_patch(
     return patched_files
 
 
-# -- what a patch may not say ----------------------------------------------------------------------
+# -- checks before a patch is applied --------------------------------------------------------------
 
 
 def _parse_section(
     patch: bytes | None, path: str, production: Collection[str]
 ) -> DiffSection | Refusal:
-    """What a patch says of the test file, if it says that alone."""
+    """Return the section about the test file, or a refusal if the patch changes anything else."""
     if patch is None:
         return Refusal(detail=Detail.NO_PREDICTION)
     if len(patch) > MOST_BYTES:
@@ -176,14 +184,17 @@ def _find_violation(section: DiffSection, path: str, production: Collection[str]
 
 
 def _classify_other_file(section: DiffSection, path: str, production: Collection[str]) -> Detail:
-    """path  the test file's, which says what language is spoken"""
+    """Return why a patch may not change another file: it is production code, or any other file.
+
+    path  the path of the test file, which determines the language
+    """
     names = section.format_name().removeprefix('a/')
     placement = get_reading_of_file(path).classify_path(names)
     ours = names in production or (placement is not None and placement.side is Side.SOURCE)
     return Detail.PRODUCTION_CODE if ours else Detail.OTHER_FILE
 
 
-# -- what it does ----------------------------------------------------------------------------------
+# -- application -----------------------------------------------------------------------------------
 
 
 def _apply_section(path: str, section: DiffSection, start: bytes | None) -> AppliedFile | Refusal:
@@ -209,7 +220,7 @@ def _refuse_unreadable(path: str, file: bytes) -> Refusal | None:
 
 
 def _explain_failure(section: DiffSection, start: bytes | None) -> Detail:
-    """Whether the ends of lines alone are why a patch does not apply."""
+    """Return why a section does not apply: LINE_ENDS if it would with Unix line ends."""
     if start is None or section.binary is not None:
         return Detail.DOES_NOT_APPLY
     plain = DiffSection(
@@ -229,7 +240,10 @@ def _convert_line_ends(text: bytes) -> bytes:
 def _git_apply(
     section: DiffSection, content: bytes | None, *, reverse: bool = False
 ) -> bytes | None:
-    """What Git makes of a file; ValueError with its complaint."""
+    """Return the file after `git apply`.
+
+    Raises: ValueError, with Git's message, if the section does not apply.
+    """
     with tempfile.TemporaryDirectory(prefix='coevo-') as folder:
         file = Path(folder, os.fsdecode(_FILE))  # own name: a constant
         if content is not None:
@@ -249,7 +263,7 @@ def _git_apply(
 
 
 def _render_patch(section: DiffSection) -> bytes:
-    """The patch with our own header, so that what was looked at is what is applied."""
+    """Return the section under coevo's own header, so that what was checked is applied."""
     modes = b''
     if section.created or section.deleted:
         modes = b'%b file mode 100644\n' % (b'new' if section.created else b'deleted')
@@ -265,22 +279,26 @@ def _render_patch(section: DiffSection) -> bytes:
     return b'%b--- %b\n+++ %b\n%b' % (head, *names, b''.join(section.hunks))
 
 
-# Whether a submitted file can be read by our own parser: no patch may stop an evaluation.
+# Check whether coevo's parser can read a submitted file, since no patch may stop an evaluation.
 #
-# The parsers themselves count what they read, here and in the miner. What is long or nested
-# deeply is moreover tried by a process of its own first, within limits: a submission is hostile,
-# and what nobody thought of may take its time or our stack.
+# The parsers limit what they read, here and in the miner. A file that is long or deeply nested is
+# in addition parsed in a process of its own first, within limits: a submission may be hostile, and
+# an unforeseen construct may take much time or exhaust the stack.
 
-# Less is read within seconds whatever it is, and never too deep.
+# A file below both limits is always read within seconds and is never nested too deeply.
 PLAIN_BYTES, PLAIN_DEPTH = 1 << 16, 100
 
-# The longest test files that were seen (250 kB) take one, 20,000 tests on a line each four to eight.
+# The longest test files seen so far (250 kB) take 1 s; 20,000 tests of one line each take 4 to 8 s.
 CPU_SECONDS = 60
 
 _BRACKET = re.compile(rb'([({\[])|[)}\]]')
 
 
 def is_readable(path: str, content: bytes, cpu_seconds: int = CPU_SECONDS) -> bool:
+    """Return whether coevo's parser reads the file within its limits.
+
+    A long file is parsed in a process of its own, for at most `cpu_seconds`.
+    """
     if len(content) <= PLAIN_BYTES and _measure_depth(content) <= PLAIN_DEPTH:
         return not get_reading(detect_file_language(path)).parse(content).unreadable
     done = subprocess.run(
@@ -294,7 +312,7 @@ def is_readable(path: str, content: bytes, cpu_seconds: int = CPU_SECONDS) -> bo
 
 
 def _measure_depth(content: bytes) -> int:
-    """How many brackets are open at once; those in comments and strings count as well."""
+    """Return the most brackets that are open at once; those in comments and strings count, too."""
     depth = most = 0
     for bracket in _BRACKET.finditer(content):
         depth = depth + 1 if bracket[1] else max(0, depth - 1)
@@ -306,7 +324,7 @@ def _parse_stdin() -> None:
     seconds, language = int(sys.argv[1]), sys.argv[2]
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     content = sys.stdin.buffer.read()
-    gc.disable()  # nothing of it is garbage before the end
+    gc.disable()  # all objects live until the process ends
     get_surgery(language).list_other_tests(content, [])
     if get_reading(language).parse(content).unreadable:
         raise SystemExit(1)

@@ -1,4 +1,4 @@
-"""What is seen of the targets of one prediction, all together."""
+"""The result of grading one prediction: all of its targets together, or its suite."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from coevo.model.records import TestMethod
 
 @dataclass(slots=True, kw_only=True)
 class GradingResult:
-    """What was seen of each target by its name; what all of them cost together.
+    """The results of all targets by name, with the cost that the targets share.
 
     methods   the targets as they were submitted
-    adequacy  of those of which it was measured
-    runtime   with which all was built and run; None where nothing was
-    sources   that lay beside the tests in every cell; None where nothing was run
-    others    the other tests of the file; None where no target passes on the new code
-    suite     of a task that asks for a suite, which has no targets: all that was seen
+    adequacy  the adequacy of the targets for which it was measured
+    runtime   the version of the runtime that built and ran everything; None if nothing was run
+    sources   the main sources that were beside the tests in every cell; None if nothing was run
+    others    the neighbours, that is, other tests of the file; None if no target passes on the new
+              code
+    suite     the result of a suite task, which has no targets
     """
 
     seen: dict[str, TargetResult] = field(default_factory=dict)
@@ -43,9 +44,9 @@ class GradingResult:
 def make_refused_result(
     assignment: Assignment, refusal: Refusal, cpu_seconds: float = 0.0
 ) -> GradingResult:
-    """A patch that cannot be judged fails all targets alike; nothing is run.
+    """Return the result of a patch that cannot be graded: all targets fail and nothing is run.
 
-    Of a suite that is there at the start an empty patch is no change.
+    For a suite that exists in the start state, an empty patch means NO_CHANGE and not a refusal.
     """
     if not assignment.asks_for_suite:
         seen = {target.name: TargetResult(refusal=refusal) for target in assignment.targets}
@@ -60,7 +61,7 @@ def make_refused_result(
 
 
 def make_trouble_result(assignment: Assignment, detail: Detail, said: str) -> GradingResult:
-    """Trouble of ours, which is no verdict on any target."""
+    """Return the result for trouble of coevo's own (`infra`), which is no verdict on any target."""
     trouble = Refusal(detail=detail, message=said)
     return GradingResult(
         seen={target.name: TargetResult(trouble=trouble) for target in assignment.targets},

@@ -1,7 +1,7 @@
-"""Which method of a submitted file answers which target, where a target has two names.
+"""The assignment of submitted methods to targets, where a target may have two names.
 
-A target that its developers renamed stands in the start file under its old name, and a fix may keep
-that or take the new one. What the start file has beside the targets answers none of them.
+If the developers renamed a target, the start file has it under its old name, and a submission may
+keep that name or take the new one. Other tests of the start file never count as an answer.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Declared = tuple[str, str, tuple[str, ...]]
 def match_targets(
     file: SourceFile, targets: Sequence[Target], start: bytes | None
 ) -> dict[str, TestMethod]:
-    """By the names of targets, what answers them: as many as can be, each by a method of its own.
+    """Return the submitted methods by target name: as many as possible, and no method twice.
 
-    The new name goes first, unless another target needs that method: two that a pair renamed in a
-    chain (a to b, b to c) are both answered by a file that keeps a and b.
+    The new name comes first, unless another target needs that method. Example: a pair renames a to
+    b and b to c. A file that keeps a and b answers both targets.
     """
     others, olds = _parse_start_methods(start, targets)
     wanted = {
@@ -48,7 +48,10 @@ def _assign_method(
     taken: dict[Declared, str],
     asked: set[Declared],
 ) -> bool:
-    """Give a target a method, another one to who has it if need be (augmenting paths)."""
+    """Assign a method to a target, moving its present owner to another method if necessary.
+
+    This is the search for augmenting paths in a bipartite matching.
+    """
     for key in wanted[name]:
         if key not in asked:
             asked.add(key)
@@ -70,7 +73,7 @@ def _list_candidates(
 def _find_declared(
     file: SourceFile, wanted: Declared, others: Collection[Declared]
 ) -> Declared | None:
-    """With these parameters, or the only one of its name that is nobody else's."""
+    """Return the method with these parameters, or else the only one of its name; no `others`."""
     owner, name, _ = wanted
     alike = [key for key in _list_keys(file) if key[:2] == (owner, name) and key not in others]
     if wanted in alike:
@@ -81,7 +84,7 @@ def _find_declared(
 def _parse_start_methods(
     start: bytes | None, targets: Sequence[Target]
 ) -> tuple[frozenset[Declared], Mapping[str, Declared]]:
-    """What the start file declares beside the targets, and where targets stand in it."""
+    """Return the start file's methods that are no targets, and those of targets by name."""
     if start is None:
         return frozenset(), {}
     path = targets[0].method.test_file

@@ -1,4 +1,4 @@
-"""What is asked once for each task, however many predictions answer it, where there is a ledger."""
+"""Results that are found once for each task and kept in the ledger, whatever the predictions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def recall_or_ask(
     kind: type[Entry],
     ask: Callable[[], Entry],
 ) -> Entry:
-    """What a ledger has of a task under some words, else what is asked now, which is kept."""
+    """Return the ledger's entry of a task under the keys `what`; else compute and store it.
+
+    Without a ledger it is always computed.
+    """
     data = ledger.read(assignment, *what) if ledger is not None else None
     if data is not None:
         return codec.decode_record(kind, data)

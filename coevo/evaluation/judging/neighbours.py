@@ -1,8 +1,9 @@
-"""The other tests of a task's file: those that pass at the start, and which of them a patch costs.
+"""Neighbours: the other tests of a task's file, and which of them a patch breaks.
 
-Who deletes every other test of a file has kept nothing of it. Asked are the tests of the start
-file but for the targets, and those of classes that inherit from its types; all of them run in one
-process with each patch, and, where one does not pass there, in one at the start, once for each task.
+A submission must not, for example, delete all other tests of the file. Checked are the tests of the
+start file except for the targets, and the tests of classes that inherit from its types. With each
+patch all of them run in one process. If one does not pass there, all run once for each task in the
+start state as well.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import IsolatedCellRunner, is_pass
 from coevo.starts.kept_tests import draw_tests
 
-# Of a file that has more, always the same ones are asked.
+# The most neighbours that are run; of more, always the same ones are drawn.
 MOST_NEIGHBOURS = 200
 
-# CPU seconds of a process with all of them, and of confirming what is lost; a patch may hang each.
+# CPU seconds of a process with all neighbours, and of the confirmation of losses. A patch may make
+# every one of them hang.
 CPU_SECONDS = 120.0
 
-# How often a loss is seen alone in a fresh process, beside the run with all others.
+# How often a loss must be repeated alone in a fresh process, after the run with all others.
 CONFIRMATIONS = 2
 
 _WHAT = 'neighbours'
@@ -39,8 +41,10 @@ Methods = Mapping[str, TestMethod]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeighbourResult:
-    """How many pass at the start or with the patch; those that pass only at the start, by name.
+    """The neighbours that a patch keeps and breaks, by name.
 
+    count    how many pass in the start state or with the patch
+    lost     those that the patch breaks
     passing  those that pass with the patch
     """
 
@@ -58,10 +62,14 @@ class _PassingNeighbours:
 def check_neighbours(
     context: TaskContext, cell: CompiledTests, ledger: Ledger | None
 ) -> NeighbourResult:
-    """What a patch costs of them, by a cell of the patched file on the new code; Transient.
+    """Run the neighbours in a cell with the patched file on the new code, and confirm what is lost.
 
-    Broken is who fails with all others and alone, twice, and passes alone in the start state and in
-    gold's file: who is flaky, or lost to gold as well, is not the patch's loss.
+    A neighbour counts as broken by the patch if it fails three times with it (once with the others,
+    twice alone) and passes in the start state, also when it runs alone, and with gold's file. So
+    the patch is not blamed for flaky tests or for tests that gold breaks, too. A neighbour that is
+    missing or does not compile is not run again.
+
+    Raises: Transient if a test process does not start.
     """
     if context.start is None:
         return NeighbourResult(count=0)
@@ -83,13 +91,14 @@ def check_neighbours(
     )
 
 
-# -- at the start ----------------------------------------------------------------------------------
+# -- in the start state ----------------------------------------------------------------------------
 
 
 def _find_passing_at_start(
     context: TaskContext, runner: IsolatedCellRunner, methods: Methods, ledger: Ledger | None
 ) -> set[str]:
     def run_start() -> _PassingNeighbours:
+        """Run all neighbours in the start state."""
         passing = _find_passing(runner, context.compile_start_cell(runner), methods)
         return _PassingNeighbours(passing=tuple(sorted(passing)))
 
@@ -98,7 +107,7 @@ def _find_passing_at_start(
 
 
 def _list_neighbours(context: TaskContext) -> dict[str, TestMethod]:
-    """The neighbours by name, in an order that is always the same."""
+    """Return the neighbours by name, always in the same order."""
     start, task = context.start, context.assignment.task
     assert start is not None, 'a file that is there'
     file = get_reading(task.language).parse(start, task.test_file)
@@ -135,7 +144,7 @@ def _find_member(file: SourceFile, method: TestMethod) -> Member | None:
 def _list_inherited_tests(
     context: TaskContext, types: Iterable[DeclaredType]
 ) -> Iterator[tuple[str, Member]]:
-    """Tests that classes declare which inherit from some types, with their paths."""
+    """Yield the tests of classes that inherit from these types, with their paths."""
     task = context.assignment.task
     cut = get_surgery(task.language)
     for path, source, names in cut.find_derived_classes(
@@ -155,14 +164,15 @@ def _list_inherited_tests(
 def _confirm_losses(
     context: TaskContext, runner: IsolatedCellRunner, cell: CompiledTests, lost: Methods
 ) -> list[str]:
-    """Those of a patch's losses that are no chance and not gold's."""
+    """Return the names of the losses that are neither flaky nor caused by gold as well."""
     of_gold = _find_passing(runner, context.compile_gold_cell(runner), lost)
     start = context.compile_start_cell(runner)
     spent = runner.cpu_seconds
     confirmed = []
     for name, method in lost.items():
         only_method = {name: method}
-        in_time = runner.cpu_seconds - spent < CPU_SECONDS  # then what was seen once has to do
+        # When the time is used up, the one failure with all others is enough.
+        in_time = runner.cpu_seconds - spent < CPU_SECONDS
         if name in of_gold and (not in_time or _is_lost(runner, cell, start, only_method)):
             confirmed.append(name)
     return confirmed

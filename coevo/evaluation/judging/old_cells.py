@@ -1,4 +1,4 @@
-"""Submitted targets in the old tree on the old code."""
+"""Cells of submitted targets in the old test tree on the old code (`t_new_c_old`)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from coevo.starts.isolated_cells import Files
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldCells:
-    """A target is broken by the old code if it is broken in both.
+    """The cells on the old code; a target counts as broken by the old code if it is broken in both.
 
-    alone   targets with what only they use, and data that they have at the start
-    helped  with helpers, too, that the pair adds and the start state has; None where there are none
-    note    what is to be said of how the file was made
+    alone   the targets with only what they use themselves, and data files that the start state has
+    helped  the same with helpers that the pair adds and the start state has; None if there are none
+    note    a remark on how the file was made
     """
 
     alone: CompiledTests
@@ -31,13 +31,18 @@ class OldCells:
 
     @property
     def cpu_seconds(self) -> float:
+        """The processor time of compiling the cells."""
         return self.alone.cpu_seconds + (self.helped.cpu_seconds if self.helped else 0.0)
 
 
 def compile_old_cells(
     context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
 ) -> OldCells | None:
-    """For want of data or helpers that stand at the start, a target would fail on any code."""
+    """Compile the submitted targets in the old test tree on the old code; None without methods.
+
+    Data files and helpers that the start state has are included, since without them a target would
+    fail on any code.
+    """
     if not methods:
         return None
     files, note = _transplant_targets(context, patched, methods)
@@ -64,7 +69,10 @@ def _find_added_helpers(context: TaskContext) -> Files:
 def _transplant_targets(
     context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
 ) -> tuple[Files, str]:
-    """The old file with the submitted targets and what only they use; else the file as a whole."""
+    """Return the old test file with the submitted targets and what only they use, and a remark.
+
+    If that cannot be made, the submitted file replaces the old one as a whole.
+    """
     task, source = context.assignment.task, context.source
     old_path = find_old_path(source, task.old_rev, task.new_rev, task.test_file)
     before = None if old_path is None else load_content(source, task.old_rev, old_path)

@@ -1,4 +1,7 @@
-"""From what was seen of a target to its one outcome (TestEvo-Bench, §4.3): pure and total."""
+"""The decision from the results of a target to its one outcome (TestEvo-Bench, §4.3).
+
+The functions are pure and total.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from coevo.evaluation.outcomes import Detail, Placebo, TaskOutcome
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome, Track
 
-# What is no verdict on a compiled test that ran to its end.
+# The decisions for every outcome of a run other than a pass.
 _ON_NEW = {
     Outcome.COMPILE_ERROR: (TaskOutcome.CMPL_FAIL, Detail.COMPILE_ERROR),
     Outcome.FAIL: (TaskOutcome.EXEC_FAIL, Detail.FAIL),
@@ -26,20 +29,21 @@ Decision = tuple[TaskOutcome, Detail | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetResult:
-    """What was seen of one target, as far as it came.
+    """The results of one target, as far as it was graded.
 
-    trouble          of ours, that stayed
-    refusal          of the whole patch
-    submitted        whether the target stands in the file
-    precondition     what the old test does on the new code (update, repair)
-    new, old         of the submitted test on the new code, and in the old tree on old code
-    …_module_ok      whether the whole module compiles there
-    passes           how often it passed unobserved on the new code
-    slowest          CPU seconds of the slowest of these runs
-    unstable         where its runs did not agree, and how
-    placebo          with which edits of no effect it was run; None where none was asked
-    output           of the process on the new code
-    cpu_seconds, seconds  of what was run for this target alone
+    trouble               trouble of coevo's own that remained after all tries
+    refusal               why the whole patch is refused
+    submitted             whether the submitted file has the target
+    precondition          the outcome of the old test on the new code (update, repair)
+    new, old              the verdicts on the submitted test, on the new code, and in the old tree
+                          on the old code
+    …_module_ok           whether the whole module compiles there
+    passes                how many unobserved runs passed on the new code
+    slowest               CPU seconds of the slowest of these runs
+    unstable              how its runs disagreed; None if they did not
+    placebo               the kind of placebo it was run with; None if with none
+    output                the output of the process on the new code
+    cpu_seconds, seconds  processor time and elapsed time of the runs for this target alone
     """
 
     trouble: Refusal | None = None
@@ -61,7 +65,7 @@ class TargetResult:
 
 
 def decide_outcome(track: Track, seen: TargetResult) -> Decision:
-    """By the method's own verdicts."""
+    """Return the outcome and its detail by the verdicts on the method itself."""
     if seen.refusal is not None:
         return TaskOutcome.HRNS_FAIL, seen.refusal.detail
     if seen.trouble is not None:
@@ -86,13 +90,16 @@ def _decide_on_old(seen: TargetResult) -> Decision:
         return _ON_NEW[seen.old.outcome]
     if seen.old.outcome.is_broken:
         return TaskOutcome.SUCCESS, None
-    if seen.old.outcome is Outcome.MISSING:  # nobody ran it: that says nothing of the old code
+    if seen.old.outcome is Outcome.MISSING:  # it was not run, which shows nothing of the old code
         return TaskOutcome.HRNS_FAIL, Detail.MISSING_ON_OLD
     return TaskOutcome.REDUNDANT, Detail.PASSES_ON_OLD
 
 
 def decide_outcome_by_module(track: Track, seen: TargetResult) -> TaskOutcome:
-    """As where one file that does not compile breaks its module (Maven, the paper's harness)."""
+    """Return the outcome if one file that does not compile breaks its whole module.
+
+    That is how Maven behaves, which the paper's harness uses.
+    """
     broken = Verdict(outcome=Outcome.COMPILE_ERROR)
     strict = replace(
         seen,

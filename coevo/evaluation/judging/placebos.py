@@ -1,8 +1,9 @@
-"""Does a submitted test tell code that was edited from code that was not, whatever the edit does?
+"""Placebos, which detect submitted tests that notice an edit whatever the edit does.
 
-Asked by edits that do nothing (`coevo.measures.placebos`), in cells that are made and run as those of
-mutants and undone changes are. Where gold itself fails with an edit of some kind (it reads line
-numbers, say), that kind is not asked; gold runs in a cell that no submission sees.
+A target is run on code with edits that change nothing (`coevo.measures.placebos`), in cells that
+are made and run like those of mutants and undone changes. If gold itself fails with a kind of edit,
+for instance because it reads line numbers, that kind is not used. Gold runs in a cell that no
+submission sees.
 """
 
 from __future__ import annotations
@@ -28,24 +29,27 @@ from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import Files
 
-# A place may be one where nothing can be put in after all: another one is drawn.
+# An edit may turn out not to compile at the place drawn for it. Then another place is drawn.
 _DRAWS = 3
 
 _DRAW = secrets.SystemRandom()
 
 
 class PlaceboReaction(StrEnum):
-    """What a test makes of edits that do nothing."""
+    """The reaction of a test to edits that change nothing."""
 
     BLIND = 'blind'
     SEES_EDITS = 'sees_edits'
-    UNSTABLE = 'unstable'  # it passes and fails with the same one
+    UNSTABLE = 'unstable'  # it both passes and fails with the same edit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceboResult:
-    """`asked` is the kind that gold passes with, NONE where there is none, NOT_OFFERED where the
-    language has none at all."""
+    """The reaction of a test to placebos.
+
+    kind  the kind that gold passes with; NONE if there is no such kind, NOT_OFFERED if the language
+          has no placebos
+    """
 
     sight: PlaceboReaction
     kind: Placebo
@@ -53,7 +57,7 @@ class PlaceboResult:
 
 
 def apply_placebo_result(seen: TargetResult, looked: PlaceboResult) -> TargetResult:
-    """What is seen of a target that passes, after a look at it."""
+    """Return the result of a passing target with the result of its placebo run added."""
     new = seen.new
     assert new is not None, 'what was looked at has passed'
     known = (seen.placebo, looked.kind)
@@ -83,7 +87,7 @@ class _CpuTotal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceboRunner:
-    """Gold is asked once for each task and declaration, where there is a ledger."""
+    """A runner of targets with placebos; with a ledger, gold runs once for each declaration."""
 
     ledger: Ledger | None = None
 
@@ -95,9 +99,12 @@ class PlaceboRunner:
         method: TestMethod,
         declarations: Sequence[Dependency],
     ) -> PlaceboResult:
-        """Run a target that passes with all these declarations written in another way; Transient.
+        """Run a target that passes on code with a placebo in each of these declarations.
 
-        A test that passes with the kind that is noticed most easily would pass with the others.
+        The kind that is noticed most easily comes first: a test that passes with it would pass with
+        the others. A kind with which gold fails is skipped.
+
+        Raises: Transient if a test process does not start.
         """
         if get_measures(context.pair.language).placebos is None:
             return PlaceboResult(sight=PlaceboReaction.BLIND, kind=Placebo.NOT_OFFERED)
@@ -127,6 +134,7 @@ class PlaceboRunner:
         gold = context.gold
 
         def run_gold() -> _GoldVerdict:
+            """Run gold with a placebo; it passes only if there is a place for one."""
             cell = (
                 None
                 if gold is None
@@ -146,7 +154,7 @@ def _compile_placebo_cell(
     kind: PlaceboKind,
     spent: _CpuTotal,
 ) -> CompiledTests | None:
-    """A test file on code with a placebo; None where there is nothing to put one in."""
+    """Compile a test file on code with a placebo; None if there is no place for one."""
     new = context.pair.new.rev
     files: Files = ((context.assignment.task.test_file, tests),)
     for _ in range(_DRAWS):
@@ -163,7 +171,7 @@ def _compile_placebo_cell(
 def _observe_reaction(
     context: TaskContext, cell: CompiledTests, method: TestMethod, spent: _CpuTotal
 ) -> PlaceboReaction:
-    """A failure is confirmed, lest chance be taken for sight."""
+    """Run a test with a placebo; a failure is repeated to rule out chance."""
     if _run_passes(context, cell, method, spent):
         return PlaceboReaction.BLIND
     return (

@@ -1,8 +1,8 @@
-"""What the start state has to be: without that, a task asks for nothing.
+"""Preconditions: what must hold in the start state for a task to make sense.
 
-Old tests are broken on the new code (update, repair); where they are absent (generation), the tests
-that the start file keeps compile and pass (docs/tasks.md). Those of them that pass
-beside a submission need not be asked.
+For updates and repairs, the old tests are broken on the new code. For generation, where they are
+absent, the tests that the start file keeps compile and pass (docs/tasks.md). Kept tests that pass
+beside a submission are not run again.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ _WHAT = 'precondition'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreconditionResult:
-    """What the old tests do on the new code, by target; of those that the start file has.
+    """The result of checking a start state.
 
-    lost  a test of the start file that it costs, and what that does there
+    outcomes  the outcomes of the old tests on the new code, for each target that the start file has
+    lost      a kept test that passes in gold's file and not in the start file, with its outcome;
+              None if there is none
     """
 
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
@@ -35,6 +37,7 @@ class PreconditionResult:
 
     @property
     def holds(self) -> bool:
+        """True if the start state is as the task needs it."""
         return self.lost is None and all(outcome.is_broken for outcome in self.outcomes.values())
 
 
@@ -51,14 +54,19 @@ class _PreconditionEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreconditionChecker:
-    """Asked once for each task, however many predictions answer it, where there is a ledger."""
+    """A checker of start states; the ledger, if any, keeps the results of those that hold."""
 
     ledger: Ledger | None = None
 
     def check(self, context: TaskContext, passing: Collection[str] = ()) -> PreconditionResult:
-        """`passing` has the names of other tests of the file that pass with a patch; Transient."""
+        """Return whether the start state of a task is as required, from the ledger if known.
+
+        passing  names of other tests of the file that pass with a patch, which are not run
+
+        Raises: Transient if a test process does not start.
+        """
         if context.start is None:
-            return PreconditionResult()  # targets and siblings are absent
+            return PreconditionResult()  # without a start file there is nothing to run
         known = self._recall(context)
         if known is not None:
             return known
@@ -107,7 +115,10 @@ def _run_old_tests_on_new(context: TaskContext, start: bytes) -> PreconditionRes
 def _run_siblings_on_new(
     context: TaskContext, start: bytes, passing: Collection[str]
 ) -> PreconditionResult:
-    """Gold is asked only where a sibling does not pass, in a process that sees no submission."""
+    """Run the tests that the start file keeps.
+
+    Gold runs only if one of them does not pass, in a process that sees no submission.
+    """
     task, runner = context.assignment.task, context.make_runner()
     sibling_tests = draw_kept_tests(start, context.module, task.test_file, task.pair_id)
     lost = find_lost_test(

@@ -1,4 +1,4 @@
-"""One prediction, judged: the patch on the start state, its targets on new code and on old.
+"""The grading of one prediction: its targets run on new code and, for generation, on old code.
 
 Each target runs in a fresh process of its own, watched from outside (TestEvo-Bench, §4.2, A.2;
 docs/trust.md, "Submitted patches").
@@ -47,7 +47,7 @@ class BuildFailure(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskChecks:
-    """What is asked once for each task."""
+    """The checks that are made once for each task."""
 
     preconditions: PreconditionChecker = field(default_factory=PreconditionChecker)
     placebos: PlaceboRunner = field(default_factory=PlaceboRunner)
@@ -55,9 +55,9 @@ class TaskChecks:
 
 @dataclass(slots=True, kw_only=True)
 class _TargetGrading:
-    """A judgement under way.
+    """The state of one grading while it runs.
 
-    seconds  that all targets have in common
+    seconds  elapsed time that all targets share
     """
 
     context: TaskContext
@@ -73,15 +73,18 @@ class _TargetGrading:
 
     @property
     def assignment(self) -> Assignment:
+        """The task that is graded."""
         return self.context.assignment
 
 
 def grade_targets(
     context: TaskContext, patched: bytes, methods: Mapping[str, TestMethod], known: TaskChecks
 ) -> GradingResult:
-    """The targets of a patched file; Transient, NotBuilt.
+    """Grade the targets of a patched file.
 
-    methods  those that were submitted, by name
+    methods  the submitted targets by name
+
+    Raises: Transient if a test process does not start; BuildFailure if an end does not build.
     """
     run = _start_grading(context, patched, methods, known.preconditions)
     if isinstance(run, GradingResult):
@@ -121,7 +124,7 @@ def _start_grading(
     methods: Mapping[str, TestMethod],
     preconditions: PreconditionChecker,
 ) -> _TargetGrading | GradingResult:
-    """All that comes before the first target is run."""
+    """Do everything before the first target runs: builds, checks of the patch, the precondition."""
     began = time.monotonic()
     check_builds(context)
     cpu_seconds = context.built.old.cpu_seconds + context.built.new.cpu_seconds
@@ -161,8 +164,10 @@ def _run_targets_on_new(run: _TargetGrading) -> None:
 
 
 def _run_targets_on_old(run: _TargetGrading) -> list[str]:
-    """What passes on the new code, on the old; nothing if classes of the patch are in its place, which
-    are named."""
+    """Run the targets that pass on the new code on the old code.
+
+    If classes of the patch would replace production code, run nothing and return their names.
+    """
     passing = {n: m for n, m in run.methods.items() if passes(run.seen[n])}
     cells = compile_old_cells(run.context, run.patched, list(passing.values()))
     if cells is None:
@@ -176,7 +181,7 @@ def _run_targets_on_old(run: _TargetGrading) -> list[str]:
 
 
 def _recheck_target(run: _TargetGrading, name: str, placebos: PlaceboRunner) -> None:
-    """Whether a target does the same each time, and does not look at the text of the code."""
+    """Check that a target always behaves the same and does not depend on the text of the code."""
     context, method = run.context, run.methods[name]
     if _has_to_be_steady(context, run.seen[name]):
         run.seen[name] = _rerun_in_turns(
@@ -191,7 +196,7 @@ def _recheck_target(run: _TargetGrading, name: str, placebos: PlaceboRunner) -> 
 
 
 def _run_neighbours(run: _TargetGrading, ledger: Ledger | None) -> None:
-    """The other tests of the file."""
+    """Run the other tests of the file."""
     began = time.monotonic()
     run.others = check_neighbours(run.context, run.new_cell, ledger)
     run.cpu_seconds += run.others.cpu_seconds
@@ -201,8 +206,10 @@ def _run_neighbours(run: _TargetGrading, ledger: Ledger | None) -> None:
 def find_submitted_targets(
     assignment: Assignment, start: bytes | None, patched: bytes | None
 ) -> dict[str, TestMethod]:
-    """The targets that stand in a file, None if it was deleted; in one that our parser cannot read,
-    all may do."""
+    """Return the targets that a submitted file has, by name; none if it was deleted (None).
+
+    If the parser cannot read the whole file, all targets are assumed to be in it.
+    """
     if patched is None:
         return {}
     file = _parse_source(assignment, patched)
@@ -220,7 +227,10 @@ def _get_reading(assignment: Assignment) -> LanguageReading:
 
 
 def check_builds(context: TaskContext) -> None:
-    """NotBuilt; the old end has to be whole where something is run on it."""
+    """Check that the ends build: the new one and, for generation, the old one.
+
+    Raises: BuildFailure if one does not.
+    """
     ends = (context.built.old, context.built.new)
     for end in ends if context.assignment.is_generation else ends[1:]:
         trouble = end.find_trouble(context.module)
@@ -229,9 +239,10 @@ def check_builds(context: TaskContext) -> None:
 
 
 def find_code_shadows(context: TaskContext, cell: CompiledTests) -> list[str]:
-    """Classes of the patch by which tests would get to see other code than the cell's revision's.
+    """Return the classes of a patch that would hide production code from tests.
 
-    What that end's own test tree has of the kind, or gold, is the project's own way.
+    Such a class is allowed if the revision's own test tree or gold has it, since the project itself
+    then replaces that code.
     """
     shadowing_types = context.built.find_shadowing_classes(cell)
     if not shadowing_types:
@@ -248,17 +259,22 @@ def find_code_shadows(context: TaskContext, cell: CompiledTests) -> list[str]:
 
 
 def refuse_shadows(shadows: Sequence[str]) -> Refusal:
+    """Return the refusal of a patch whose classes would replace production code."""
     message = f'{shadows[0]} would stand in the place of production code'
     return Refusal(detail=Detail.PRODUCTION_CODE, message=message)
 
 
 def _fails_on_old(seen: TargetResult) -> bool:
-    """As chance could have it, or the look of the code: what the compiler says is the same each time."""
+    """Return whether a target ran on the old code and failed there.
+
+    Such a failure may be due to chance or to the text of the code. A compile error is not: it is
+    the same each time.
+    """
     return seen.old is not None and seen.old.outcome in _RUN_AND_BROKEN
 
 
 def _has_to_be_steady(context: TaskContext, seen: TargetResult) -> bool:
-    """Whether a failure of it on other code is to mean anything; else it has nothing to gain by it."""
+    """Return whether to re-run a target for flakiness: if a failure on other code will count."""
     return passes(seen) and (context.measured or _fails_on_old(seen))
 
 
@@ -269,17 +285,21 @@ def _rerun_in_turns(
     method: TestMethod,
     seen: TargetResult,
 ) -> TargetResult:
-    """The runs on both codes in turns: who goes by the time of day passes and fails for a while."""
+    """Alternate runs on the new and the old code, so that time-dependent tests are exposed.
+
+    Such a test passes for a while and then fails for a while.
+    """
     if old_cell is not None and _fails_on_old(seen):
         seen = rerun_passing(context, new_cell, method, seen, PASSES - 1)
         seen = rerun_failing(context, old_cell, method, seen)
     return rerun_passing(context, new_cell, method, seen)
 
 
-# Targets on the new code and on the old: what is run.
+# Runs of targets on the new code and on the old code.
 
 
 def passes(seen: TargetResult) -> bool:
+    """Return whether a target passes on the new code, untampered and without runs that disagree."""
     new = seen.new
     passes = new is not None and new.outcome is Outcome.PASS and new.tampered is None
     return passes and seen.unstable is None
@@ -292,7 +312,7 @@ def run_on_new(
     conditions: RunConditions,
     seen: TargetResult,
 ) -> TargetResult:
-    """One run that is watched and, if it passes, one that is not."""
+    """Run a target once under observation and, if it passes, once without."""
     began = time.monotonic()
     verdict, batch = run_alone(context.built, cell, method, conditions)
     seen = replace(
@@ -313,6 +333,7 @@ def run_on_old(
     methods: Mapping[str, TestMethod],
     seen: dict[str, TargetResult],
 ) -> None:
+    """Run targets on the old code, and put the results into `seen`."""
     for name, method in methods.items():
         began = time.monotonic()
         verdict, used = _run_one_on_old(context, cells, method)
@@ -329,7 +350,10 @@ def run_on_old(
 def _run_one_on_old(
     context: TaskContext, cells: OldCells, method: TestMethod
 ) -> tuple[Verdict, float]:
-    """With the CPU seconds."""
+    """Return the verdict of a target on the old code, with the CPU seconds.
+
+    If it is broken both with and without added helpers, the verdict without them counts.
+    """
     verdict, batch = run_alone(context.built, cells.alone, method, context.conditions)
     if cells.helped is None or not verdict.outcome.is_broken:
         return verdict, batch.cpu_seconds

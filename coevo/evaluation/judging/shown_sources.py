@@ -1,8 +1,8 @@
-"""Which main sources lie beside submitted tests: none, so that none can be about their text.
+"""The main sources beside submitted tests: normally none, so that no test can read them.
 
-Where gold itself fails without the sources, all cells of the task have the same text, that of the new
-revision, whatever their code or its edits are. Mining asked gold; of a snapshot of before, which does
-not say, it is asked here.
+If gold itself fails without the sources, all cells of the task get the same text, that of the new
+revision, whatever code or edits they run on. The miner has tested that with gold. For older
+snapshots, which do not say it, it is tested here.
 """
 
 from __future__ import annotations
@@ -24,11 +24,17 @@ class _SourceNeed:
 
 
 def choose_shown_sources(context: TaskContext, ledger: Ledger | None) -> tuple[MainSources, float]:
-    """The sources for all cells of a task, and the CPU seconds that it took to find out; Transient."""
+    """Return the sources for all cells of a task, and the CPU seconds that the decision took.
+
+    Raises: Transient if a test process does not start.
+    """
     needed, runner = context.assignment.task.reads_sources, context.make_runner()
 
     def check_gold() -> _SourceNeed:
-        """Of gold, in a cell that no submission sees; both ends were built."""
+        """Return whether gold needs the sources.
+
+        It runs in a cell that no submission sees; both ends are built.
+        """
         methods = {target.name: target.method for target in context.assignment.targets}
         return _SourceNeed(needed=reads_sources(runner, context.compile_gold_cell(runner), methods))
 

@@ -1,4 +1,4 @@
-"""The other test files of a start state: what a snapshot says of siblings, applied to a clone."""
+"""The other test files of a start state, made by a snapshot's sibling patch from a clone."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from coevo.starts.isolated_cells import Files
 def restore_sibling_files(
     repository: Repository, new_rev: str, own: str, siblings: Iterable[SiblingTargets], patch: str
 ) -> Files:
-    """What is other than at new beside a task's own file; ValueError where the patch does not fit.
+    """Return the files, except the task's own, that differ in the start state from new.
 
-    Only files are touched that the siblings name. Snapshots of a schema before 1.2 have none.
+    Only files that the siblings name are touched. Snapshots of a schema before 1.2 have none.
+
+    Raises: ValueError if the patch does not fit.
     """
     paths = {
         sibling.test_file for sibling in siblings if sibling.undone is not SiblingState.STAYS

@@ -1,7 +1,8 @@
-"""Start states as commits: everything at new with the start file in, and no way to anything else.
+"""Start states as commits: everything at the new revision with the start file, and nothing else.
 
-Gold stands in the new revision's tree, so that is never built nor laid out: what is built is a
-commit of a repository of our own, which borrows a clone's objects and is never mounted.
+The tree of the new revision contains gold, so it is never built or checked out. Instead, a commit
+in a repository of coevo's own is built. That repository borrows the objects of a clone and is never
+mounted into a sandbox.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ _PLAIN_FILE = '100644'
 
 
 class StartStateLost(ValueError):
-    """The start file cannot be made of what the snapshot and the clone say."""
+    """The start file cannot be made from the snapshot and the clone."""
 
 
 def restore_start_file(repository: Repository, task: TaskRow) -> bytes | None:
-    """The test file at the start, None if it is absent: gold's patch undone, and its checksum."""
+    """Return the test file of the start state (None if absent) by undoing gold's patch.
+
+    Raises: StartStateLost if that fails or the checksum differs.
+    """
     new = load_content(repository, task.new_rev, task.test_file)
     try:
         start = undo_patch(task.test_patch, task.test_file, new)
@@ -40,7 +44,10 @@ def restore_start_file(repository: Repository, task: TaskRow) -> bytes | None:
 
 
 def collect_start_files(repository: Repository, task: TaskRow, start: bytes | None) -> Files:
-    """All test files that are not as at new; the task's own file is `start`."""
+    """Return all test files that differ from the new revision; the task's own file is `start`.
+
+    Raises: StartStateLost if the siblings cannot be undone.
+    """
     siblings, patch = task.siblings or (), task.sibling_patch or ''
     try:
         others = restore_sibling_files(repository, task.new_rev, task.test_file, siblings, patch)
@@ -53,7 +60,7 @@ class StartStates:
     """A bare repository with a root commit for each start state; for one thread at a time."""
 
     def __init__(self, source: Repository, folder: Path) -> None:
-        """`folder` does not exist yet."""
+        """Create the repository below `folder`, borrowing the objects of `source`."""
         self.source = source
         git_dir = folder / 'start.git'
         run_git(git_dir, 'init', '--quiet', '--bare', '--template=', str(git_dir))
@@ -63,9 +70,9 @@ class StartStates:
         self.repository = Repository(git_dir)
 
     def commit(self, task: TaskRow, start: bytes | None) -> str:
-        """The start state of a task as a commit without parents, dated as its new revision.
+        """Return the start state of a task as a commit without parents, dated like the new one.
 
-        StartStateLost where its siblings cannot be undone.
+        Raises: StartStateLost if its siblings cannot be undone.
         """
         ref = f'refs/start/{task.task_id}'
         stream = b''.join(self._make_import_stream(ref, task, start))
@@ -91,9 +98,9 @@ class StartStates:
 
 
 def create_fresh_repository(repository: Repository, rev: str, folder: Path) -> None:
-    """A commit checked out as a repository that has nothing else: no history, ref, tag or reflog.
+    """Check a commit out as a repository that has nothing else: no history, no other refs.
 
-    folder  does not exist yet; nothing untrusted may have run where it will be
+    folder  a folder that does not exist yet, at a place where nothing untrusted may have run
     """
     repository.materialise(rev, folder)
     objects = repository.run_command('rev-list', '--objects', '--no-object-names', rev)

@@ -1,8 +1,8 @@
-"""Whether a submitted test does the same each time, under the conditions of old code and of edits.
+"""Re-runs of submitted tests to find those that do not always do the same.
 
-One run is watched by a debugger's agent, which a test can notice: it proves that a pass was no
-forgery. All others are not watched, those on old code, with mutants and with changes undone, and so
-are the runs on the code as it is that they are compared with.
+One run is watched by a debugger's agent, which proves that a pass is not forged. A test can notice
+that agent. So all other runs are not watched: those on the old code, with mutants and with undone
+changes, and also the runs on the unedited code that these are compared with.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import describe_verdict
 
-# Without an observer, before anything is concluded of a failure on other code.
+# How often a test must pass unobserved before a failure on other code means anything.
 PASSES = 3
 
 
@@ -29,7 +29,7 @@ def rerun_passing(
     seen: TargetResult,
     passes: int = PASSES,
 ) -> TargetResult:
-    """The target run on the new code, unobserved, until it has passed so often in all."""
+    """Run a target on the new code, unobserved, until it has `passes` passes or fails."""
     while seen.passes < passes and seen.unstable is None:
         began = time.monotonic()
         verdict, batch = run_alone(context.built, cell, method, context.conditions)
@@ -50,7 +50,7 @@ def rerun_passing(
 def rerun_failing(
     context: TaskContext, cell: CompiledTests, method: TestMethod, seen: TargetResult
 ) -> TargetResult:
-    """A target that was run on the old code and failed, run there again."""
+    """Run a target that failed on the old code there once more."""
     assert seen.old is not None, 'it was run on old code'
     if seen.unstable is not None:
         return seen
@@ -74,9 +74,10 @@ def rerun_failing_edit(
     edit: tuple[str, bytes | None],
     seen: TargetResult,
 ) -> TargetResult:
-    """A target that ran and failed with an edit of the code, and has passed since, run with it again.
+    """Run a target again with an edit of the code with which it ran and failed.
 
-    Who goes by the time of day fails for a while, then passes for a while.
+    In between it has passed. So a test that depends on the time, which fails for a while and then
+    passes for a while, is exposed.
     """
     began = time.monotonic()
     new = context.pair.new.rev

@@ -1,4 +1,4 @@
-"""What is judged of a submission, and where."""
+"""The tasks and submissions that are graded, with the builds and repositories they run in."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from coevo.starts.isolated_cells import Files, IsolatedCellRunner
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradingCase:
-    """What is to be run: the start state as a commit, and the patched file, None if deleted.
+    """A submission to run: the start state as a commit, and the patched file (None if deleted).
 
-    tests_rev  of a suite, a commit with the patched file, which is read and never laid out
-    refusal    of maintenance, why what was handed in leaves the file as it is
+    tests_rev  for suites, a commit with the patched file, which is read and never checked out
+    refusal    for maintenance, why the submission leaves the file as it is; None if it is accepted
     """
 
     attempt: TaskAttempt
@@ -33,12 +33,12 @@ class GradingCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskContext:
-    """A task at its start state, and where it is run.
+    """A task in its start state, and where it is run.
 
     built       see `SubmissionContext`
-    source      the repository of the task, with the revisions that it names
-    conditions  of every run but for what is observed
-    measured    whether what passes is run on edited code, too
+    source      the repository of the task, with the revisions that the task names
+    conditions  the conditions of every run, except for observation
+    measured    whether passing tests are also run on edited code
     """
 
     assignment: Assignment
@@ -51,10 +51,12 @@ class TaskContext:
 
     @property
     def pair(self) -> Pair:
+        """The pair of the built revisions."""
         return self.built.pair
 
     @property
     def module(self) -> str:
+        """The module of the task's test file."""
         return self.assignment.task.module
 
     @property
@@ -64,12 +66,16 @@ class TaskContext:
         return load_content(self.source, task.new_rev, task.test_file)
 
     def compile(self, rev: str, files: Files, code: Files = ()) -> CompiledTests:
-        """The module's tests of one end with some files, on its own code with others."""
+        """Compile the module's tests of one end on its own code, after edits of both.
+
+        files  edits of the test tree
+        code   edits of the code
+        """
         edits = CellEdits(tests=files, code=code)
         return self.built.compile(rev, rev, self.module, edits=edits)
 
     def make_runner(self, conditions: RunConditions | None = None) -> IsolatedCellRunner:
-        """Where other cells of the task are run; under the context's conditions if none are given."""
+        """Return a runner for other cells of the task, by default under its own conditions."""
         return IsolatedCellRunner(
             built=self.built,
             repository=self.repository,
@@ -77,14 +83,14 @@ class TaskContext:
         )
 
     def compile_start_cell(self, runner: IsolatedCellRunner) -> CompiledTests:
-        """The start state on the new code."""
+        """Compile the start state on the new code."""
         new = self.pair.new.rev
         compiled = self.built.compile(new, new, self.module, methods=())
         runner.cpu_seconds += compiled.cpu_seconds
         return compiled
 
     def compile_gold_cell(self, runner: IsolatedCellRunner) -> CompiledTests:
-        """Gold in the start state on the new code."""
+        """Compile gold in the start state on the new code."""
         new = self.pair.new.rev
         gold = ((self.assignment.task.test_file, self.gold),)
         return runner.compile(new, new, self.module, gold)
@@ -92,17 +98,18 @@ class TaskContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionContext:
-    """A task with a patch applied, both ends built, its tests judged.
+    """A graded task with a patch applied and both ends built.
 
-    built       its new end is the *start state* as a commit of its own (gold stands nowhere), its
-                old end is the task's
-    repository  holds these commits, and the history of the task's repository (of a clone as shallow
-                as may be) behind them, which is never laid out
-    patched     the test file with the patch, to be laid over the start state:
-                `built.compile(new, new, module, edits=Edits(tests=context.files))`
-    methods     by `test_method` of results: the targets as they were submitted
-    conditions  those of its verdicts on the new code: override, limits, observed
-    slowest     by the same names, CPU seconds of the slowest run of those that passed three times
+    built       its new end is the *start state* as a commit of its own, which contains no gold; its
+                old end is the task's old revision
+    repository  has these commits and, behind them, the history of the task's repository (a clone
+                that may be as shallow as possible), which is never checked out
+    patched     the test file with the patch; to put it over the start state, compile with the edits
+                `CellEdits(tests=context.files)`
+    methods     the targets as they were submitted, by `test_method` of results
+    conditions  those of the verdicts on the new code: override, limits, observed
+    slowest     CPU seconds of the slowest run of the targets that passed three times, by the same
+                names
     """
 
     assignment: Assignment
@@ -115,9 +122,10 @@ class SubmissionContext:
 
     @property
     def pair(self) -> Pair:
+        """The pair of the built revisions."""
         return self.built.pair
 
     @property
     def files(self) -> tuple[tuple[str, bytes | None], ...]:
-        """The edit of the tests' tree that puts the submitted file in."""
+        """The edit of the test tree that puts the submitted file in."""
         return ((self.assignment.task.test_file, self.patched),)

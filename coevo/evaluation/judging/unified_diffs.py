@@ -1,7 +1,7 @@
-"""A unified diff as the files that it says it changes, before anything believes it.
+"""A parser of unified diffs into the files that they claim to change, without trusting them.
 
-Nothing is applied here. Hunks are told from headers by their counts, so that no line of a file is
-taken for a header.
+Nothing is applied here. The line counts in the head of a hunk say where the hunk ends, so that no
+line of a file is mistaken for a header.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from coevo.git.patches import quote_path
 
-# A file of more lines than that is refused for its size.
+# Nine digits are enough: a file with more lines is refused for its size.
 _HUNK = re.compile(rb'@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@')
 _MODES = re.compile(rb'(?:old mode|new mode|new file mode|deleted file mode) (\d{6})\r?')
 _INDEX = re.compile(rb'index [0-9a-f]+\.\.[0-9a-f]+(?: (\d{6}))?\r?')
@@ -34,18 +34,19 @@ NOTHING = b'/dev/null'
 
 
 class MalformedDiff(ValueError):
-    """It is no unified diff, or not a whole one."""
+    """The text is no unified diff, or not a complete one."""
 
 
 @dataclass(slots=True, kw_only=True)
 class DiffSection:
-    """What a diff says of one file; names without `a/` and `b/`, None where it gives none.
+    """A diff's statements about one file; names lack `a/` and `b/` and may be None.
 
-    title   what stands behind `diff --git`, None where there is no such line
+    title   the text after `diff --git`; None if there is no such line
     modes   every file mode that is named
-    moves   whether it says that the file was renamed or copied
-    hunks   as they stand
-    binary  the lines of a `GIT binary patch`, its index line first; empty where content is not said
+    moves   whether the diff says that the file was renamed or copied
+    hunks   the hunks, unchanged
+    binary  the lines of a `GIT binary patch`; empty if the diff gives no content; None for a text
+            file
     """
 
     title: bytes | None = None
@@ -62,10 +63,11 @@ class DiffSection:
 
     @property
     def has_name_lines(self) -> bool:
+        """True if the section has `---` and `+++` lines."""
         return self.old is not None
 
     def is_about(self, path: str) -> bool:
-        """Whether it names that file and no other."""
+        """Return whether the section names that file and no other."""
         raw = path.encode('utf-8', 'surrogateescape')
         if self.has_name_lines:
             names = {self.old, self.new} - {NOTHING}
@@ -74,14 +76,17 @@ class DiffSection:
         return (self.title or b'').rstrip(b'\r') in (b'a/%b b/%b' % (raw, raw), in_quotes.encode())
 
     def format_name(self) -> str:
-        """What a person is told of it."""
+        """Return the name of the file for messages."""
         known = [name for name in (self.old, self.new) if name not in (None, NOTHING)]
         shown = known[-1] if known else (self.title or b'?')
         return (shown or b'?').decode('utf-8', 'replace').removeprefix('b/')
 
 
 def parse_sections(patch: bytes) -> tuple[DiffSection, ...]:
-    """The files of a diff; what stands before, between and behind them is not looked at."""
+    """Return the sections of a diff; text before, between and after them is ignored.
+
+    Raises: MalformedDiff if a hunk is damaged.
+    """
     return tuple(_DiffReader(patch).load_sections())
 
 
@@ -92,6 +97,7 @@ class _DiffReader:
         self._open: DiffSection | None = None
 
     def load_sections(self) -> Iterator[DiffSection]:
+        """Yield the sections of the diff in order."""
         while self._at < len(self._lines):
             line = self._lines[self._at]
             if line.startswith(b'diff --git '):
@@ -142,7 +148,10 @@ class _DiffReader:
             section.binary = section.binary or b''
 
     def _parse_hunk(self, head: bytes) -> bytes:
-        """A hunk to its last line, which its head counts; Malformed where it ends before."""
+        """Return a hunk up to its last line, as counted by its head.
+
+        Raises: MalformedDiff if the hunk is shorter or longer than its head says.
+        """
         counts = _HUNK.match(head)
         if counts is None:
             raise MalformedDiff(f'line {self._at + 1} is no head of a hunk')
@@ -167,7 +176,7 @@ class _DiffReader:
 
 
 def _parse_name(text: bytes) -> bytes:
-    """A file's name as a `---` or `+++` line has it, perhaps quoted, perhaps with a time behind it."""
+    """Return the file name in a `---` or `+++` line, which may be quoted or followed by a time."""
     text = text.rstrip(b'\r')
     if text.startswith(b'"'):
         return _ESCAPE.sub(_unescape, text[1 : text.rindex(b'"')] if text.count(b'"') > 1 else text)
@@ -175,6 +184,6 @@ def _parse_name(text: bytes) -> bytes:
 
 
 def _unescape(found: re.Match[bytes]) -> bytes:
-    """What an escape of Git's stands for; what is none stays as it is."""
+    """Return the byte that a Git escape means; an unknown escape stays as it is."""
     code = found[1]
     return bytes([int(code, 8) & 0xFF]) if len(code) > 1 else _LETTERS.get(code, found[0])

@@ -1,1 +1,1 @@
-"""What a submitted test that passes is worth beside gold (TestEvo-Bench, A.4 to A.6)."""
+"""Adequacy of submitted tests that pass, measured beside gold (TestEvo-Bench, A.4 to A.6)."""

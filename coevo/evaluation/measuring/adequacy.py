@@ -1,4 +1,15 @@
-"""What submitted tests that pass on the new code are worth, gold's numbers beside theirs."""
+"""The adequacy of submitted tests that pass on the new code, with gold's figures beside it.
+
+Which released mutants and undone changes a submitted test notices is counted beside gold's figures.
+A test runs as gold did, in a fresh process each time: with each mutant, after it has passed three
+times on unedited code. Only what was run for gold counts, so that both have one denominator
+(TestEvo-Bench, A.5).
+
+These runs are not observed. A submitted test gains by failing here, which needs no forgery; a
+forged pass only means that a mutant survives. Tests that fail merely because the code was edited
+are found by placebos (`coevo.evaluation.judging.placebos`), one for each declaration in which a
+test notices a mutant or an undone change.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +42,11 @@ Row = TypeVar('Row', MutantRow, ReversalRow)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetMeasures:
-    """What a target is worth.
+    """The measurements of one target.
 
-    noticed   the changed declarations that it failed for
+    noticed   the changed declarations in which it notices a mutant or an undone change
     failing   an edit with which it ran and failed
-    unstable  whether it failed and passed with the same change undone
+    unstable  whether it both failed and passed with the same change undone
     """
 
     adequacy: Adequacy
@@ -47,12 +58,13 @@ class TargetMeasures:
 def measure_targets(
     context: SubmissionContext, gold: Gold, kept: Path | None = None
 ) -> dict[str, TargetMeasures]:
-    """By name, what these targets of a submission are worth; all of them passed on the new code.
+    """Return, by name, the measurements of submitted targets that all pass on the new code.
 
-    Gold's part is what the snapshot has, and only what was measured of gold is measured again.
-    Transient where test processes do not start.
+    Gold's figures come from the snapshot, and only what was measured of gold is measured here.
 
-    kept  folder for what is the same for all submissions to a task; None: it is found out anew
+    kept  folder that keeps what is the same for all submissions to a task; None: measured anew
+
+    Raises: Transient if test processes do not start.
     """
     runner = _make_runner(context)
     tests = [_make_submitted_test(context, name, gold_method) for name, gold_method in gold.items()]
@@ -93,7 +105,7 @@ def measure_targets(
 
 
 def _make_runner(context: SubmissionContext) -> EditedCellRunner:
-    """The submitted file in the tree of the new revision, on its code."""
+    """Return a runner with the submitted file in the tree of the new revision, on its code."""
     return EditedCellRunner(
         built=context.built,
         repository=context.repository,
@@ -105,7 +117,7 @@ def _make_runner(context: SubmissionContext) -> EditedCellRunner:
 
 
 def _make_submitted_test(context: SubmissionContext, name: str, gold: GoldMethod) -> GoldTest:
-    """A submitted test under its target's name, with the dependencies of gold."""
+    """Return a submitted test under its target's name, with the dependencies of gold."""
     return GoldTest(
         method_id=name, method=context.methods[name], dependencies=gold.row.dependencies
     )
@@ -114,9 +126,10 @@ def _make_submitted_test(context: SubmissionContext, name: str, gold: GoldMethod
 def _find_oracle_mutants(
     context: SubmissionContext, runner: EditedCellRunner, gold: Gold, kept: Path | None
 ) -> dict[str, MutantSet]:
-    """What updates have to kill, by name; tests of other tracks have no old self that passed.
+    """Return, by name, the mutants that updates should kill; none for other tracks.
 
-    Released mutants need no tool. These do, and where it is not installed they are not known.
+    Tests of other tracks have no old version that passed. Unlike released mutants, these mutants
+    need a mutation tool. If it is not installed, they are unknown.
     """
     tool = get_measures(context.pair.language).mutation
     is_update = context.assignment.task.track is Track.UPDATE
@@ -137,7 +150,7 @@ def _run_all_mutants(
     oracles: Mapping[str, MutantSet],
     slowest: Mapping[str, float],
 ) -> tuple[MutantRow, ...]:
-    """Those that were released and those that the old test kills, in one go."""
+    """Run the tests with the released mutants and those that the old test kills, all at once."""
     sets = {
         name: join_sets([select_released_mutants(gold_method), oracles[name]])
         for name, gold_method in gold.items()
@@ -156,7 +169,7 @@ def _run_undone_changes(
 
 
 def _find_smells(context: SubmissionContext, name: str) -> tuple[str, ...]:
-    """None of a method that another file declares: the patch has changed nothing of it."""
+    """Return the smells of a submitted test; none if another file, out of reach, declares it."""
     method, pair = context.methods[name], context.pair
     smells = get_measures(pair.language).smells
     if smells is None:
@@ -174,23 +187,13 @@ def _select_rows(name: str, rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.method_id == name]
 
 
-# Which released mutants and undone changes a submitted test notices, counted beside gold's.
-#
-# A test is run as gold was, in a fresh process each time: with each mutant, after it has passed
-# three times as it stands. Only what was run for gold counts, so that both have one denominator
-# (TestEvo-Bench, A.5).
-#
-# Who submits a test gains by failing here, which needs no forgery; a pass that is forged is a
-# mutant that lives. So these runs are not observed. Who fails for the edit's sake alone is found
-# out by edits of no effect (`coevo.evaluation.judging.placebos`), one for each declaration in
-# which it gained so.
-
+# File, start line, kind of change and declaration of a part of the change.
 Change = tuple[str, int, str, str]
 Key = TypeVar('Key')
 
 
 def select_released_mutants(gold: GoldMethod) -> MutantSet:
-    """The mutants of a method that gold was run against; none where gold did not pass by itself."""
+    """Return the mutants that a gold test was run with; none if gold did not pass by itself."""
     return MutantSet(
         mutants=tuple(
             DrawnMutant(
@@ -206,19 +209,22 @@ def select_released_mutants(gold: GoldMethod) -> MutantSet:
 
 
 def count_mutant_kills(gold: GoldMethod, pred: Iterable[MutantRow]) -> Detections | None:
-    """None where there is no measurement: gold has none, or the test did not pass three times."""
+    """Count the mutants that both tests were run with.
+
+    None if there is no measurement: gold has none, or the submitted test did not pass three times.
+    """
     return _count_detections(_map_mutant_outcomes(gold.mutants), _map_mutant_outcomes(pred))
 
 
 def count_noticed_undos(gold: GoldMethod, pred: Iterable[ReversalRow]) -> Detections | None:
-    """Of what compiles when it is undone; None where gold was not asked about any such."""
+    """Count the undone changes that compile; None if gold was not run with any such change."""
     return _count_detections(_map_undone_outcomes(gold.reversals), _map_undone_outcomes(pred))
 
 
 def _count_detections(
     gold: Mapping[Key, Outcome], pred: Mapping[Key, Outcome]
 ) -> Detections | None:
-    """Of what gold was run with; None where the test was run with nothing of it."""
+    """Count among the edits that gold was run with; None if the test was run with none of them."""
     own = {key: outcome for key, outcome in pred.items() if key in gold}
     if not own:
         return None
@@ -241,12 +247,12 @@ def _is_noticed(outcome: Outcome) -> bool:
 
 
 def list_undoable_changes(gold: GoldMethod) -> frozenset[Change]:
-    """What gold was run without."""
+    """Return the changes that gold was run without."""
     return frozenset(_map_undone_outcomes(gold.reversals))
 
 
 def _map_undone_outcomes(rows: Iterable[ReversalRow]) -> dict[Change, Outcome]:
-    """What a test did with each change undone that could be."""
+    """Return the outcome of a test with each change that could be undone."""
     return {
         _make_change_key(row): row.outcome
         for row in rows
@@ -268,7 +274,7 @@ def find_noticed_dependencies(
     mutants: Iterable[MutantRow],
     reversals: Iterable[ReversalRow],
 ) -> tuple[Dependency, ...]:
-    """The changed declarations of which a mutant was killed, or a part was missed when undone."""
+    """Return the changed declarations with a killed mutant or a noticed undone part."""
     killed = {(row.file, row.line) for row in mutants if row.killed}
     undone = {
         row[:2] for row, outcome in _map_undone_outcomes(reversals).items() if _is_noticed(outcome)
@@ -286,8 +292,10 @@ def find_failing_edit(
     mutants: Iterable[MutantRow],
     reversals: Iterable[ReversalRow],
 ) -> Edit | None:
-    """An edit with which a test ran and did not pass; None where there is none, or the compiler
-    alone said so, which says the same each time."""
+    """Return an edit with which a test ran and did not pass; None if there is none.
+
+    Compile errors do not count, since the compiler says the same each time.
+    """
     failed = {_make_change_key(row) for row in reversals if row.outcome in RUN_AND_BROKEN}
     for dependency in dependencies if failed else ():
         for part in list_undoable_parts(runner.repository, runner.pair, dependency):

@@ -1,7 +1,7 @@
-"""What submitted tests execute of their changed dependencies, and cover of the task's (TestEvo-Bench, A.4).
+"""The changed dependencies that submitted tests execute, and coverage (TestEvo-Bench, A.4).
 
-Counted is what was recorded in the process of the test, which could write it itself, as far as an observer
-outside of the process saw the same lines reached.
+The coverage is recorded inside the test's process, which could forge it. So only lines count that
+an observer outside of the process saw executed, too.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from coevo.model.task_rows import TaskRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionMeasures:
-    """What is not known is None.
+    """The execution measures of a test; None means unknown.
 
-    executes_delta     also None where no changed dependency stands at new, so that none can be executed
-    reaches_assertion  also None where the language offers no assertions
-    coverage           of the dependencies of the task, by the list that it goes by
+    executes_delta     also None if no changed dependency exists at the new revision, so that none
+                       can be executed
+    reaches_assertion  also None if the language offers no assertions
+    coverage           of the dependencies of the task, by the dependency list that the task uses
     """
 
     executes_delta: bool | None = None
@@ -46,8 +47,11 @@ class ExecutionMeasures:
 def measure_execution(
     context: SubmissionContext, runner: EditedCellRunner, tests: Sequence[GoldTest]
 ) -> dict[str, ExecutionMeasures]:
-    """By method id; of a method that is not seen to pass nothing is known, nor of any where nobody
-    outside of the process can see what it executes."""
+    """Return the execution measures by method id.
+
+    All are None for a method whose pass the observer did not confirm, and for every method if the
+    language offers no traces or no observer.
+    """
     if not all(
         offers_capability(context.pair.language, capability)
         for capability in (Capability.TRACE, Capability.WATCH)
@@ -89,6 +93,7 @@ def _measure_test(
     )
 
     def mark_executed(dependencies: Sequence[Dependency]) -> list[Dependency]:
+        """Return the dependencies, as executed only if the observer agrees with the trace."""
         executed = mark_executed_at_new(context.repository, context.pair, dependencies, trace)
         return [
             replace(dependency, executed_new=_was_executed(dependency, by_file))
@@ -107,7 +112,7 @@ def _measure_test(
 
 
 def list_task_dependencies(task: TaskRow) -> tuple[Dependency, ...]:
-    """The dependencies of which coverage is told."""
+    """Return the dependencies of which coverage is reported."""
     return select_dependencies(task.dependencies, task.dependency_list)
 
 
@@ -117,7 +122,7 @@ def _trace_test(
     test: GoldTest,
     watched: Lines,
 ) -> Trace | None:
-    """Of a process of its own."""
+    """Return the trace of a test in a process of its own; None if its pass was not confirmed."""
     compiled = runner.compile(test.method.module)
     files = _list_files(
         context, (*test.dependencies, *list_task_dependencies(context.assignment.task))
@@ -133,7 +138,7 @@ def _trace_test(
 def mark_unseen_lines(
     lines: Sequence[CoveredLine], reached: frozenset[int]
 ) -> tuple[CoveredLine, ...]:
-    """Lines as nobody has executed them where the observer has seen nobody do so."""
+    """Return the lines, marked as not executed unless the observer saw them reached."""
     return tuple(
         line
         if line.line in reached
@@ -149,7 +154,7 @@ def mark_unseen_lines(
 
 
 def _was_executed(one: Dependency, reached: Mapping[str, frozenset[int]]) -> bool | None:
-    """Whether a dependency was executed, by the trace and the observer alike."""
+    """Return whether a dependency was executed, according to both the trace and the observer."""
     if not one.executed_new or one.file not in reached:
         return one.executed_new
     lines = reached[one.file]
@@ -194,14 +199,15 @@ def _list_files(context: SubmissionContext, dependencies: Sequence[Dependency]) 
     )
 
 
-# Where the assertions of a submitted test file and of its helpers stand.
-
-
 def find_oracle_lines(
     repository: Repository, language: str, rev: str, path: str, content: bytes
 ) -> Lines | None:
-    """The lines of all that may fail a test in a test file, and in files of the tree that it names,
-    also through each other; None where the language offers no assertions."""
+    """Return all lines that can fail a test, in a test file and the files that it names.
+
+    Files named by such files are included.
+
+    None if the language offers no assertions.
+    """
     assertions, text = get_measures(language).assertions, get_reading(language)
     if assertions is None:
         return None
@@ -222,7 +228,10 @@ def find_oracle_lines(
 def _index_files_by_name(
     text: LanguageReading, repository: Repository, rev: str
 ) -> Mapping[str, list[str]]:
-    """Files of the language by what others call them, but for main sources, which cannot assert."""
+    """Return the paths of files by the names that others use for them.
+
+    Main sources are left out, since they cannot assert.
+    """
     paths_by_name: dict[str, list[str]] = {}
     tree = text.open_tree(repository, rev)
     for path in tree.entries:

@@ -1,4 +1,4 @@
-"""What a snapshot says of a task's gold tests: their mutants and reversals beside their rows."""
+"""The gold tests of a task, with their mutants and undone changes, as a snapshot has them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = TypeVar('Row', MutantRow, ReversalRow)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldMethod:
-    """A target of a task; `mutants` and `reversals` are empty where none could be made."""
+    """The gold test of a target; `mutants` and `reversals` are empty if none could be made."""
 
     target: Target
     mutants: tuple[MutantRow, ...] = ()
@@ -28,11 +28,15 @@ class GoldMethod:
 
     @property
     def row(self) -> MethodRow:
+        """The row of the gold test in the snapshot."""
         return self.target.row
 
 
 def load_gold_methods(snapshot: OpenedSnapshots, assignment: Assignment) -> dict[str, GoldMethod]:
-    """By the targets' names; safe from several threads. Transient where they cannot be read."""
+    """Return the gold tests by the targets' names; safe from several threads.
+
+    Raises: Transient if they cannot be read.
+    """
     mutants = _query_rows(snapshot, 'mutants', MutantRow, assignment)
     reversals = _query_rows(snapshot, 'reversals', ReversalRow, assignment)
     return {
@@ -52,12 +56,12 @@ def _select_rows(target: Target, rows: Sequence[Row]) -> tuple[Row, ...]:
 def _query_rows(
     snapshot: OpenedSnapshots, table: str, record: type[Row], assignment: Assignment
 ) -> tuple[Row, ...]:
-    """Those of the task's own pair and walk, sorted."""
+    """Return the rows of the task's own pair and walk, sorted."""
     task = assignment.task
     sql = f'SELECT * FROM {snapshot.rows[table]} WHERE pair_id = ? AND walk = ? ORDER BY ALL'
     try:
-        with snapshot.connection.cursor() as own:  # a connection is of one thread
+        with snapshot.connection.cursor() as own:  # a connection belongs to one thread
             arrow_table = own.sql(sql, params=[task.pair_id, str(task.walk)]).to_arrow_table()
-    except duckdb.Error as error:  # of a snapshot that was verified: the way there is broken
+    except duckdb.Error as error:  # the snapshot was verified, so the connection to it has failed
         raise Transient(f"gold's {table} cannot be read: {summarise_error(error)}") from None
     return codec.decode_table(record, arrow_table)

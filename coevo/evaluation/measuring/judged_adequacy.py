@@ -1,4 +1,4 @@
-"""The adequacy of what was judged: of those targets that pass on the new code, and of no other."""
+"""The adequacy of graded targets, as far as they pass on the new code."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from coevo.snapshots.snapshot import OpenedSnapshots
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdequacySettings:
-    """What adequacy is measured with.
+    """The settings for measuring adequacy.
 
-    snapshot  of which gold's mutants and reversals are read
-    kept      see `coevo.evaluation.measuring.adequacy.measure_targets`
-    pit       whether PIT is asked, too; see `coevo.evaluation.measuring.pit`
-    kept_pit  where its answers are kept
+    snapshot       the snapshot with gold's mutants and reversals
+    oracle_folder  the `kept` of `coevo.evaluation.measuring.adequacy.measure_targets`
+    pit            whether PIT runs, too; see `coevo.evaluation.measuring.pit`
+    kept_pit       the folder that keeps PIT's answers
     """
 
     snapshot: OpenedSnapshots
@@ -41,9 +41,12 @@ def add_adequacy(
     patched: bytes,
     placebos: PlaceboRunner,
 ) -> GradingResult:
-    """The judgement with what its passing targets are worth; Transient.
+    """Return the grading result with the adequacy of its passing targets.
 
-    Who turns out to see that code was edited is worth nothing, and did not pass.
+    A target that turns out to notice mere edits of the code, or to be unstable, no longer passes
+    and gets no adequacy.
+
+    Raises: Transient if test processes do not start.
     """
     track = task_context.assignment.task.track
     passing = [
@@ -95,7 +98,7 @@ def _run_target_placebos(
     name: str,
     measured: TargetMeasures,
 ) -> TargetResult:
-    """Each declaration for itself: a test may look at one alone."""
+    """Run a target with placebos in each declaration by itself, since it may look at one alone."""
     seen = judgement.seen[name]
     conditions = replace(task_context.conditions, sources=judgement.sources)
     task_context = replace(task_context, conditions=conditions)

@@ -1,7 +1,7 @@
-"""What of the old test's oracle an update keeps: mutants of lines that the pair left as they were.
+"""The part of the old test's oracle that an update keeps, by mutants of unchanged lines.
 
-A mutant of such a line is one of the old code and of the new code alike. Those that the old test kills
-on the old code are what it was good for beside the change; an update should still kill them.
+A mutant of an unchanged line is a mutant of both the old and the new code. If the old test kills it
+on the old code, the updated test should still kill it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from coevo.model.records import TestMethod, compute_short_hash
 from coevo.model.words import Outcome
 from coevo.storage import durable
 
-# Of each old test, the first of a random order: a count, so that no machine's speed decides.
+# The most mutants for each old test, the first in a random order. The limit is a number, not a
+# time, so that the speed of the machine does not matter.
 MOST_MUTANTS = 100
 
 _NO_VERDICT_OF_TESTS = (Outcome.COMPILE_ERROR, Outcome.UNBUILDABLE)
@@ -35,7 +36,7 @@ _NO_VERDICT_OF_TESTS = (Outcome.COMPILE_ERROR, Outcome.UNBUILDABLE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldKills:
-    """The mutants, as they stand at new, that an old test kills on the old code."""
+    """The mutants, located in the new code, that an old test kills on the old code."""
 
     kept: tuple[DrawnMutant, ...]
 
@@ -43,9 +44,9 @@ class OldKills:
 def find_old_kills(
     old: EditedCellRunner, new: EditedCellRunner, rows: Mapping[str, MethodRow], folder: Path | None
 ) -> dict[str, MutantSet]:
-    """What updates have to kill, by name; nothing where the old test does not pass by itself.
+    """Return, by name, the mutants that updates should kill; none if the old test fails by itself.
 
-    folder  where it is kept for other submissions to the same task
+    folder  folder that keeps them for other submissions to the same task
     """
     olds = {name: _make_old_test(old, name, row) for name, row in rows.items()}
     tests = {name: test for name, test in olds.items() if test is not None}
@@ -62,7 +63,10 @@ def find_old_kills(
 
 
 def measure_preservation(asked: MutantSet, pred: Sequence[MutantRow]) -> OraclePreservation | None:
-    """None where the old test kills nothing, or the update does not pass three times."""
+    """Count the mutants that an update kills no longer.
+
+    None if the old test kills nothing, or if the update does not pass three times.
+    """
     ids = {mutant.mutant_id for mutant in asked.mutants}
     kill_flags = [row.killed for row in pred if row.mutant_id in ids and row.killed is not None]
     if not kill_flags:
@@ -72,11 +76,11 @@ def measure_preservation(asked: MutantSet, pred: Sequence[MutantRow]) -> OracleP
     )
 
 
-# -- the old tests -------------------------------------------------------------------------------
+# -- old tests -----------------------------------------------------------------------------------
 
 
 def _make_old_test(old: EditedCellRunner, name: str, row: MethodRow) -> GoldTest | None:
-    """An old test with the dependencies of the new one."""
+    """Return the old test with the dependencies of the new one; None if it cannot be found."""
     method = find_old_method(old.repository, old.pair.language, old.rev, row)
     if method is None:
         return None
@@ -86,7 +90,10 @@ def _make_old_test(old: EditedCellRunner, name: str, row: MethodRow) -> GoldTest
 def find_old_method(
     repository: Repository, language: str, old_rev: str, row: MethodRow
 ) -> TestMethod | None:
-    """The test as it was; its parameters, which no row has, as its file declares them."""
+    """Return the test in the old revision; None if not found.
+
+    Its parameters come from its file, since rows do not have the parameters of old tests.
+    """
     method_at_old = TestMethod(
         module=row.old_module or row.module,
         test_file=row.old_test_file or row.test_file,
@@ -105,7 +112,10 @@ def find_old_method(
 def _run_old_kills(
     old: EditedCellRunner, new: EditedCellRunner, tests: Sequence[GoldTest]
 ) -> dict[str, tuple[DrawnMutant, ...]]:
-    """By name, the mutants as they stand at new; ten of each file at most (TestEvo-Bench, A.5)."""
+    """Return, by name, the mutants that the old tests kill, located in the new code.
+
+    Mutants are drawn as for gold, ten of each file at most (TestEvo-Bench, A.5).
+    """
     sets = draw_mutant_sets(new, {test.method_id: _list_left_lines(new, test) for test in tests})
     drawn = {name: _choose_first_mutants(mutant_set) for name, mutant_set in sets.items()}
     at_old = {name: _move_to_old(new, mutant_set) for name, mutant_set in drawn.items()}
@@ -124,11 +134,11 @@ def _run_old_kills(
     }
 
 
-# -- mutants of what was left --------------------------------------------------------------------
+# -- mutants of unchanged lines ------------------------------------------------------------------
 
 
 def _list_left_lines(new: EditedCellRunner, test: GoldTest) -> Mapping[str, frozenset[int]]:
-    """By path, the lines of changed dependency methods that the pair left as they were."""
+    """Return, by path, the lines of changed dependency methods that the pair left unchanged."""
     lines_by_file: dict[str, frozenset[int]] = {}
     for dependency in test.dependencies:
         if (
@@ -156,7 +166,7 @@ def _choose_first_mutants(found: MutantSet) -> MutantSet:
 
 
 def _move_to_old(new: EditedCellRunner, found: MutantSet) -> MutantSet:
-    """The same mutants in the old files, less those that are no other programs."""
+    """Return the mutants located in the old files, without those that compile to the same code."""
     return MutantSet(
         mutants=tuple(
             replace(drawn, file=left.old_path, mutant=replace(drawn.mutant, line=line))
@@ -172,13 +182,13 @@ def _map_left_lines(new: EditedCellRunner, path: str) -> UnchangedLines | None:
     return find_unchanged_lines(new.repository, new.pair.old.rev, new.pair.new.rev, path)
 
 
-# -- kept for other submissions --------------------------------------------------------------------
+# -- results kept for other submissions ------------------------------------------------------------
 
 
 def _locate_cached(
     old: EditedCellRunner, new: EditedCellRunner, test: GoldTest, folder: Path | None
 ) -> Path | None:
-    """Named by all that the answer rests on; None where that cannot be told."""
+    """Return a path named by everything that the result depends on; None if that is unknown."""
     if folder is None:
         return None
     known = old.built.digest_content(old.compile(test.method.module))

@@ -1,8 +1,8 @@
-"""PIT's mutants of the methods that changed, beside the released ones, where somebody asks for them.
+"""PIT's mutants of the changed methods, run on request in addition to the released mutants.
 
-What PIT says is advisory. Its minions load the submitted test and report their own kills: a test
-could claim any. No outcome, no SuccessStrict and no other flag follows from it, and trouble on the
-way is a reason in its own record.
+PIT's answer is advisory. Its minions load the submitted test and report their own kills, so a test
+could claim any number of kills. No outcome, no SuccessStrict and no other flag follows from it.
+Trouble on the way is a reason in PIT's own record.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from coevo.model.quality import PitTrouble
 from coevo.model.records import TestMethod, compute_short_hash
 from coevo.storage import durable
 
-# Of a task, in the order of its targets; each is asked of the submitted test and of gold's.
+# The most targets of a task for which PIT runs, in their order. For each, it runs the submitted
+# test and gold's.
 MOST_METHODS = 20
 
 Mutant = tuple[str, str, str, int, str, str]
@@ -40,7 +41,7 @@ _BEYOND = ByteCodeMutants(trouble=PitTrouble.BUDGET)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TestVersion:
-    """A test as it stands in one version of the task's test file."""
+    """A test in one version of the task's test file."""
 
     file: bytes | None
     method: TestMethod
@@ -49,9 +50,9 @@ class _TestVersion:
 def add_pit_kills(
     context: SubmissionContext, found: Mapping[str, Adequacy], kept: Path | None
 ) -> dict[str, Adequacy]:
-    """What tests are worth, by name, with PIT's word on each.
+    """Return the adequacies by name, with PIT's answer added to each.
 
-    kept  folder for what the same test file makes of the same code; None: it is found out anew
+    kept  folder that keeps the answers for the same test file and code; None: run anew
     """
     adequacies = {}
     task = context.assignment.task
@@ -69,7 +70,7 @@ def add_pit_kills(
 
 
 def _compare_kills(pred: ByteCodeMutants, gold: ByteCodeMutants) -> PitKills:
-    """Both on the mutants that both have."""
+    """Count the kills of both tests among the mutants that both have."""
     sides = [_map_known_kills(mutants) for mutants in (pred, gold) if mutants.trouble is None]
     both = set.intersection(*map(set, sides)) if sides else set()
     killed = [sum(side[mutant] for mutant in both) for side in sides]
@@ -91,11 +92,11 @@ def _map_known_kills(one: ByteCodeMutants) -> dict[Mutant, bool]:
     }
 
 
-# -- what is asked -------------------------------------------------------------------------------
+# -- the lines to mutate -------------------------------------------------------------------------
 
 
 def _list_changed_lines(context: SubmissionContext, target: Target) -> Lines:
-    """The lines of the dependencies that are methods or constructors and stand at new."""
+    """Return the lines of the dependencies that are methods or constructors at the new revision."""
     pair = context.pair
     ranges = [
         dependency
@@ -113,7 +114,7 @@ def _list_changed_lines(context: SubmissionContext, target: Target) -> Lines:
 def _run_pit(
     context: SubmissionContext, side: _TestVersion, lines: Lines, kept: Path | None
 ) -> ByteCodeMutants:
-    """What is kept, or what PIT says now; trouble is never kept."""
+    """Return the stored answer of PIT, or run it now; answers with trouble are not stored."""
     if not offers_capability(context.pair.language, Capability.MUTATE):
         return ByteCodeMutants(trouble=PitTrouble.NOT_OFFERED)
     if not lines:
@@ -143,7 +144,7 @@ def _locate_cached(
     lines: Lines,
     kept: Path | None,
 ) -> Path | None:
-    """Named by all that the answer rests on; None where that cannot be told."""
+    """Return a path named by everything that the answer depends on; None if that is unknown."""
     known = context.built.digest_content(compiled) if kept is not None else None
     if kept is None or known is None:
         return None

@@ -1,4 +1,4 @@
-"""What follows from the outcome of a method and its adequacy, beyond the paper's own outcomes."""
+"""Flags that follow from the outcome and adequacy of a method, beyond the paper's own outcomes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coevo.model.quality import Mutation
 
 
 def set_flags(row: MethodResult) -> MethodResult:
-    """The row with what follows from its outcome and its adequacy."""
+    """Return the row with the flags that follow from its outcome and its adequacy."""
     return replace(
         row,
         success_strict=is_strict_success(
@@ -28,13 +28,16 @@ def is_strict_success(
     gold: Mutation | None,
     others_lost: int | None,
 ) -> bool | None:
-    """Success of a test that executes a changed dependency, reaches an assertion, fails with at
-    least one change undone that makes gold fail, and kills at least one mutant that gold kills, if
-    gold kills any; its patch costs no other test of the file. Where gold ran and failed with one,
-    so has the test: that it no longer compiles says only which names it has.
+    """Return whether a test succeeds and demonstrably checks the change; None if that is unknown.
 
-    None where that cannot be asked: trouble of ours, gold itself notices no change, or all that
-    gold notices it notices by its names.
+    All of these must hold: it executes a changed dependency and reaches an assertion. It fails with
+    at least one change undone that makes gold fail. It kills at least one mutant that gold kills,
+    if gold kills any. Its patch breaks no neighbour. If gold ran and failed with such an edit, the
+    test must run and fail with one as well, since a mere compile error shows only which names the
+    test uses.
+
+    It is None for trouble of coevo's own, if gold itself notices no change, or if gold notices
+    edits only by not compiling.
     """
     if outcome is TaskOutcome.INFRA:
         return None
@@ -53,7 +56,10 @@ def is_strict_success(
 
 
 def _kills_enough(found: Detections | None, gold: Mutation | None) -> bool | None:
-    """None where gold kills mutants, and none of these was run."""
+    """Return whether the test kills a mutant that gold kills, if there is any.
+
+    None if gold kills mutants and none of these was run.
+    """
     if found is not None and found.gold:
         return _notices(found)
     return None if gold is not None and gold.killed else True
@@ -64,14 +70,20 @@ def _notices(found: Detections) -> bool:
 
 
 def _is_noticed_by_name_alone(*found: Detections | None) -> bool:
-    """Whether gold ran and failed with nothing of it; whoever calls what is new does as well."""
+    """Return whether gold never ran and failed with an edit, but at most did not compile.
+
+    Any test that uses a new name does not compile then, either.
+    """
     gold_ran_counts = [detections.gold_ran for detections in found if detections is not None]
     return bool(gold_ran_counts) and all(ran == 0 for ran in gold_ran_counts)
 
 
 def is_vacuous(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:
-    """Whether a test that passes on the new code can tell nothing of the change: it executes none
-    of it, or reaches no assertion. None where it does not pass, or that is not known."""
+    """Return whether a test that passes on the new code cannot check the change.
+
+    It is vacuous if it executes no changed dependency or reaches no assertion. None if it does not
+    pass, or if that is unknown.
+    """
     if not outcome.passes_on_new or adequacy is None:
         return None
     says_something = _all_hold(adequacy.executes_delta, adequacy.reaches_assertion)
@@ -79,13 +91,13 @@ def is_vacuous(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:
 
 
 def preserves_oracle(adequacy: Adequacy | None) -> bool | None:
-    """Whether an update still kills all that the old test killed; None where there was nothing."""
+    """Return whether an update still kills all that the old test killed; None if it killed none."""
     oracle = adequacy.oracle if adequacy is not None else None
     return None if oracle is None or not oracle.count else not oracle.lost
 
 
 def _all_hold(*conditions: bool | None) -> bool | None:
-    """False outweighs what is not known."""
+    """Return the conjunction of the conditions; False outweighs None (unknown)."""
     if False in conditions:
         return False
     return None if None in conditions else True

@@ -1,4 +1,4 @@
-"""Lines that an observer is asked for: those of some files, by what their language calls these."""
+"""Lines for an observer to watch, by the names that the language's runtime uses for their files."""
 
 from __future__ import annotations
 
@@ -10,30 +10,34 @@ from coevo.languages.reading import LanguageReading
 from coevo.languages.table import get_reading
 
 Lines = Mapping[str, frozenset[int]]
-"""By what `Reading.watched_as` calls a file."""
+"""Line numbers by the names that `LanguageReading.list_watch_names` gives a file."""
 
 
 class LineRange(Protocol):
-    """Lines of a file, both ends included."""
+    """A range of lines of a file, including both ends."""
 
     @property
-    def file(self) -> str: ...
+    def file(self) -> str:
+        """The path of the file."""
 
     @property
-    def start_line(self) -> int: ...
+    def start_line(self) -> int:
+        """The first line."""
 
     @property
-    def end_line(self) -> int: ...
+    def end_line(self) -> int:
+        """The last line."""
 
 
 def list_names_in_source(text: LanguageReading, source: bytes, path: str) -> tuple[str, ...]:
+    """Return the names that an observer uses for a source file."""
     return text.list_watch_names(text.parse(source, path), path)
 
 
 def list_names_at_revision(
     repository: Repository, language: str, rev: str, path: str
 ) -> tuple[str, ...]:
-    """Of a file of a revision; none where it is not there."""
+    """Return the names that an observer uses for a file of a revision; none if it is absent."""
     source = load_content(repository, rev, path)
     return () if source is None else list_names_in_source(get_reading(language), source, path)
 
@@ -41,7 +45,7 @@ def list_names_at_revision(
 def add_ranges(
     lines: Lines, ranges: Iterable[LineRange], named: Callable[[str], Sequence[str]]
 ) -> dict[str, frozenset[int]]:
-    """named: the names of a file"""
+    """Return the lines with those of some ranges added; `named` returns the names of a file."""
     merged = dict(lines)
     for line_range in ranges:
         own = frozenset(range(line_range.start_line, line_range.end_line + 1))

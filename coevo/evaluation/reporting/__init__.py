@@ -1,1 +1,1 @@
-"""What rows of results say: rates, means, intervals, tables, comparisons."""
+"""Rates, means, intervals, tables and comparisons, made from rows of results."""

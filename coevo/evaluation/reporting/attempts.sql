@@ -1,8 +1,8 @@
--- What several attempts at a task come to, for k = 1, 2, …; all other figures are of first attempts.
+-- Figures of k attempts at a task, for k = 1, 2, …; all other figures are of first attempts.
 -- Reads `methods` and `suite_rows`; report.py fills `pass_at`.
 --
--- A task is solved by an attempt in which every target, or every test of its suite, succeeds. Of attempts that know
--- nothing of each other (`once`) draws of k count, of others the first k.
+-- An attempt solves a task if every target, or every test of its suite, succeeds. For independent attempts (`once`)
+-- `solved` is over random draws of k attempts. Everything else is over the first k.
 
 CREATE TABLE attempt_protocol AS
 SELECT arg_min(protocol, (part, task_id, attempt)) FILTER (attempt > 1) AS protocol, max(attempt) AS most
@@ -12,8 +12,8 @@ FROM (
     SELECT 1, task_id, attempt, protocol FROM suite_rows
 );
 
--- Attempts in the order of their tasks, of each track and family of which a task was attempted more than once;
--- `solved` is null for trouble of ours.
+-- Attempts in the order of their tasks, for each track and family with a task that was attempted more than once;
+-- `solved` is null if coevo itself was in trouble.
 CREATE TABLE tries AS
 SELECT *, row_number() OVER (PARTITION BY place, task_id ORDER BY attempt) AS number
 FROM (
@@ -59,10 +59,10 @@ SELECT
 FROM tries
 GROUP BY place, part, task_id;
 
--- The share of draws of k attempts, of `judged` of which `solving` solve a task, in which one does.
+-- The share of draws of k of `judged` attempts in which at least one solves the task, if `solving` of them solve it.
 CREATE TABLE pass_at (judged BIGINT, solving BIGINT, k BIGINT, share DOUBLE);
 
--- What the first k attempts at each task say.
+-- The counts over the first k attempts at each task.
 CREATE TABLE first_tries AS
 SELECT
     place,
@@ -76,9 +76,9 @@ FROM tries, attempt_protocol, range(1, most + 1) AS numbers (k)
 WHERE number <= k
 GROUP BY place, task_id, k;
 
--- Shares of the focus of a suite: of `feedback`, what the attempt is worth that stands after k of them, which is
--- the first that solves it or else the last; of `diversify`, what the first k are worth together. Null where it is
--- not known of one of those that count.
+-- Shares of the focus of a suite. For `feedback`, those of the attempt that counts after k attempts: the first that
+-- solves the task, or else the last. For `diversify`, those of the first k together. Null if the share of an attempt
+-- that counts is unknown.
 CREATE TABLE usefulness AS
 SELECT
     place,

@@ -1,9 +1,10 @@
 """Means with intervals, bootstrapped over repositories.
 
-Tasks of one repository resemble each other, those of one pair most of all, so whole repositories are
-drawn, with replacement, and no pair is ever parted (the cluster bootstrap: Cameron, Gelbach, Miller,
-https://doi.org/10.1162/rest.90.3.414). An interval is that of the percentiles. The draws are those of
-a fixed seed, and sums are rounded once, so equal samples give equal bits.
+Tasks of one repository resemble each other, and tasks of one pair even more. So whole repositories
+are drawn with replacement, and the tasks of a pair always stay together (the cluster bootstrap:
+Cameron, Gelbach, Miller, https://doi.org/10.1162/rest.90.3.414). The interval is the percentile
+interval. The draws use a fixed seed and sums are rounded only once, so equal samples give equal
+bits.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ RESAMPLES = 2000
 CONFIDENCE = 0.95
 SEED = 8
 
-# Ends of the interval among the sorted means of the resamples: as many lie below as above.
+# How many of the sorted means of the resamples are below the interval, and how many above it.
 _OUTSIDE = round(RESAMPLES * (1 - CONFIDENCE) / 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """What one unit (a task, a method) of a repository contributes to a mean."""
+    """The contribution of one unit (a task or a method) of a repository to a mean."""
 
     repo: str
     value: float
@@ -34,9 +35,9 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanEstimate:
-    """A mean over `units`; None of none.
+    """A mean over `units` samples; `value` is None if there are none.
 
-    low, high  of its 95 % interval; None where fewer than two repositories contribute
+    low, high  the 95 % interval; None if fewer than two repositories contribute
     """
 
     value: float | None
@@ -48,19 +49,19 @@ class MeanEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RepoSums:
-    """Of each repository, in a fixed order: the sum of its values, and how many these are."""
+    """The sum and the number of the values of each repository, in a fixed order."""
 
     totals: Sequence[float]
     counts: Sequence[int]
 
     def compute_mean(self, weights: Sequence[int]) -> float | None:
-        """With every repository as often as drawn; None where nothing was drawn."""
+        """Return the mean with each repository counted `weights` times; None without a value."""
         count = sum(map(mul, weights, self.counts))
         return math.fsum(map(mul, weights, self.totals)) / count if count else None
 
 
 def estimate_mean(samples: Iterable[Sample]) -> MeanEstimate:
-    """The mean of the samples, each of the same weight."""
+    """Return the mean of the samples, each of the same weight, with its interval."""
     groups = _group_by_repo(samples)
     repos = sorted(groups)
     sums = _sum_by_repo(groups, repos)
@@ -77,7 +78,7 @@ def estimate_mean(samples: Iterable[Sample]) -> MeanEstimate:
 
 
 def estimate_difference(first: Iterable[Sample], second: Iterable[Sample]) -> MeanEstimate:
-    """The mean of the second samples less that of the first, both of the same drawn repositories."""
+    """Return the mean of the second samples minus that of the first, on the same draws."""
     first_groups, other = _group_by_repo(first), _group_by_repo(second)
     repos = sorted(first_groups.keys() | other.keys())
     sums = _sum_by_repo(first_groups, repos), _sum_by_repo(other, repos)
@@ -96,7 +97,7 @@ def estimate_difference(first: Iterable[Sample], second: Iterable[Sample]) -> Me
 def compute_interval(
     totals: Sequence[float], weights: Sequence[float]
 ) -> tuple[float, float] | tuple[None, None]:
-    """Of sum(totals) / sum(weights), where each repository has one of both; in a fixed order."""
+    """Return the interval of sum(totals) / sum(weights), with one of both for each repository."""
     means = []
     for drawn in draw_weights(len(totals)):
         weight = math.fsum(map(mul, drawn, weights))
@@ -106,10 +107,10 @@ def compute_interval(
 
 @lru_cache(maxsize=16)
 def draw_weights(repositories: int) -> Sequence[Sequence[int]]:
-    """How often each repository is drawn, for every resample; none where there are fewer than two."""
+    """Return how often each repository is drawn, for every resample; nothing for fewer than two."""
     if repositories < 2:
         return ()
-    # Of the module's generators, `random()` alone is promised to stay as it is.
+    # `random()` is the only method whose sequence Python guarantees not to change for a seed.
     generator = random.Random(SEED)
     return tuple(_draw_once(generator, repositories) for _ in range(RESAMPLES))
 
@@ -140,7 +141,7 @@ def _subtract_means(first: _RepoSums, second: _RepoSums, weights: Sequence[int])
 
 
 def _find_percentiles(means: Sequence[float | None]) -> tuple[float, float] | tuple[None, None]:
-    """Resamples that drew nothing say nothing."""
+    """Return the ends of the interval; resamples without a mean (None) are left out."""
     known = sorted(mean for mean in means if mean is not None)
     if not known:
         return None, None

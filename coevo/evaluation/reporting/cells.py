@@ -1,4 +1,4 @@
-"""Cells and frames of tables for a terminal; what strangers wrote steers none."""
+"""Cells and frames of tables for a terminal; text from outside cannot send control codes to it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rich.text import Text
 from coevo.display.terminal import escape_controls
 from coevo.evaluation.reporting.bootstrap import MeanEstimate
 
-DASH = '–'  # noqa: RUF001  # of nothing; a hyphen looks like a minus
+DASH = '–'  # noqa: RUF001  # means no value; a hyphen would look like a minus
 
-# Of every table: a terminal that nobody has widened shows it whole.
+# The width of every table, so that a terminal of the usual width shows it whole.
 WIDTH = 80
 
 Shown = Callable[[float], str]
@@ -24,7 +24,7 @@ Cell = str | Text | int | MeanEstimate | None
 def make_table(
     title: str, left: Sequence[str], right: Sequence[str], rows: Iterable[Iterable[Cell]] = ()
 ) -> Table:
-    """A table; the columns of words come first, those of figures then. Estimates are shares."""
+    """Return a table: first columns of text, then of figures. Estimates are shown as per cent."""
     new_table = Table(
         title=Text(title),
         title_justify='left',
@@ -50,7 +50,10 @@ def _format_cell(cell: Cell) -> str | Text:
 
 
 def format_estimate(estimate: MeanEstimate | None, main: Shown, end: Shown) -> Text:
-    """A value over the ends of its interval."""
+    """Return a value above the ends of its interval.
+
+    main, end  format the value and the ends
+    """
     if estimate is None or estimate.value is None:
         return Text(DASH)
     text = Text(main(estimate.value))
@@ -62,28 +65,30 @@ def format_estimate(estimate: MeanEstimate | None, main: Shown, end: Shown) -> T
 
 
 def format_percent(estimate: MeanEstimate | None) -> Text:
+    """Return a share as per cent with its interval."""
     return format_estimate(
         estimate, lambda value: f'{value * 100:.1f}%', lambda value: f'{value * 100:.1f}'
     )
 
 
 def format_plain_percent(estimate: MeanEstimate) -> str:
-    """The value alone, for a sentence."""
+    """Return the value alone as per cent, for a sentence."""
     return format_estimate(estimate, '{:.1%}'.format, str).plain.partition('\n')[0]
 
 
 def format_delta(estimate: MeanEstimate) -> Text:
-    """Signed, with three decimals like the paper's."""
+    """Return a difference with its sign, with three decimals as in the paper."""
     return format_estimate(
         estimate, lambda value: f'{value * 100:+.3f}%', lambda value: f'{value * 100:+.1f}'
     )
 
 
 def join_names(names: Iterable[str | None]) -> str:
-    """Names of strangers, as they are but for what a terminal would obey."""
+    """Return names from outside as one text, with control characters escaped."""
     known = sorted({escape_controls(name) for name in names if name})
     return escape(', '.join(known)) or DASH
 
 
 def pluralise(count: int, word: str) -> str:
+    """Return the count with the word, in the plural unless it is 1."""
     return f'{count:,} {word}{"" if count == 1 else "s"}'

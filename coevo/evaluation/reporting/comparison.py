@@ -1,7 +1,8 @@
-"""`coevo compare A B`: two evaluations of the same tasks, task by task.
+"""`coevo compare A B`: compares two evaluations of the same tasks, task by task.
 
-A difference is that of B less A, over the methods that were judged (or measured) in both, and its
-interval is of the same drawn repositories: much narrower than the two apart would say.
+A difference is B minus A, over the methods that were judged (or measured) in both. Its interval
+uses the same repository draws for both, so it is much narrower than the two separate intervals
+suggest.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from coevo.model.words import Track
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureComparison:
-    """A figure of both; `difference` is B less A, and how many units are in all three."""
+    """One figure of both evaluations, and the difference B minus A, each with its units."""
 
     name: str
     first: MeanEstimate
@@ -31,7 +32,10 @@ class FigureComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackComparison:
-    """`tasks` and `methods` were judged in both, `left_out` methods not, for trouble of ours."""
+    """The comparison of one track.
+
+    left_out  methods that coevo's own trouble kept from being judged in both
+    """
 
     track: Track
     tasks: int
@@ -42,7 +46,10 @@ class TrackComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """`engines` are the versions that judged each of them; others may judge otherwise."""
+    """The comparison of two evaluations; `engines` are the engine versions of each.
+
+    Another engine version may judge otherwise.
+    """
 
     snapshot_sha256: str
     engines: tuple[tuple[str, ...], tuple[str, ...]]
@@ -50,7 +57,10 @@ class Comparison:
 
 
 def compare_folders(first: Path, second: Path) -> Comparison:
-    """Of first attempts; Fatal where the two are not of one snapshot and of the same test methods."""
+    """Compare the first attempts of two folders of results.
+
+    Raises: Fatal if the two have different snapshots or different test methods.
+    """
     first_rows, other = (
         [row for row in load_results(folder) if row.attempt == 1] for folder in (first, second)
     )
@@ -59,7 +69,7 @@ def compare_folders(first: Path, second: Path) -> Comparison:
 
 
 def compare_rows(first: Rows, second: Rows) -> Comparison:
-    """Of rows of the same methods."""
+    """Compare two sets of rows of the same methods."""
     with open_results(['methods', 'comparison'], [first, second]) as connection:
         figures = collect_figures(connection, ['comparison'])
     return fill_record(
@@ -71,7 +81,7 @@ def compare_rows(first: Rows, second: Rows) -> Comparison:
 
 
 def encode_comparison(comparison: Comparison) -> bytes:
-    """The comparison as JSON: fields in the order of their records."""
+    """Return the comparison as JSON, with the fields in the order of their records."""
     text = json.dumps(dataclasses.asdict(comparison), indent=1, allow_nan=False)
     return f'{text}\n'.encode()
 

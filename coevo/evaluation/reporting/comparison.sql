@@ -1,5 +1,5 @@
--- Two evaluations of the same tasks, method by method. Reads `scored` (methods.sql), whose `evaluation` is 0 and 1.
--- A figure is over the methods that were judged, or measured, in both.
+-- Compares two evaluations of the same tasks, method by method. Reads `scored` (methods.sql), where `evaluation` is
+-- 0 or 1. A figure is over the methods that were judged, or measured, in both.
 
 CREATE TABLE pairs AS
 SELECT first.track, first.task_id, first, second, first.outcome <> 'infra' AND second.outcome <> 'infra' AS judged
@@ -7,8 +7,8 @@ FROM scored AS first
 JOIN scored AS second USING (task_id, attempt, test_method, method_id)
 WHERE first.evaluation = 0 AND second.evaluation = 1;
 
--- As in a report a share of all methods, in which what is not known counts for nothing; of no method where one side was
--- told of none of those that it could be asked of.
+-- As in a report, the figure is a share of all methods, in which unknown values count as 0. There is no figure if one
+-- side knows the value for none of the methods to which it applies.
 CREATE MACRO is_told(asked, value) AS
 NOT bool_or(asked) OVER (PARTITION BY track) OR bool_or(asked AND value IS NOT NULL) OVER (PARTITION BY track);
 
@@ -75,7 +75,7 @@ SELECT
     list(score.second) AS second
 FROM pair_scores
 WHERE score.first IS NOT NULL AND score.second IS NOT NULL AND (score.place <> '02' OR track = 'generation')
--- over methods, or over tasks
+-- Figure 06 is a mean over methods, all others are means over tasks.
 GROUP BY track, task_id, score.place, CASE WHEN score.place = '06' THEN pair END;
 
 CREATE VIEW samples_of_comparison AS

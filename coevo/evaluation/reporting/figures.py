@@ -1,9 +1,10 @@
-"""Figures of results: what views in SQL say of rows, as the records of a report.
+"""Figures, computed by SQL views over rows, and the records of a report filled with them.
 
-A figure is named by its path in the report, such as `tracks`, `update`, `macro`, `success`. Of each script `X.sql`
-three views say what they hold: `samples_of_X` (a repository, and scores whose mean is one sample of a mean),
-`counts_of_X` (a number) and `words_of_X` (a word, or null for a part of the report that is there and empty).
-A sequence has the order of its paths, or that of an enumeration if its records begin with one.
+A figure is named by its path in the report, such as `tracks`, `update`, `macro`, `success`. Each
+script `X.sql` has three views: `samples_of_X` (a repository, and scores whose mean is one sample of
+a mean), `counts_of_X` (a number) and `words_of_X` (a word, or null for a part of the report that
+exists and is empty). The items of a sequence are sorted by their paths, or by an enumeration if the
+first field of their records is one.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ Suites = Sequence[SuiteResult]
 
 @dataclass(slots=True, kw_only=True)
 class Figures:
-    """What is said at a path, and below it by the next word of the path."""
+    """The samples or the value at a path, and the parts below it by the next word of the path."""
 
     parts: dict[str, Figures] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
     value: Any = None
 
     def find(self, path: Sequence[str]) -> Figures:
-        """Return what is said at a path, with room for more."""
+        """Return the figures at a path; missing ones are created."""
         place = self
         for name in path:
             place = place.parts.setdefault(name, Figures())
@@ -79,7 +80,7 @@ def open_results(
 
 
 def collect_figures(connection: duckdb.DuckDBPyConnection, scripts: Sequence[str]) -> Figures:
-    """Collect what the views of scripts say."""
+    """Return the figures of all views of the scripts."""
     figures = Figures()
     for name in scripts:
         for path, repo, scores in connection.execute(f'FROM samples_of_{name}').fetchall():
@@ -93,9 +94,9 @@ def collect_figures(connection: duckdb.DuckDBPyConnection, scripts: Sequence[str
 
 
 def fill_record(kind: type[Record], figures: Figures, **given: Any) -> Record:
-    """Make a record of what is said of its fields: None, 0 or an empty part where nothing is.
+    """Make a record from figures; a field without figures is None, 0 or an empty part.
 
-    given  fields that no view tells
+    given  values of fields that no view provides
     """
     hints = {name: hint for name, hint in get_type_hints(kind).items() if name not in given}
     told = {name: _make_value(hint, figures.parts.get(name)) for name, hint in hints.items()}
@@ -119,7 +120,7 @@ def _make_value(hint: Any, figures: Figures | None) -> Any:
 
 
 def _make_container(kind: Any, figures: Figures) -> Any:
-    """A mapping by the next words of the path, or a sequence of what is there."""
+    """Return a mapping by the next words of the path, or a sequence of the existing parts."""
     arguments = get_args(kind)
     if issubclass(get_origin(kind), Mapping):
         key_type, inner = arguments
@@ -138,7 +139,7 @@ def _sort_keys(figures: Figures, kind: Any) -> Sequence[str]:
 
 
 def _estimate(figures: Figures) -> MeanEstimate:
-    """A mean, or the difference of two whose samples stand below it."""
+    """Return a mean, or the difference of the means below `first` and `second`."""
     if figures.parts:
         return estimate_difference(
             figures.find(['first']).samples, figures.find(['second']).samples

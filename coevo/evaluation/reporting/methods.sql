@@ -1,27 +1,27 @@
--- Test methods of first attempts as figures. Reads `methods`: the rows of results, each with the number of its
--- `evaluation`. What a figure is said by is told in figures.py.
+-- Figures of test methods, over first attempts. Reads `methods`: the rows of results, each with the number of its
+-- `evaluation`. The module figures.py explains the views.
 --
--- A score is a share from 0 to 1, or null where it could not be measured: the paper's ⊥ (TestEvo-Bench, §4.3,
--- A.4 to A.6). Those of the submitted test are known only where it passes on the new code, Redundant included.
--- Trouble of ours (`infra`) is outside of every denominator: a task counts by its other methods, and not at all
--- where it has no other.
+-- A score is a share from 0 to 1, or null if it could not be measured: the paper's ⊥ (TestEvo-Bench, §4.3,
+-- A.4 to A.6). Scores of a submitted test are known only if it passes on the new code; Redundant is included.
+-- Trouble of coevo's own (`infra`) is in no denominator: a task counts by its other methods, and not at all if it
+-- has none.
 
 CREATE TABLE scored AS
 SELECT
     *,
-    -- of all lines of the changed dependencies (A.4, Eq. 1), and of those that have code
+    -- over all lines of the changed dependencies (A.4, Eq. 1), and over those lines that have code
     worth.coverage_pred.covered_lines / nullif(worth.coverage_pred.lines, 0) AS coverage_pred,
     worth.coverage_gold.covered_lines / nullif(worth.coverage_gold.lines, 0) AS coverage_gold,
     worth.coverage_pred.covered_lines / nullif(worth.coverage_pred.known_lines, 0) AS code_coverage_pred,
     worth.coverage_gold.covered_lines / nullif(worth.coverage_gold.known_lines, 0) AS code_coverage_gold,
-    -- of the released mutants (A.5, Eqs. 3 and 4); gold's whatever the submitted test does (A.6)
+    -- over the released mutants (A.5, Eqs. 3 and 4); gold's score counts whatever the submitted test does (A.6)
     worth.mutants.pred / nullif(worth.mutants.count, 0) AS mutation_pred,
     CASE
         WHEN worth.mutants IS NOT NULL THEN worth.mutants.gold / nullif(worth.mutants.count, 0)
         WHEN mutation_gold.not_run = 0 THEN mutation_gold.killed / nullif(mutation_gold.count, 0)
     END AS mutation_of_gold,
     worth.mutants.both / nullif(worth.mutants.gold, 0) AS relative_kill,
-    -- mutants left out at mining
+    -- true if the miner left out mutants
     coalesce(mutation_gold.not_run > 0, false) AS left_out,
     worth.pit.pred / nullif(worth.pit.count, 0) AS pit_pred,
     worth.pit.gold / nullif(worth.pit.count, 0) AS pit_gold
@@ -34,8 +34,8 @@ FROM (
     WHERE attempt = 1
 );
 
--- The methods that count. Where methods pass and nobody looked what they are worth, or whether they are a strict
--- success, that is no measure of 0: then it is not known of the whole track.
+-- The methods that count. If methods pass and their adequacy or strict success was not measured for any of them, the
+-- figure is not 0 but unknown for the whole track.
 CREATE TABLE graded AS
 SELECT
     *,
@@ -57,8 +57,8 @@ FROM scored
 WHERE outcome <> 'infra'
 WINDOW track_rows AS (PARTITION BY track);
 
--- What is a mean over tasks of what is a mean over methods. The paper's wide fields fold ⊥ to 0, the others
--- are over methods that have a score.
+-- Scores whose mean over the methods of a task is a sample of a mean over tasks. The paper's wide fields count ⊥ as 0;
+-- the others are over methods that have a score.
 CREATE TABLE task_scores AS
 UNPIVOT (
     SELECT
@@ -101,7 +101,7 @@ UNPIVOT (
         (worth.oracle.count - worth.oracle.lost) / nullif(worth.oracle.count, 0)
             AS "beyond.oracle_preservation",
         worth.mutants.count::DOUBLE AS "beyond.mutants",
-        -- none where nobody looks for them in the test's language
+        -- null if the language of the test offers no smells
         CASE WHEN NOT list_contains(worth.smells_pred, 'not_offered') THEN len(worth.smells_pred) END::DOUBLE
             AS "beyond.smells_pred",
         CASE WHEN NOT list_contains(worth.smells_gold, 'not_offered') THEN len(worth.smells_gold) END::DOUBLE
@@ -111,7 +111,7 @@ UNPIVOT (
 
 -- -- outcomes -------------------------------------------------------------------------------------
 
--- A task by its methods, for each track in which one says what it cost.
+-- The tasks of each track in which the cost of at least one is known.
 CREATE TABLE task_costs AS
 SELECT
     track,
@@ -123,14 +123,14 @@ FROM graded
 GROUP BY track, task_id
 QUALIFY bool_or(first(cost_usd ORDER BY test_method, method_id) IS NOT NULL) OVER (PARTITION BY track);
 
--- Caps after the fact (Table 10). A task above one is HrnsFail, whatever its patch is worth. So is one of which
--- nobody says what it cost: silence must not pay.
+-- Caps applied afterwards (Table 10). A task above a cap is HrnsFail, whatever its patch does. So is a task of unknown
+-- cost, so that it does not pay to leave out the cost.
 CREATE TABLE caps AS
 SELECT track, place, cap_usd
 FROM (SELECT DISTINCT track FROM task_costs), (VALUES ('1', 3.0), ('2', 1.0), ('3', 0.5)) AS caps (place, cap_usd);
 
--- The outcome of each method under every heading under which it counts. Half-years (Figure 4) are in UTC, in the
--- order of time, as `figure_2` of a snapshot's statistics names them; those of few methods are left out.
+-- The outcome of each method under every heading to which it counts. Half-years (Figure 4) are in UTC and in order of
+-- time, named as in `figure_2` of a snapshot's statistics; those with few methods are left out.
 CREATE TABLE counted AS
 SELECT track, []::VARCHAR[] AS heading, NULL AS name, '' AS suffix, task_id, repo, outcome FROM graded
 UNION ALL BY NAME
@@ -194,7 +194,7 @@ GROUP BY track, heading, suffix, rate, task_id
 UNION ALL
 SELECT ['tracks', track] || heading || ['micro' || suffix, rate], repo, [score] FROM rates
 UNION ALL
--- of nothing, where a track has nothing but trouble
+-- an empty figure for a track in which coevo's own trouble hit every method
 SELECT ['tracks', track, average || suffix, 'redundant'], NULL, NULL
 FROM (SELECT DISTINCT track FROM scored WHERE track = 'generation'),
     (VALUES ('macro'), ('micro')) AS averages (average), (VALUES (''), ('_by_module')) AS verdicts (suffix)
@@ -228,7 +228,7 @@ UNPIVOT (
     GROUP BY track
 ) ON COLUMNS(* EXCLUDE (track)) INTO NAME figure VALUE number;
 
--- The cost curve (Figure 5): tasks without a cost never come below it.
+-- The cost curve (Figure 5). Tasks without a known cost count in the denominator only.
 CREATE TABLE cost_curve AS
 SELECT
     track,
@@ -302,5 +302,5 @@ SELECT DISTINCT ['tracks', track, 'track'] AS path, track AS word FROM scored
 UNION ALL
 SELECT DISTINCT ['tracks', track] || heading || ['name'], name FROM counted WHERE name IS NOT NULL
 UNION ALL
--- asked, if nothing is known of either test
+-- PIT ran, even if nothing is known of either test
 SELECT DISTINCT ['tracks', track, 'pit'], NULL FROM graded WHERE worth.pit IS NOT NULL;

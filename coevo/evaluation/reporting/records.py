@@ -1,4 +1,7 @@
-"""What a report holds; `report.schema.json` says the same to other tools, and figures.py fills most of it."""
+"""The records of a report, most of them filled by figures.py.
+
+`report.schema.json` describes them for other tools.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from coevo.model.words import Track
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeRates:
-    """Shares from 0 to 1 that sum up to 1; `redundant` is None but for generation."""
+    """Shares from 0 to 1 that add up to 1; `redundant` is None except for generation."""
 
     success: MeanEstimate
     redundant: MeanEstimate | None
@@ -26,7 +29,7 @@ class OutcomeRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderboardFields:
-    """The leaderboard's eight, by the paper's names; shares from 0 to 1."""
+    """The eight fields of the leaderboard, by the paper's names; shares from 0 to 1."""
 
     avg_coverage_pred: MeanEstimate
     avg_coverage_pred_success: MeanEstimate
@@ -42,8 +45,8 @@ class LeaderboardFields:
 class OnPassMeans:
     """A row of Tables 6 to 9, whose columns are these: Cov, CovOnPass, CovOnPassHuman, ΔCovOnPass.
 
-    gold   on the methods that passed and were measured
-    delta  submitted less gold, over the methods that have both
+    gold   over the methods that passed and were measured
+    delta  submitted minus gold, over the methods that have both
     """
 
     wide: MeanEstimate
@@ -54,24 +57,29 @@ class OnPassMeans:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmellCount:
+    """The number of methods with a smell: submitted tests and gold tests."""
+
     pred: int
     gold: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraMeasures:
-    """What the paper does not report; macro over tasks, of the methods that could be measured.
+    """Figures that the paper does not report; macro-averaged over tasks, of the measured methods.
 
-    success_strict      of all methods, those that are known to be more than a Success: they execute
-                        the change, reach an assertion, notice a reversal that gold notices, kill
-                        a mutant that gold kills, and their patch costs no other test
-    vacuous             of all methods, those that pass and are known to tell nothing of the change
-    …_unknown           methods that succeed, or pass, and of which it could not be told
-    relative_kill       |pred ∩ gold| / |gold|
-    oracle_preserved    of the methods where it could be told
-    oracle_preservation of the mutants of unchanged lines that the old test killed, those still killed
-    mutants, smells_*   how many there are in the mean
-    smells              of the submitted tests that pass: how many methods have each, and gold's
+    success_strict       share of all methods known to be strict successes: they execute the change,
+                         reach an assertion, notice an undone change that gold notices, kill a
+                         mutant that gold kills, and their patch breaks no other test
+    vacuous              share of all methods that pass and are known to be unable to check the
+                         change
+    …_unknown            methods that succeed, or pass, for which this is unknown
+    relative_kill        |pred ∩ gold| / |gold|
+    oracle_preserved     share of the methods for which it is known
+    oracle_preservation  share of the mutants of unchanged lines killed by the old test that are
+                         still killed
+    mutants, smells_*    mean numbers
+    smells               the number of passing submitted tests with each smell, and of their gold
+                         tests
     """
 
     success_strict: MeanEstimate
@@ -93,7 +101,7 @@ class ExtraMeasures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackSubset:
-    """`tasks` and `methods` are those that count, without trouble of ours."""
+    """The rates of a part of a track, without methods that coevo's own trouble hit."""
 
     name: str
     tasks: int
@@ -106,9 +114,10 @@ class TrackSubset:
 class CappedRates:
     """A row of Table 10.
 
-    tasks_within         tasks that cost at most the cap; `kept` is their share of all (Figure 5)
-    avg_tokens, avg_cost means over these tasks, of those that say it
-    micro                over all methods
+    tasks_within              tasks that cost at most the cap; `kept` is their share of all (Figure
+                              5)
+    avg_tokens, avg_cost_usd  means over those of these tasks for which they are reported
+    micro                     rates over all methods
     """
 
     cap_usd: float
@@ -121,7 +130,7 @@ class CappedRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostPoint:
-    """That share of all tasks costs at most so much."""
+    """A point of the cost curve: `share` of all tasks cost at most `cost_usd`."""
 
     cost_usd: float
     share: float
@@ -129,6 +138,8 @@ class CostPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostReport:
+    """The costs of a track: its tasks, the rates under caps, and the cost curve."""
+
     tasks: int
     tasks_without_cost: int
     caps: Sequence[CappedRates]
@@ -137,10 +148,10 @@ class CostReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PitSummary:
-    """Mutation scores of byte code in the changed methods, as PIT says; means over methods.
+    """PIT's advisory mutation scores of byte code in the changed methods; means over methods.
 
-    pred, gold  on the same methods: those that have mutants of which both are known
-    troubles    how many methods have which reason not to be known
+    pred, gold  over the same methods: those with mutants for which both results are known
+    troubles    the number of methods for each reason why nothing is known
     """
 
     pred: MeanEstimate
@@ -150,13 +161,16 @@ class PitSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackReport:
-    """All figures of a track. But for `infra_…`, trouble of ours counts nowhere.
+    """All figures of a track.
 
-    details   how many methods have which reason not to be a success
-    exits     how many tasks an agent left with which exit status
-    macro     over tasks (Table 3), micro: over methods; `…_by_module` as a compiler would have it
-    coverage, mutation   Tables 6 to 9; code_coverage: over the lines that have code
-    pit       None where it was not asked for
+    Except in `infra_…`, methods with trouble of coevo's own do not count.
+
+    details             the number of methods for each reason why they are no success
+    exits               the number of tasks for each exit status of the agent
+    macro, micro        means over tasks (Table 3), and over methods; `…_by_module`: one broken file
+                        breaks its module
+    coverage, mutation  Tables 6 to 9; code_coverage: over the lines that have code
+    pit                 None if PIT did not run
     """
 
     track: Track
@@ -186,10 +200,10 @@ class TrackReport:
 class SuiteMeasure:
     """A share of the focus from 0 to 1.
 
-    start, gold  over the tasks of `over_all`; an absent start is 0
-    gain         what a suite is worth beyond its start, 0 of one of which not every test passes
-                 (TAM-Eval's ΔTestCov and ΔMutCov); of those alone of which both are known
-    unknown      suites that ran and of which it is not known
+    start, gold  over the tasks of `over_all`; 0 if the start file is absent
+    gain         the value of a suite minus that of its start, 0 if not every test passes
+                 (TAM-Eval's ΔTestCov and ΔMutCov); only where both are known
+    unknown      suites that ran and for which the share is unknown
     """
 
     over_all: MeanEstimate
@@ -202,7 +216,7 @@ class SuiteMeasure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartReport:
-    """The figures of the tasks of a family that start in one way."""
+    """The figures of those tasks of a family that have the same kind of start."""
 
     start_builder: StartBuilder
     scenario: Scenario | None
@@ -214,7 +228,7 @@ class StartReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmellMeans:
-    """Tests of a suite that have a smell."""
+    """The mean number of tests of a suite with a smell, over all suites and over those that ran."""
 
     over_all: MeanEstimate
     over_ran: MeanEstimate
@@ -222,7 +236,12 @@ class SmellMeans:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorCounts:
-    """Errors of a class: `errors` by suite and signature, `codes` by what the compiler calls them."""
+    """Errors of one class.
+
+    suites  suites with such an error
+    errors  different pairs of suite and signature
+    codes   numbers by the compiler's own error codes
+    """
 
     suites: int
     errors: int
@@ -231,10 +250,10 @@ class ErrorCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmellsAndErrors:
-    """Smells and errors that occur.
+    """The smells and errors that occur.
 
-    smells_unknown  suites that ran and of which a test was not looked at
-    failures        how many tests that ran failed with which exception
+    smells_unknown  suites that ran and in which a test was not checked for smells
+    failures        the number of tests that ran and failed, by exception
     """
 
     smells: Mapping[str, SmellMeans]
@@ -245,18 +264,22 @@ class SmellsAndErrors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenanceReport:
-    """The figures of a family whose tasks say what is asked of each test.
+    """The figures of a family whose tasks have an expected action for each test.
 
-    done            tasks of which nothing that counts below was missed or done wrongly, but for additions
-    missed_updates  of tests that the change breaks: they do not pass, or are gone
-    false_edits     of tests that have to stay as they are: another text, weaker, broken or gone
-    harmed          of those that have to stay, be it rewritten: weaker, broken or gone
-    wrong_deletions of the same and of those that the change breaks: gone
-    missed_deletions  of tests that gold deletes, and that the change breaks: they stay, and do not pass
-    additions       of tests that gold adds: the submission has one of the name, and it passes
-    outcomes        how many tests have which, by what was asked of them
-    unknown         tests of which runs here do not bear out the label
-    strength_unknown  edited tests of which nobody can tell whether they are weaker
+    done              of tasks with a test to update: those in which nothing below was missed or
+                      done wrongly; additions do not count
+    missed_updates    of tests that the change breaks: those that do not pass, or are gone
+    false_edits       of tests that should stay as they are: those with another text, weaker, broken
+                      or gone
+    harmed            of tests that should stay, even if rewritten: those weaker, broken or gone
+    wrong_deletions   of these tests and those that the change breaks: those gone
+    missed_deletions  of tests that gold deletes and the change breaks: those that stay and do not
+                      pass
+    additions         of tests that gold adds: those that the submission has under that name, and
+                      that pass
+    outcomes          the number of tests for each outcome, by expected action
+    unknown           tests whose label is not confirmed by the runs here
+    strength_unknown  edited tests for which it is unknown whether they are weaker
     """
 
     done: MeanEstimate
@@ -273,19 +296,23 @@ class MaintenanceReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyReport:
-    """All figures of a family. But for `infra`, trouble of ours counts nowhere.
+    """All figures of a family.
 
-    outcomes  how many suites have which
-    details   how many have which reason
-    success   every test passes; `ran`: a test was run; `builds`: every test compiles
-    passing   share of a suite's tests that pass, 0 where none was run
-    unique_lines   lines of the focus that one test alone executes, of all of them; 0 where none was run
-    cascading      share of the tests that do not pass that fail for a cause which another one shares, of suites that
-                   ran and have such tests
-    passing_alone  share of tests that pass, of those that share no cause, where there are such
-    starts    the same by how tasks start, where that is known
-    maintenance  what became of each test, where tasks say what is asked of it
-    texts  smells, and why tests do not compile or pass
+    Except in `infra`, suites with trouble of coevo's own do not count.
+
+    outcomes       the number of suites for each outcome
+    details        the number of suites for each reason
+    success        every test passes; `ran`: a test ran; `builds`: every test compiles
+    passing        the share of a suite's tests that pass, 0 if it has no tests
+    unique_lines   the share of the lines of the focus that exactly one test executes; 0 if no test
+                   passes
+    cascading      the share of failing tests whose cause another failing test shares, over suites
+                   that ran and have failing tests
+    passing_alone  the share of passing tests among those without a shared cause, where there are
+                   such tests
+    starts         the same figures by kind of start, where it is known
+    maintenance    the outcomes of the tests, where tasks have an expected action for each
+    texts          smells, and why tests do not compile or pass
     """
 
     family: Family
@@ -314,14 +341,17 @@ class FamilyReport:
 class AttemptFigures:
     """The figures of k attempts, each a mean over tasks.
 
-    solved           tasks that one of k attempts solves
-    correct          share of the first k that solve it (ULT calls this Pass@k); of `feedback`, of nothing
-    lines, mutation  shares of the focus of a suite: of `feedback`, what the attempt is worth that stands after
-                     k of them, which is the first that solves it or else the last; of `diversify`, what the
-                     first k are worth together; of `once`, of nothing
-    branches         the same, at least: of a line, those that one of k takes may be others than those of another
-    mutation_correct the same as `mutation`, of those tasks alone all attempts at which solve them (ULT's script)
-    unknown          tasks that are left out of `solved`, as trouble of ours kept attempts from being judged
+    solved            tasks that at least one of k attempts solves
+    correct           share of the first k attempts that solve the task (ULT calls this Pass@k); not
+                      given for `feedback`
+    lines, mutation   shares of the focus of a suite. For `feedback`, those of the attempt that
+                      counts after k attempts: the first that solves the task, or else the last. For
+                      `diversify`, those of the first k together. Not given for `once`
+    branches          the same, as a lower bound: two attempts may take different branches of a line
+    mutation_correct  the same as `mutation`, only over tasks that all attempts solve (as in ULT's
+                      script)
+    unknown           tasks left out of `solved`, because trouble of coevo's own kept attempts from
+                      being judged
     """
 
     k: int
@@ -336,7 +366,11 @@ class AttemptFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptReport:
-    """Of a track, or of a family of suites; `attempts` is how many a task has at most."""
+    """The figures of several attempts, for a track or a family of suites.
+
+    of        the name of the track or family
+    attempts  the most attempts at a task
+    """
 
     of: str
     protocol: AttemptProtocol
@@ -347,12 +381,12 @@ class AttemptReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposure:
-    """Since when the answers to the tasks may have been public.
+    """The dates from which the answers to the tasks may have been public.
 
-    first, last  ISO 8601, of those tasks of which it is known; None where of none
-    unknown      tasks of which it is not known
-    clean        tasks that were public only after the cutoff of the model that answered them
-    cutoff       only tasks public after this day were scored; None where those of any date were
+    first, last  ISO 8601, over the tasks with a known date; None if there are none
+    unknown      tasks without a known date
+    clean        tasks that became public only after the cutoff of the model that answered them
+    cutoff       only tasks public after this day were scored; None if tasks of any date were
     """
 
     first: str | None
@@ -364,9 +398,10 @@ class Exposure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemSummary:
-    """Who submitted, and for how many tasks; None where a prediction does not say it.
+    """A harness and model, and the number of its tasks; None if a prediction does not name it.
 
-    cutoff  of the model's training, and who states it; None where no source does
+    cutoff         the model's training cutoff; None if no source states one
+    cutoff_source  the source that states it
     """
 
     harness: str | None
@@ -378,7 +413,7 @@ class SystemSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapSettings:
-    """How the intervals were made."""
+    """The settings of the bootstrap that made the intervals."""
 
     over: str = 'repositories'
     confidence: float = bootstrap.CONFIDENCE
@@ -388,12 +423,15 @@ class BootstrapSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`tasks_sha256` is over the test methods: reports compare where it is equal.
+    """The content of `report.json`.
 
-    `predictions_sha256` is over the hashes of all predictions, in the order of their tasks.
-    `outcomes_sha256` is over the outcome of each test method, and whether it is a strict success:
-    equal where two evaluations of the same predictions agree. Both are over all attempts; of the figures
-    `attempts` alone is, which is empty where each task was attempted once. All others are of first attempts.
+    tasks_sha256        over the test methods; reports with the same value can be compared
+    predictions_sha256  over the hashes of all predictions, in the order of their tasks
+    outcomes_sha256     over the outcome of each test method, and whether it is a strict success;
+                        equal if two evaluations of the same predictions agree
+
+    The last two cover all attempts. Of the figures only `attempts` does, which is empty if each
+    task was attempted once. All other figures are of first attempts.
     """
 
     report_version: int

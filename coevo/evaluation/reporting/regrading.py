@@ -1,7 +1,8 @@
-"""`coevo regrade DIR`: grade stored results again, without running anything.
+"""`coevo regrade DIR`: grades stored results again, without running anything.
 
-What was seen of every method stands in its row, so its outcome follows again, by the rules that this
-coevo has; then the report. Suites stay as they were judged. Under the rules that made them, all files keep their bytes.
+The row of each method holds its results, so its outcome is decided again by the rules of this
+coevo, and the report is written. Suites keep their outcomes. If the rules are unchanged, all files
+keep their bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from coevo.evaluation.suites.results import load_suites
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
 
-# Of what never came to be run, the reason stands: trouble of ours, or the patch's.
+# Details that mean trouble of coevo's own. For methods that were never run they are kept, like
+# details that refuse the patch.
 _TROUBLES = (
     Detail.NO_REPOSITORY,
     Detail.NOT_BUILT,
@@ -34,7 +36,10 @@ _TROUBLES = (
 
 
 def regrade(folder: Path) -> Report:
-    """Write `report.json` anew, and the rest where outcomes are others; Fatal without results."""
+    """Write `report.json` again, and the other files if outcomes change.
+
+    Raises: Fatal if there are no results.
+    """
     stored = load_results(folder)
     graded = tuple(map(regrade_row, stored))
     if graded != stored:
@@ -44,7 +49,7 @@ def regrade(folder: Path) -> Report:
 
 
 def regrade_row(row: MethodResult) -> MethodResult:
-    """The row with the outcomes that follow from what was seen, and what follows from these."""
+    """Return the row with its outcomes, and the flags that follow from them, decided again."""
     seen = _restore_result(row)
     outcome, detail = decide_outcome(row.track, seen)
     by_module = decide_outcome_by_module(row.track, seen)
@@ -52,7 +57,7 @@ def regrade_row(row: MethodResult) -> MethodResult:
 
 
 def _restore_result(row: MethodResult) -> TargetResult:
-    """What `coevo.evaluation.rows` made the row of, as far as outcomes follow from it."""
+    """Return the result from which the row was made, as far as outcomes depend on it."""
     if not row.injected and row.detail not in (None, Detail.TARGET_MISSING):
         reason = Refusal(detail=row.detail, message=row.said)
         return (

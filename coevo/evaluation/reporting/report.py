@@ -1,12 +1,13 @@
 """`report.json`: every figure of an evaluation, from the rows of its results alone.
 
     write_report(folder, rows) -> Report    writes folder/report.json, the same bytes for the same rows
-    make_report(rows) -> Report             the same without a file; Fatal for rows that are no evaluation
-    load_report(folder)                     what a file holds, as JSON
+    make_report(rows) -> Report             the same without a file
+    load_report(folder)                     the content of a file, as JSON
     tables.print_report(report, console)    the tables for a terminal
 
-Nothing of it depends on a clock, on seconds, or on the order of the rows. `report.schema.json` says
-what the file holds, `methods.sql`, `suites.sql` and `attempts.sql` how it is counted.
+Nothing in it depends on a clock, on measured times, or on the order of the rows.
+`report.schema.json` describes the file. `methods.sql`, `suites.sql` and `attempts.sql` define how
+the figures are counted.
 """
 
 from __future__ import annotations
@@ -44,10 +45,10 @@ if TYPE_CHECKING:
 _Value = TypeVar('_Value', int, str, str | None)
 
 NAME = 'report.json'
-# Raised when a field is lost or changes its meaning, or one comes that the page cannot do without.
+# Increased when a field is removed or changes its meaning, or when the page needs a new field.
 REPORT_VERSION = 3
 
-# Others write them, too: of a hundred attempts at ten thousand tasks, figures and intervals are some MB.
+# Limits for reports from outside. A report of 100 attempts at 10,000 tasks takes some MB.
 _MOST_BYTES, _MOST_VALUES = 256 << 20, 5_000_000
 
 
@@ -59,14 +60,17 @@ def write_report(folder: Path, rows: Rows, suites: Suites = ()) -> Report:
 
 
 def load_report(folder: Path) -> Mapping[str, Any]:
-    """What `report.json` holds; Fatal where there is none, or one of another version."""
+    """Return the content of `report.json`.
+
+    Raises: Fatal if there is no such file, or one of another version.
+    """
     path = folder / NAME
     try:
         content = parse_json(load_file(path, most=_MOST_BYTES), most_values=_MOST_VALUES)
         json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     except OSError:
         raise Fatal(f'{folder} has no {NAME}; name the --out of a `coevo evaluate`') from None
-    except (ValueError, RecursionError):  # no JSON, or such as a browser does not take
+    except (ValueError, RecursionError):  # not JSON, or JSON that a browser does not accept
         content = None
     if not _is_report(content):
         raise Fatal(
@@ -85,13 +89,16 @@ def _is_report(found: object) -> TypeGuard[Mapping[str, Any]]:
 
 
 def encode_report(report: Report) -> bytes:
-    """The file's bytes: fields in the order of their records."""
+    """Return the bytes of the file, with the fields in the order of their records."""
     text = json.dumps(dataclasses.asdict(report), indent=1, ensure_ascii=False, allow_nan=False)
     return f'{text}\n'.encode()
 
 
 def make_report(rows: Rows, suites: Suites = ()) -> Report:
-    """Make the report of rows; `suites` are those of tasks that ask for one."""
+    """Make the report on rows of methods and `suites` of suite tasks.
+
+    Raises: Fatal if there are no rows, or if they are of more than one evaluation.
+    """
     attempted = sorted(rows, key=lambda row: row.key)
     suites_attempted = sorted(suites, key=lambda row: row.key)
     ordered = [row for row in attempted if row.attempt == 1]
@@ -140,7 +147,10 @@ def _collect_figures(rows: Rows, suites: Suites) -> Figures:
 
 
 def _insert_pass_shares(connection: duckdb.DuckDBPyConnection) -> None:
-    """Fill `pass_at` for the numbers of attempts that there are: SQL rounds such quotients otherwise."""
+    """Fill the table `pass_at` for the numbers of attempts that occur.
+
+    SQL would round such quotients differently.
+    """
     pairs = connection.execute('SELECT DISTINCT judged, solving FROM attempted_tasks').fetchall()
     draws = [(n, c, k, compute_pass_at(n, c, k)) for n, c in pairs for k in range(1, n + 1)]
     columns = list(zip(*draws, strict=True)) or [()] * 4
@@ -150,7 +160,7 @@ def _insert_pass_shares(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def compute_pass_at(n: int, c: int, k: int) -> float:
-    """The share of draws of k attempts of n, of which c solve a task, in which one does.
+    """Return the share of draws of k of n attempts with a solving one, if c of n solve the task.
 
     That is 1 - C(n - c, k) / C(n, k) (Chen et al., https://arxiv.org/abs/2107.03374).
     """
@@ -158,7 +168,7 @@ def compute_pass_at(n: int, c: int, k: int) -> float:
 
 
 def _list_systems(rows: Sequence[MethodResult | SuiteResult]) -> Sequence[SystemSummary]:
-    """Those of the predictions; a task without one belongs to none."""
+    """Return the harnesses and models of the predictions; a task without a prediction has none."""
     system_by_task = {row.task_id: (row.harness, row.model) for row in rows}
     trained = {row.model: (row.model_cutoff, row.model_cutoff_source) for row in rows}
     counted = Counter(system_by_task.values())
@@ -185,7 +195,10 @@ def _format_outcome_line(row: MethodResult) -> str:
 
 
 def _format_attempt(row: MethodResult | SuiteResult) -> str:
-    """Nothing of a first attempt, so that its hash is that of an evaluation of it alone."""
+    """Return the number of an attempt, empty for the first.
+
+    So the hash of first attempts is the same with and without further attempts.
+    """
     return '' if row.attempt == 1 else f' {row.attempt}'
 
 
@@ -206,9 +219,9 @@ def _get_only_value(found: set[_Value], what: str) -> _Value:
 
 
 def _is_clean(row: MethodResult | SuiteResult) -> bool:
-    """Whether a task was public strictly later than the end of the cutoff's day or month.
+    """Return whether a task became public strictly after the end of the cutoff's day or month.
 
-    Neither a task without a date nor any task of a model without a cutoff ever is.
+    A task without a date is never clean, and neither is any task of a model without a cutoff.
     """
     if row.contamination_date is None or row.model_cutoff is None:
         return False

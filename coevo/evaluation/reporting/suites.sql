@@ -1,11 +1,11 @@
--- Suites as figures, a block for each family. Reads `suites`: the rows of `suites.parquet`.
+-- Figures of suites, a block for each family. Reads `suites`: the rows of `suites.parquet`.
 --
--- Published figures are now over all suites, with a 0 for each that did not run, now over those that ran (AgoneTest,
--- TAM-Eval): none is told without its name. A measure that could not be taken is in neither mean, and counted as
--- unknown; a class without branches has no share of them.
+-- Some published figures are over all suites, with a 0 for each that did not run, others over the suites that ran
+-- (AgoneTest, TAM-Eval). So the name of every figure says which it is. A measure that failed is in neither mean and
+-- counts as unknown. A class without branches has no share of branches.
 
--- Each suite, with whether it solves its task: every test passes, or of maintenance, all that had to be done is, and
--- nothing else.
+-- Each suite, and whether it solves its task: every test passes or, for maintenance, all that had to be done was done
+-- and nothing was done wrongly.
 CREATE TABLE suite_rows AS
 SELECT
     *,
@@ -42,9 +42,9 @@ CASE measure
     WHEN 'mutation' THEN adequacy.killed / nullif(adequacy.mutants, 0)
 END;
 
--- What suites are worth on the focus of their tasks, of those whose gold has a share: others have nothing to measure.
--- A suite of which no test passes is worth 0. The gain beyond its start is 0 of one of which not every test passes
--- (TAM-Eval's ΔTestCov and ΔMutCov).
+-- Measures of suites on the focus of their tasks, if gold has that measure; else there is nothing to measure.
+-- A suite without a passing test has the value 0. The gain over its start is 0 if not every test passes (TAM-Eval's
+-- ΔTestCov and ΔMutCov).
 CREATE TABLE suite_measures AS
 SELECT
     family,
@@ -63,7 +63,7 @@ SELECT
 FROM judged, (VALUES ('lines'), ('branches'), ('methods'), ('mutation')) AS measures (measure)
 WHERE share(gold_adequacy, measure) IS NOT NULL;
 
--- The same under the whole family, and under how tasks start where that is known.
+-- The same measures for the whole family and, where it is known, for each kind of start.
 CREATE TABLE placed_measures AS
 SELECT [measure] AS heading, * FROM suite_measures
 UNION ALL
@@ -71,8 +71,8 @@ SELECT ['starts', start_builder, measure], *
 FROM suite_measures
 WHERE start_builder IS NOT NULL AND measure IN ('lines', 'mutation');
 
--- Smells are counted as AgoneTest does: how many tests of a suite have each. Of a suite that ran they are known
--- where each test was looked at.
+-- Smells are counted as in AgoneTest: the number of tests of a suite with each smell. For a suite that ran they are
+-- known only if every test was checked.
 CREATE TABLE smelly_suites AS
 SELECT family, repo, ran, smell, len([test FOR test IN tests IF list_contains(test.smells, smell)])::DOUBLE AS number
 FROM (
@@ -86,8 +86,8 @@ JOIN (
     WHERE ran AND len([test FOR test IN tests IF test.smells IS NULL]) = 0
 ) USING (family);
 
--- Why tests do not compile: an error once for each suite, however many tests it breaks. The code of a file that nobody
--- can read is `unreadable`: it has no tests that could be told apart.
+-- Compile errors of tests: each error counts once for a suite, however many tests it breaks. The code of a file that
+-- cannot be parsed is `unreadable`, since its tests cannot be found.
 CREATE TABLE suite_errors AS
 SELECT DISTINCT family, task_id, test.error_class AS class, coalesce(test.signature, '') AS signature
 FROM (SELECT family, task_id, unnest(tests) AS test FROM judged)
@@ -95,7 +95,7 @@ WHERE test.error_class IS NOT NULL
 UNION
 SELECT family, task_id, 'syntax', 'unreadable' FROM judged WHERE outcome = 'cmpl_fail' AND len(tests) = 0;
 
--- Tests of tasks that say what is asked of each, and that runs here bear out.
+-- The tests of maintenance tasks, each with its expected action and outcome.
 CREATE TABLE maintained_tests AS
 SELECT family, repo, unnest(asked) AS test FROM judged;
 
@@ -121,7 +121,7 @@ SELECT
     CASE WHEN passing > 0 THEN reach.unique_lines ELSE 0 END / nullif(gold_adequacy.lines, 0)
 FROM judged
 UNION ALL
--- of tests that do not pass, those that fail for a cause which another one shares
+-- the share of failing tests whose cause another failing test shares
 SELECT family, repo, ['cascading'], len([test FOR test IN broken IF test.cascade IS NOT NULL]) / nullif(len(broken), 0)
 FROM (
     SELECT *, [test FOR test IN tests IF test.outcome <> 'skipped' AND NOT test.passes] AS broken
@@ -146,7 +146,7 @@ SELECT family, repo, ['texts', 'smells', smell, 'over_all'], CASE WHEN ran THEN 
 UNION ALL
 SELECT family, repo, ['texts', 'smells', smell, 'over_ran'], number FROM smelly_suites WHERE ran
 UNION ALL
--- of tasks that have something to update
+-- over tasks with at least one test to update
 SELECT family, repo, ['maintenance', 'done'], solved::DOUBLE
 FROM judged
 WHERE len([test FOR test IN asked IF test.expected_action = 'update' AND test.known]) > 0
@@ -207,7 +207,7 @@ SELECT ['families', family, 'texts', 'errors', class, 'suites'], count(DISTINCT 
 UNION ALL
 SELECT ['families', family, 'texts', 'errors', class, 'errors'], count(*) FROM suite_errors GROUP BY ALL
 UNION ALL
--- an error's code is what stands before the symbol, or the place
+-- the code of an error is the part of its signature before the symbol or the place
 SELECT ['families', family, 'texts', 'errors', class, 'codes', code], count(*)
 FROM (SELECT *, split_part(split_part(split_part(signature, ' ', 1), '@', 1), ':', 1) AS code FROM suite_errors)
 GROUP BY ALL

@@ -1,4 +1,7 @@
-"""Reports and comparisons as tables for a terminal, to be read like Tables 3 and 6 to 10 of TestEvo-Bench."""
+"""Tables of reports and comparisons for a terminal.
+
+They are laid out like Tables 3 and 6 to 10 of TestEvo-Bench.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ _NAMES = {
     Track.REPAIR: 'Test repair',
 }
 
-# The paper's numbers: of outcomes, coverage and mutation; it has no repair.
+# The paper's tables of outcomes, coverage and mutation. The paper has no repair track.
 _PLACES = {
     Track.GENERATION: ('Table 3a', 'Table 6', 'Table 7'),
     Track.UPDATE: ('Table 3b', 'Table 8', 'Table 9'),
@@ -45,7 +48,7 @@ _TOLD = {
     AttemptProtocol.DIVERSIFY: 'each adding a file',
 }
 
-# Columns, or rows, of shares by the fields that they show.
+# Titles of columns or rows, and the fields of shares that they show.
 _RATES = {
     'Success%': 'success',
     'Redundant%': 'redundant',
@@ -110,7 +113,7 @@ _STARTS = (
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print what decides in five lines, then all tables; each figure stands over its 95 % interval."""
+    """Print the main figures in five lines, then all tables; figures are above their intervals."""
     harnesses = cells.join_names(system.harness for system in report.systems)
     models = cells.join_names(system.model for system in report.systems)
     console.print(f'harness {harnesses}, model {models}', highlight=False)
@@ -135,7 +138,7 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print a table for each track; every figure stands over its 95 % interval."""
+    """Print a table for each track; figures are above their 95 % intervals."""
     for track in comparison.tracks:
         console.print(_make_comparison_table(track))
         if track.left_out:
@@ -170,16 +173,16 @@ def _get_fields(record: object, paths: Iterable[str]) -> Iterator[Cell]:
     return (attrgetter(path)(record) for path in paths)
 
 
-# -- what decides ----------------------------------------------------------------------------------
+# -- main figures ----------------------------------------------------------------------------------
 
 
 def _format_headline(report: Report) -> str:
-    """How many tasks, how many solved, how strictly, and how sure that is.
+    """Return the main figures as a small table: tasks, success, strict, vacuous, interval.
 
-    A column for each track, and for each family of suites, of which every test has to pass; the interval is
-    of `success`, 95 %, over repositories. Suites are not strict or vacuous: what they cover and kill says
-    that. Who is to maintain a file succeeds if nothing was missed or done wrongly, whether or not gold lets
-    all tests pass.
+    There is a column for each track and for each family of suites. A suite succeeds if every test
+    passes; the interval is the 95 % interval of `success`, over repositories. Suites have no strict
+    or vacuous figure, since their coverage and kills show that. A maintenance task succeeds if
+    nothing was missed or done wrongly, even if not all of gold's own tests pass.
     """
     columns: list[tuple[str, ...]] = [('', 'tasks', 'success', 'strict', 'vacuous', 'interval')]
     for track in report.tracks:
@@ -252,7 +255,7 @@ def _list_rates(track: Track) -> dict[str, str]:
 
 
 def _list_measures(track: TrackReport) -> Iterator[Sequence[Cell]]:
-    """One below the other: side by side they would be wider than a terminal."""
+    """Yield the measures as rows, since as columns they would be wider than a terminal."""
     for name, measure in _MEASURES.items():
         if measure != 'oracle_preserved' or track.track is Track.UPDATE:
             share = cells.format_percent(getattr(track.beyond, measure))
@@ -263,6 +266,7 @@ def _list_measures(track: TrackReport) -> Iterator[Sequence[Cell]]:
 
 def _make_cost_table(name: str, costs: CostReport) -> Table:
     def format_thousands(value: float) -> str:
+        """Return a number in thousands."""
         return f'{value / 1000:.1f}k'
 
     return make_table(
@@ -357,7 +361,7 @@ def _make_attempt_table(report: AttemptReport) -> Table:
 
 
 def _make_family_tables(report: FamilyReport) -> Iterator[Table]:
-    """Outcomes, then each measure over all suites and over those that ran, with both numbers."""
+    """Yield a table of outcomes, then tables of measures over all suites and those that ran."""
     name = f'Family {report.family}:'
     yield make_table(
         f'{name} {pluralise(report.tasks, "suite")} of {report.repositories} repositories',

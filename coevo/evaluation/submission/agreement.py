@@ -1,4 +1,4 @@
-"""Whether a second evaluation of a submission comes to what the submission says."""
+"""The comparison of a second evaluation with the results that a submission contains."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from coevo.evaluation.results import NAME, load_results
 from coevo.evaluation.submission.folder import SubmissionFolder
 from coevo.evaluation.suites.results import load_suites
 
-# Of test methods that were judged otherwise, a person is told the first few.
+# The most test methods with another outcome that are listed.
 MOST_TOLD = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a submission says came of its predictions."""
+    """The results that a submission states for its predictions."""
 
     outcomes_sha256: str
     tasks_sha256: str
@@ -27,7 +27,11 @@ class Claim:
 
 
 def load_claim(submission: SubmissionFolder, out: Path | None = None) -> Claim | None:
-    """None where its results are still to be made, or are to be written anew to that folder."""
+    """Return the claim of a submission.
+
+    None if it has no results yet, or if `out` is the folder of its results, which is to be
+    rewritten.
+    """
     if not (submission.results / NAME).is_file():
         return None
     if out is not None and out.resolve() == submission.results.resolve():
@@ -42,7 +46,7 @@ def load_claim(submission: SubmissionFolder, out: Path | None = None) -> Claim |
 
 
 def compare_with_claim(claim: Claim, report: Report, rows: Sequence[MethodResult]) -> Iterator[str]:
-    """Sentences for a reviewer: the same, or which test methods came out otherwise."""
+    """Yield sentences for a reviewer: the outcomes agree, or which test methods differ."""
     if claim.outcomes_sha256 == report.outcomes_sha256:
         yield f'the outcomes are those of the submission: {report.outcomes_sha256}'
         return

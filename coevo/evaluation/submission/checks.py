@@ -1,7 +1,7 @@
-"""`coevo submit --check FOLDER`: what is wrong with a submission, without running anything.
+"""`coevo submit --check FOLDER`: finds faults of a submission without running anything.
 
-What a check cannot say is whether the results are true: `coevo evaluate SNAPSHOT FOLDER` judges the
-same predictions again and compares `outcomes_sha256`.
+A check cannot say whether the results are true. For that, `coevo evaluate SNAPSHOT FOLDER` judges
+the same predictions again and compares `outcomes_sha256`.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from coevo.snapshots.models import find_model
 
 _Row = MethodResult | SuiteResult
 
-# Of what there may be thousands of, a person is told the first few.
+# The most items that are listed, since there may be thousands.
 MOST_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionFindings:
-    """What is wrong, in sentences, and what a reviewer should know; good where nothing is wrong."""
+    """The faults of a submission, in sentences, and notes for a reviewer."""
 
     wrong: Sequence[str]
     notes: Sequence[str]
 
 
 def check_submission(submission: SubmissionFolder, place: str | None = None) -> SubmissionFindings:
-    """Whether a submission can be judged again, and says what its own results say.
+    """Check that a submission can be judged again and that its own results are consistent.
 
-    place  the snapshot; None checks ids of tasks against the results alone
+    place  the snapshot; None: task ids are checked against the results only
     """
     wrong: list[str] = []
     try:
@@ -105,7 +105,7 @@ def _check_logs(submission: SubmissionFolder, found: Sequence[Prediction]) -> It
 
 
 def _check_predictions(rows: Sequence[_Row], found: Sequence[Prediction]) -> Iterator[str]:
-    """Whether the results are those of these predictions."""
+    """Yield a fault if the results are not those of these predictions."""
     answers: Mapping[str, Prediction] = {prediction.task_id: prediction for prediction in found}
     tasks = {row.task_id: row.prediction_sha256 for row in rows}
     for task_id in sorted(answers.keys() - tasks.keys()):
@@ -138,7 +138,7 @@ def _check_cutoff(submission: SubmissionFolder, rows: Sequence[MethodResult]) ->
 def _check_report(
     submission: SubmissionFolder, rows: Sequence[MethodResult], suites: Sequence[SuiteResult]
 ) -> Iterator[str]:
-    """Whether the report follows from the rows, by the rules at hand."""
+    """Yield faults if the report or the outcomes do not follow from the rows."""
     if any(regrade_row(row) != row for row in rows):
         yield 'the outcomes in results.parquet do not follow from what it says was seen'
     claimed = (submission.results / report.NAME).read_bytes()

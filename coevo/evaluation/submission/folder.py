@@ -1,4 +1,4 @@
-"""Where things lie in the folder of a submission."""
+"""The layout of a submission's folder, and the metadata in its `submission.json`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PREDICTIONS = ('predictions.jsonl', 'predictions.parquet', 'predictions')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionFolder:
-    """A folder with its metadata, and where its predictions are."""
+    """A folder of a submission with its metadata and the path of its predictions."""
 
     folder: Path
     metadata: SubmissionMetadata
@@ -32,10 +32,11 @@ class SubmissionFolder:
 
     @property
     def results(self) -> Path:
+        """The folder of its results."""
         return self.folder / RESULTS
 
     def list_tasks_without_log(self, tasks: Iterable[str]) -> tuple[str, ...]:
-        """The tasks of which no file with something in it says what the agent did."""
+        """Return the tasks for which there is no log, or only empty files."""
         logs_by_task = self._list_logs()
         logs = self.folder / LOGS
         return tuple(
@@ -53,14 +54,17 @@ class SubmissionFolder:
 
 
 def find_submission(place: Path | str) -> SubmissionFolder | None:
-    """What lies there, if it is a submission and no mere file or folder of predictions."""
+    """Return the submission at a place; None for a mere file or folder of predictions."""
     if not isinstance(place, Path) or not (place / NAME).is_file():
         return None
     return load_submission(place)
 
 
 def load_submission(folder: Path) -> SubmissionFolder:
-    """Fatal for a folder that has no metadata, or not exactly one file or folder of predictions."""
+    """Return the submission in a folder.
+
+    Raises: Fatal if it has no metadata, or not exactly one file or folder of predictions.
+    """
     metadata = load_metadata(folder)
     candidates = [folder / name for name in PREDICTIONS if (folder / name).exists()]
     if len(candidates) != 1:
@@ -78,10 +82,10 @@ def _has_content(place: Path) -> bool:
     return place.is_file() and place.stat().st_size > 0
 
 
-# `submission.json`: who submits, and under which rules the answers came about.
+# `submission.json`: who submits, and under which rules the answers were made.
 
 NAME = 'submission.json'
-# Raised when a field is lost or changes its meaning.
+# Increased when a field is removed or changes its meaning.
 SUBMISSION_VERSION = 1
 
 _MOST_BYTES, _MOST_VALUES = 1 << 20, 1000
@@ -92,16 +96,16 @@ _URL = re.compile(r'https://[^\s/]+(/\S*)?')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionMetadata:
-    """What `submission.json` holds; `submission.schema.json` says the same to other tools.
+    """The content of `submission.json`; `submission.schema.json` describes it for other tools.
 
-    harness, model    as every prediction names them
-    snapshot_sha256   of the manifest of the snapshot that was answered
-    url               where the agent is described, or its code
-    contact           whom reviewers write to
-    attempts          how often the agent tried a task before it handed in; 1 is the rule
-    network           whether it could reach the web while it worked on a task
-    cutoff, cutoff_source  of a model that coevo does not know: its training cutoff, a day or a
-                      month, and a public page that states it
+    harness, model         as every prediction names them
+    snapshot_sha256        of the manifest of the snapshot that was answered
+    url                    a page with a description of the agent, or its code
+    contact                the address for reviewers
+    attempts               how often the agent tried a task before it submitted; the rule is 1
+    network                whether the agent could reach the web while it worked on a task
+    cutoff, cutoff_source  for a model that coevo does not know: its training cutoff, a day or a
+                           month, and a public page that states it
     """
 
     submission_version: int
@@ -117,7 +121,7 @@ class SubmissionMetadata:
 
     @property
     def extra_models(self) -> tuple[LanguageModel, ...]:
-        """The model, where its cutoff is told here and by nobody else."""
+        """The model, if only the submission states its cutoff; else nothing."""
         known = find_model(self.model)
         if self.cutoff is None or self.cutoff_source is None or (known and known.cutoff):
             return ()
@@ -125,7 +129,10 @@ class SubmissionMetadata:
 
 
 def load_metadata(folder: Path) -> SubmissionMetadata:
-    """Fatal, in one sentence, for a file that is not there or not of its schema."""
+    """Return the metadata of a submission.
+
+    Raises: Fatal if the file is missing or does not follow its schema.
+    """
     path = folder / NAME
     try:
         content = parse_json(load_file(path, most=_MOST_BYTES), most_values=_MOST_VALUES)
@@ -159,7 +166,10 @@ _KINDS = {int: 'whole number', str: 'text', bool: 'true or false'}
 
 
 def _check_metadata(metadata: SubmissionMetadata, path: Path) -> None:
-    """What types do not say."""
+    """Check the rules that types cannot express.
+
+    Raises: Fatal if one is broken.
+    """
     if metadata.submission_version != SUBMISSION_VERSION:
         raise Fatal(f'{path} is of version {metadata.submission_version}; 1 is known')
     for name in ('harness', 'model', 'contact'):

@@ -1,4 +1,4 @@
-"""`coevo submit --check FOLDER`."""
+"""The verb `coevo submit --check FOLDER`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from coevo.options.parser import Parser
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
+    """Add the verb to the command line, and return its parser."""
     submit = verbs.add_parser(
         'submit',
         help='check a submission to a leaderboard before it is handed in',
@@ -29,6 +30,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Check a submission, print the findings and return the exit status."""
     from coevo.evaluation.submission.checks import check_submission
     from coevo.evaluation.submission.folder import load_submission
 

@@ -1,1 +1,1 @@
-"""Submissions that are judged by all of their tests: suites, of tasks of other families than `coevolution`."""
+"""Grading of suites: submissions of families other than `coevolution`, graded by all tests."""

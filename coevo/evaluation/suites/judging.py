@@ -1,7 +1,7 @@
-"""One submitted suite, judged: every test of the file, each in fresh processes of its own, watched once.
+"""The grading of one submitted suite: each test runs in fresh processes, once observed.
 
-The start state is the revision without the file, so that nothing of gold is beside it. A test that passes
-under the eyes of an observer is run once more without one (docs/trust.md, "Submitted patches").
+The start state is the revision without the file, so that gold is not there. A test that passes
+under observation runs once more without it (docs/trust.md, "Submitted patches").
 """
 
 from __future__ import annotations
@@ -43,7 +43,12 @@ def grade_suite(
     methods: Mapping[str, TestMethod],
     ledger: Ledger | None,
 ) -> GradingResult:
-    """The tests of a patched file, by name; Transient, NotBuilt."""
+    """Grade all tests of a patched file.
+
+    methods  the tests of the file by name
+
+    Raises: Transient if a test process does not start; BuildFailure if an end does not build.
+    """
     began = time.monotonic()
     check_builds(context)
     files = ((context.assignment.task.test_file, patched),)
@@ -75,7 +80,7 @@ def grade_suite(
 def find_submitted_tests(
     case: GradingCase, repository: Repository
 ) -> Mapping[str, TestMethod] | SuiteRunResult:
-    """The tests of a file by name, or what is to be said of one without any."""
+    """Return the tests of a submitted file by name, or the result of a file that needs no run."""
     patched, task = case.patched, case.attempt.assignment.task
     if patched is None or not patched.strip():
         return SuiteRunResult(settled=SuiteOutcome.EMPTY)
@@ -110,12 +115,13 @@ class _SuiteGrading:
     causes: list[str | None] = field(default_factory=list)
 
     def grade_tests(self, methods: Mapping[str, TestMethod]) -> tuple[SuiteTest, ...]:
+        """Run every test, and number the causes that several failing tests share."""
         tests = [self._grade_test(*named_method) for named_method in methods.items()]
         shared = number_shared_causes(self.causes)
         return tuple(replace(test, cascade=of) for test, of in zip(tests, shared, strict=True))
 
     def _grade_test(self, name: str, method: TestMethod) -> SuiteTest:
-        """One run that is watched and, if it passes, one that is not."""
+        """Run a test once under observation and, if it passes, once without."""
         plain = self.context.conditions
         watched = replace(plain, observed=True, expects=self.expects)
         verdict = self._run_test(method, watched)
@@ -140,15 +146,15 @@ class _SuiteGrading:
         return verdict
 
 
-# Which failing tests of a suite fail for one cause (MultiFileTest, "cascade errors": one import
-# that is missing).
+# Causes that several failing tests of a suite share, such as one missing import ("cascade errors"
+# in MultiFileTest).
 #
-# A cause is what the compiler does not find, or an error with what it says. An assertion that
-# does not hold speaks for itself alone, and so does a test that takes too long.
+# A cause is a compile error, or an error with its message. A failed assertion and a timeout are
+# never shared causes.
 
 
 def find_cause(verdict: Verdict) -> str | None:
-    """None of what has none that others can share."""
+    """Return the cause of a failure; None if it is of a kind that tests cannot share."""
     if verdict.outcome is Outcome.COMPILE_ERROR:
         return verdict.signature
     if verdict.outcome is not Outcome.ERROR:
@@ -159,21 +165,21 @@ def find_cause(verdict: Verdict) -> str | None:
 
 
 def number_shared_causes(causes: Sequence[str | None]) -> tuple[int | None, ...]:
-    """The number of each cause that several have, from 1 in their order; None of all others."""
+    """Number the causes that occur more than once, from 1 in their order; None for all others."""
     counts = Counter(cause_key for cause_key in causes if cause_key is not None)
     shared = [cause_key for cause_key, count in counts.items() if count > 1]
     numbers = {cause_key: number for number, cause_key in enumerate(shared, 1)}
     return tuple(None if cause_key is None else numbers.get(cause_key) for cause_key in causes)
 
 
-# What the text of a submitted test says beside its runs: its smells, and why it does not compile.
+# Findings about the text of a submitted test: its smells, and why it does not compile.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteAnnotator:
-    """The tests of one patched file, as far as the language tells.
+    """The findings about the text of the tests of one patched file, as far as they are offered.
 
-    about  what classes of tests are about, as far as somebody asked
+    about  the type under test of each class of tests, once it has been looked up
     """
 
     context: TaskContext
@@ -181,6 +187,7 @@ class SuiteAnnotator:
     about: dict[str, DeclaredType | None] = field(default_factory=dict)
 
     def add_remarks(self, test: SuiteTest, method: TestMethod) -> SuiteTest:
+        """Return the test with its smells and the class of its compile error."""
         return replace(
             test, smells=self._find_smells(method), error_class=self._find_error_class(test)
         )
@@ -197,7 +204,7 @@ class SuiteAnnotator:
         return tuple(map(str, smells))
 
     def _find_type_under_test(self, method: TestMethod) -> DeclaredType | None:
-        """Sought once for each class of tests: all of the code is read for it."""
+        """Return the type under test, looked up once for each class, since it takes all code."""
         name, pair = method.test_class, self.context.pair
         if name not in self.about:
             read, repository = get_reading(pair.language), self.context.repository

@@ -1,7 +1,7 @@
-"""Whether tests that had to stay are weaker than they were: mutants that they do not notice any more.
+"""Tests that had to stay and became weaker: they miss mutants that they noticed before.
 
-Asked are mutants of the focus, drawn as those of suites are, with which the test fails both as it was at
-the start and as it is in gold: what its developers gave up nobody has to keep.
+The mutants are those of the focus, drawn as for suites, with which the test fails both in its start
+version and in gold's version. What the developers themselves gave up need not be kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coevo.model.words import Outcome
 _WHAT = 'maintained_kills'
 
 Methods = Mapping[str, TestMethod]
-"""By the names of the old file."""
+"""Tests by their names in the old file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +40,9 @@ class _NoticedMutants:
 
 @dataclass(slots=True, kw_only=True)
 class StrengthRunner:
-    """What is asked of the tests of one task that had to stay.
+    """A runner of mutants for those tests of one task that had to stay.
 
-    start, gold  these tests, as they are called there
+    start, gold  these tests in the start file and in gold's file
     """
 
     context: TaskContext
@@ -52,8 +52,12 @@ class StrengthRunner:
     cpu_seconds: float = 0.0
 
     def find_weaker_tests(self, patched: bytes, methods: Methods) -> dict[str, bool]:
-        """Whether each of some submitted tests misses what it noticed; who noticed nothing, or does not
-        pass beside the others, is left out. Transient."""
+        """Return for submitted tests whether each misses a mutant that it noticed before.
+
+        Tests that noticed no mutant, or do not pass together with the others, are left out.
+
+        Raises: Transient if a test process does not start.
+        """
         relevant_mutants = [
             noticed_mutant
             for noticed_mutant in self._recall_noticed()
@@ -108,7 +112,7 @@ class StrengthRunner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _MutantKills:
-    """Tests that pass without a mutant, and of these, for each mutant, those that do not pass with it."""
+    """The tests that pass without a mutant and, for each mutant, those that fail with it."""
 
     measured: frozenset[str]
     by_mutant: tuple[frozenset[str], ...]
@@ -138,7 +142,10 @@ def _measure_kills(
 def _find_noticing_tests(
     runner: EditedCellRunner, module: str, methods: Methods, one: DrawnMutant, limit: float
 ) -> Iterator[str]:
-    """Who loses the process to a neighbour gets one of its own."""
+    """Yield the tests that fail with a mutant; a test without a verdict gets a process of its own.
+
+    A test has no verdict if another test ended the process they shared.
+    """
     if not methods:
         return
     compiled = compile_with_mutant(runner, module, one, ())

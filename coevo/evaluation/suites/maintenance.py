@@ -1,8 +1,8 @@
-"""One submitted file of whole-file maintenance, judged: what became of each test of the old and the new file.
+"""The grading of whole-file maintenance: the outcome of each test of the old and new file.
 
-The file is run as a suite is. Beside it, once for each task, the old file and gold's are run here, too: what
-they do not bear out is `unknown`, and no fault of a submission. What cannot be applied leaves the file as
-it is at the start.
+The submitted file runs as a suite does. In addition, once for each task, the old file and gold's
+file run here, too. Labels that these runs do not confirm give `unknown`, which is no fault of a
+submission. A submission that cannot be applied leaves the file as it is in the start state.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOTHING = FileText(tests={}, rest=(), has_error=False)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PassingTests:
-    """Tests that pass in the old file, and in gold's, by their names there."""
+    """The tests that pass in the old file and in gold's file, by their names there."""
 
     at_start: tuple[str, ...]
     in_gold: tuple[str, ...]
@@ -43,7 +43,10 @@ class _PassingTests:
 def grade_maintenance(
     context: TaskContext, case: GradingCase, ledger: Ledger | None
 ) -> GradingResult:
-    """A submitted file; Transient, NotBuilt."""
+    """Grade a submitted file.
+
+    Raises: Transient if a test process does not start; BuildFailure if an end does not build.
+    """
     began = time.monotonic()
     check_builds(context)
     sources, spent = choose_shown_sources(context, ledger)
@@ -77,7 +80,7 @@ def _grade_as_suite(
 
 
 class _MaintainedFile:
-    """A submitted file beside that of the start and gold's."""
+    """A submitted file together with the start file and gold's file."""
 
     def __init__(
         self,
@@ -102,7 +105,7 @@ class _MaintainedFile:
             self._passing = frozenset(test.test_method for test in seen.tests if test.passes)
 
     def list_results(self) -> Iterator[MaintainedResult]:
-        """One for each test of either file, in the order of the task."""
+        """Yield a result for each test of either file, in the order of the task."""
         maintained = self._context.assignment.task.maintained or ()
         names = {
             maintained_test: self._find_name(maintained_test) for maintained_test in maintained
@@ -146,13 +149,16 @@ class _MaintainedFile:
         now = self._found.tests.get(name or '')
         return None if was is None or now is None else was.hash == now.hash
 
-    # -- how strong they are -----------------------------------------------------------------------
+    # -- strength ----------------------------------------------------------------------------------
 
     def _find_weaker(
         self, names: Mapping[MaintainedMethod, str | None]
     ) -> dict[MaintainedMethod, bool]:
-        """Of tests that pass and had to stay, where they or what they use are other than at the start,
-        and other than in gold."""
+        """Return whether passing tests that had to stay are weaker, as far as it is known.
+
+        Only tests that differ, themselves or in what they use, from both the start file and gold's
+        file are run with mutants.
+        """
         staying = [
             maintained_test for maintained_test in names if self._had_to_stay(maintained_test)
         ]
@@ -216,7 +222,7 @@ class _MaintainedFile:
         now = self._found.tests[name]
         return not any(_is_equal(now, self._found, text, file) for file, text in known)
 
-    # -- the old file and gold's -------------------------------------------------------------------
+    # -- old file and gold's file ------------------------------------------------------------------
 
     def _read_text(self, repository: Repository, rev: str, source: bytes | None) -> FileText:
         if source is None or not source.strip():
@@ -230,6 +236,7 @@ class _MaintainedFile:
         runner = self._context.make_runner()
 
         def run_both_files() -> _PassingTests:
+            """Run the tests of the start file and of gold's file."""
             return _PassingTests(
                 at_start=_list_passing(
                     runner, self._context.compile_start_cell(runner), self._start
@@ -260,16 +267,16 @@ def _is_equal(one: TestText, beside: FileText, other: TestText, file: FileText) 
     return one.hash == other.hash and beside.rest == file.rest
 
 
-# From what was seen of a test of a maintained file to its one outcome: pure and total.
+# The decision from the results of a maintained test to its one outcome: pure and total.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintainedTestState:
-    """What was seen of a test.
+    """The results of a maintained test.
 
-    at_start, in_gold  whether it passes there, here
+    at_start, in_gold  whether it passes in the start file, and in gold's file
     there, passes      whether the submission has it, and whether it passes there
-    same_text, weaker  as in results
+    same_text, weaker  as in `MaintainedResult`
     """
 
     at_start: bool
@@ -283,7 +290,7 @@ class MaintainedTestState:
 def decide_maintained_outcome(
     expected_action: ExpectedAction, seen: MaintainedTestState
 ) -> tuple[ExpectedAction, MaintainedOutcome]:
-    """What was asked of it, as runs bear out, and what became of it."""
+    """Return the action expected of a test, as confirmed by runs, and its outcome."""
     if expected_action is ExpectedAction.NONE:
         return expected_action, MaintainedOutcome.UNSCORED
     if expected_action is ExpectedAction.REMOVE:
@@ -332,10 +339,11 @@ def _decide_stayed(seen: MaintainedTestState) -> MaintainedOutcome:
 def find_submitted_name(
     one: MaintainedMethod, start: Mapping[str, TestText], found: Mapping[str, TestText]
 ) -> str | None:
-    """What a test is called in a submitted file: as in gold or as it was, or under a name of its own
-    with the same text.
+    """Return the name of a test in a submitted file; None if it is not there.
 
-    A name of gold's that another test had at the start is taken last: tests may be renamed in a chain.
+    It is the new name, the old name, or that of a new test with the same text. A new name that
+    another test had in the start file is taken last, since tests may be renamed in a chain (a to b,
+    b to c).
     """
     new, old = one.new_method, one.old_method
     names = [name for name in (new, old) if name is not None and name in found]

@@ -1,7 +1,8 @@
-"""What a submitted suite is worth: coverage of the focus as an observer saw it, and gold's mutants.
+"""The adequacy of a submitted suite: observed coverage of the focus, and killed mutants.
 
-Mutants are those that gold was run with. Who fails with one for the edit's sake is found out by edits of
-no effect in the same class: such a test is tampered, and neither passes nor kills.
+The mutants are those that gold was run with. Tests that fail merely because the code was edited are
+found by placebos in the methods with killed mutants: such a test is tampered, and neither passes
+nor kills.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ _DRAW = secrets.SystemRandom()
 def measure_suite(
     context: TaskContext, patched: bytes, methods: Mapping[str, TestMethod], seen: SuiteRunResult
 ) -> tuple[SuiteRunResult, float]:
-    """The suite with what its passing tests are worth, and the CPU seconds of that; Transient."""
+    """Return the suite with the adequacy of its passing tests, and the CPU seconds used.
+
+    Raises: Transient if a test process does not start.
+    """
     suite = _SuiteRunner(context=context, runner=_make_runner(context, patched), patched=patched)
     kills = suite.run_gold_mutants(_select_passing(methods, seen))
     if any(mutant.killed for mutant in kills):
@@ -86,14 +90,16 @@ class _SuiteRunner:
 
     @property
     def focus(self) -> Sequence[Focus]:
+        """The focus of the task."""
         return self.context.assignment.task.focus or ()
 
     @property
     def language(self) -> str:
+        """The language of the task."""
         return self.context.assignment.task.language
 
     def run_gold_mutants(self, methods: Mapping[str, TestMethod]) -> tuple[SuiteMutant, ...]:
-        """What the tests do with each mutant that gold was run with."""
+        """Run the tests with each mutant that gold was run with."""
         single_revision = self.context.assignment.single_revision
         released = (
             suites.restore_drawn_mutants(single_revision.mutants)
@@ -110,7 +116,7 @@ class _SuiteRunner:
     # -- coverage ----------------------------------------------------------------------------------
 
     def trace_tests(self, methods: Mapping[str, TestMethod]) -> TraceBatch:
-        """Nothing where nobody outside of the process can see what it executes."""
+        """Return the traces of the tests; none if the language offers no traces or no observer."""
         if not all(
             offers_capability(self.language, capability)
             for capability in (Capability.TRACE, Capability.WATCH)
@@ -140,6 +146,7 @@ class _SuiteRunner:
         )
 
     def add_coverage(self, adequacy: SuiteAdequacy, trace: Trace | None) -> SuiteAdequacy:
+        """Return the adequacy with the coverage of the focus; unchanged if there is no trace."""
         if trace is None:
             return adequacy
         return suites.add_coverage(
@@ -152,6 +159,7 @@ class _SuiteRunner:
         )
 
     def compute_reach(self, traced: TraceBatch, kills: Sequence[SuiteMutant]) -> SuiteReach:
+        """Return the lines, branches and mutants that the suite reaches, as far as known."""
         ran = [mutant for mutant in kills if mutant.killed is not None]
         killed = tuple(mutant.mutant_id for mutant in ran if mutant.killed) if ran else None
         whole, known = (
@@ -170,7 +178,7 @@ class _SuiteRunner:
         )
 
     def _mask_unseen(self, trace: Trace) -> Trace:
-        """Lines and methods as nobody executed them where the observer saw nobody do so."""
+        """Return the trace without the execution of lines that the observer did not see."""
         reached = {
             entry.file: frozenset().union(
                 *(
@@ -197,15 +205,15 @@ class _SuiteRunner:
     def _list_names(self, path: str) -> tuple[str, ...]:
         return list_names_at_revision(self.context.repository, self.language, self.runner.rev, path)
 
-    # -- edits of no effect ------------------------------------------------------------------------
+    # -- placebos ----------------------------------------------------------------------------------
 
     def find_edit_sensitive_tests(
         self, methods: Mapping[str, TestMethod], kills: Sequence[SuiteMutant]
     ) -> frozenset[str]:
-        """Tests that fail, twice, with edits that do nothing where mutants were killed.
+        """Return the tests that fail twice with placebos in methods with killed mutants.
 
-        A kind with which gold fails, too, is not asked; who passes with the kind that is noticed most
-        easily would pass with the others.
+        The kind that is noticed most easily comes first: a test that passes with it would pass with
+        the others. A kind with which gold fails is skipped.
         """
         if get_measures(self.language).placebos is None:
             return frozenset()
@@ -222,7 +230,7 @@ class _SuiteRunner:
         return frozenset()
 
     def _list_killed_declarations(self, kills: Sequence[SuiteMutant]) -> Iterator[Dependency]:
-        """The methods and constructors of the focus in which a mutant was killed."""
+        """Yield the methods and constructors of the focus in which a mutant was killed."""
         for file in sorted({entry.file for entry in self.focus}):
             lines = {mutant.line for mutant in kills if mutant.killed and mutant.file == file}
             source = load_content(self.context.repository, self.runner.rev, file)
@@ -243,7 +251,7 @@ class _SuiteRunner:
     def _compile_placebo_cell(
         self, edited: Sequence[Dependency], kind: PlaceboKind, tests: bytes
     ) -> CompiledTests | None:
-        """A file of tests on code with a placebo; None where there is nothing to put one in."""
+        """Compile a test file on code with placebos; None if there is no place for one."""
         files = ((self.context.assignment.task.test_file, tests),)
         for _ in range(_DRAWS):
             code = make_placebo(self.context.repository, self.context.pair, edited, kind, _DRAW)
@@ -266,7 +274,10 @@ class _SuiteRunner:
         }
 
     def _gold_passes(self, edited: Sequence[Dependency], kind: PlaceboKind) -> bool:
-        """Of those of gold's tests that pass without an edit, in cells that no submission sees."""
+        """Return whether gold's tests pass with placebos, in cells that no submission sees.
+
+        Tests of gold that do not pass on unedited code do not count.
+        """
         gold = self.context.gold
         if gold is None:
             return False

@@ -1,4 +1,4 @@
-"""From what was seen of a submitted suite to its one outcome: pure and total."""
+"""The decision from the results of a suite to its one outcome: pure and total."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _OF_TEST = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRunResult:
-    """What was seen of a suite, as far as it came.
+    """The results of a suite, as far as it was graded.
 
-    trouble    of ours, that stayed
-    refusal    of the whole patch
-    settled    what the text of the file says, before anything is run
-    builds     whether all tests compile; None where that was not tried
-    maintained of maintenance alone, what became of each test of the old and the new file
+    trouble     trouble of coevo's own that remained after all tries
+    refusal     why the whole patch is refused
+    settled     an outcome that follows from the text of the file, before anything is run
+    builds      whether all tests compile; None if that was not tried
+    maintained  for maintenance only, the outcome of each test of the old and the new file
     """
 
     trouble: Refusal | None = None
@@ -41,7 +41,7 @@ class SuiteRunResult:
 
 
 def decide_suite_outcome(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | None]:
-    """Why is said where the outcome does not say it: of the first test that does not pass."""
+    """Return the outcome, with a detail if it needs one: that of the first test that fails."""
     if seen.refusal is not None:
         empty = seen.refusal.detail is Detail.EMPTY
         return (SuiteOutcome.EMPTY if empty else SuiteOutcome.HRNS_FAIL), seen.refusal.detail

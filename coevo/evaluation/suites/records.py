@@ -1,4 +1,4 @@
-"""The words of a judged suite: what comes of it, what its tests did, and its row."""
+"""The outcomes of a graded suite and of its tests, and its row in the results."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from coevo.model.words import Label, Outcome
 
 
 class MaintainedOutcome(Choice):
-    """What becomes of a test that was to be maintained. Exactly one holds."""
+    """The outcome of a test that was to be maintained. Exactly one holds."""
 
     UPDATED = 'updated', 'it was broken at the start, and passes'
     MISSED = 'missed', 'it was broken at the start, and still is'
@@ -54,7 +54,7 @@ class MaintainedOutcome(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintainedResult:
-    """One test of the old file, of the new one, or of both."""
+    """The result of one test of the old file, of the new file, or of both."""
 
     old_method: Annotated[
         str | None,
@@ -89,7 +89,7 @@ class MaintainedResult:
 
 
 class SuiteOutcome(Choice):
-    """What comes of a suite, mutually exclusive. Skipped tests count as not there."""
+    """The outcome of a suite; exactly one holds. Skipped tests count as absent."""
 
     SUCCESS = 'success', 'every test passes'
     PARTLY = 'partly', 'some tests pass and some do not'
@@ -103,13 +103,13 @@ class SuiteOutcome(Choice):
 
     @property
     def ran(self) -> bool:
-        """Whether a test compiled and was run."""
+        """True if at least one test compiled and ran."""
         return self in (SuiteOutcome.SUCCESS, SuiteOutcome.PARTLY, SuiteOutcome.EXEC_FAIL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteTest:
-    """What one test of a submitted file did."""
+    """The result of one test of a submitted file."""
 
     test_method: Annotated[str, Column('The test, as `Container#method`.')]
     passes: Annotated[bool, Column('Whether it passes each time, and is believed.')]
@@ -140,7 +140,7 @@ class SuiteTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteReach:
-    """What the passing tests of a suite do, one by one, so that several suites can be counted together."""
+    """The lines, branches and mutants that the passing tests reach, to unite several suites."""
 
     lines: Annotated[
         tuple[str, ...] | None,
@@ -167,7 +167,7 @@ class SuiteReach:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteResult:
-    """One attempt at one task: a row of `suites.parquet`, which has them sorted by `key`."""
+    """One attempt at one suite task: a row of `suites.parquet`, which is sorted by `key`."""
 
     task_id: Annotated[str, Column('The task that was attempted.')]
     attempt: AttemptNumber = 1
@@ -262,4 +262,5 @@ class SuiteResult:
 
     @property
     def key(self) -> tuple[str, int]:
+        """The key by which rows are sorted: the task and the number of the attempt."""
         return self.task_id, self.attempt

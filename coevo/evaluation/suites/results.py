@@ -8,7 +8,7 @@ from pathlib import Path
 from coevo.evaluation.results import TableFormat, load_rows, write_rows
 from coevo.evaluation.suites.records import SuiteResult
 
-# Raised when a column is lost or changes its meaning.
+# Increased when a column is removed or changes its meaning.
 SUITES_VERSION = 3
 
 NAME = 'suites.parquet'
@@ -19,7 +19,7 @@ _FORM = TableFormat(
 
 
 def write_suites(folder: Path, rows: Sequence[SuiteResult]) -> None:
-    """Write the rows sorted by their key; no file, nor one of before, where there are none."""
+    """Write the rows sorted by their key; without rows, remove an earlier file."""
     if rows:
         write_rows(folder, _FORM, sorted(rows, key=lambda row: row.key))
     else:
@@ -27,5 +27,8 @@ def write_suites(folder: Path, rows: Sequence[SuiteResult]) -> None:
 
 
 def load_suites(folder: Path) -> tuple[SuiteResult, ...]:
-    """The rows of a folder, none where no suite was judged; Fatal for those of another version."""
+    """Return the rows of a folder; none if no suite was graded.
+
+    Raises: Fatal if the file is damaged or of another version.
+    """
     return load_rows(folder, _FORM) if (folder / NAME).is_file() else ()

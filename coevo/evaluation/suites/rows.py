@@ -1,4 +1,4 @@
-"""The row of a suite from what was seen of it."""
+"""The row of a suite, made from its results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def make_suite_row(
     seen: SuiteRunResult,
     tries: int = 1,
 ) -> SuiteResult:
-    """One attempt at one task."""
+    """Return the row of one attempt at one task."""
     task = assignment.task
     outcome, detail = decide_suite_outcome(seen)
     reason = seen.refusal or seen.trouble
@@ -78,7 +78,7 @@ def _truncate_name(one: MaintainedResult) -> MaintainedResult:
 def adapt_suite_row(
     row: SuiteResult, assignment: Assignment, prediction: Prediction, header: ResultHeader
 ) -> SuiteResult:
-    """The row of the same patch to the same task, as that prediction and snapshot have it."""
+    """Return a stored row of the same patch and task, adapted to this prediction and snapshot."""
     task = assignment.task
     return replace(
         add_prediction_fields(row, header, prediction),

@@ -1,4 +1,4 @@
-"""The tests of a file as text: where each stands, and its tokens, blind to comments and formatting."""
+"""The tests of a file as text: where each is, and its tokens without comments and formatting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from coevo.model.records import TestMethod
 def index_methods_by_name(
     module: str, test_file: str, found: Iterable[tuple[DeclaredType, Member]]
 ) -> dict[str, TestMethod]:
-    """Those found in a file, as `Class#method`; overloads have their parameters, too."""
+    """Return the tests found in a file as `Class#method`; overloads have their parameters added."""
     methods = [
         TestMethod(
             module=module,
@@ -36,9 +36,9 @@ def index_methods_by_name(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestText:
-    """A test: hashes are over tokens, `bare` is blind to its own name and that of its class."""
+    """The text of a test; `hash` is over its tokens, `bare` ignores its name and its class's."""
 
-    __test__ = False  # it is no test of ours
+    __test__ = False  # pytest would collect the class as a test
 
     method: TestMethod
     source: str
@@ -48,7 +48,12 @@ class TestText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileText:
-    """Tests by name, and a digest of all that stands beside them; whether it can be read at all."""
+    """The tests of a file.
+
+    tests      by name
+    rest       digests of all code beside the tests
+    has_error  whether the parser could not read all of the file
+    """
 
     tests: Mapping[str, TestText]
     rest: tuple[str, ...]
@@ -58,9 +63,9 @@ class FileText:
 def load_test_texts(
     repository: Repository, language: str, rev: str, module: str, path: str, source: bytes
 ) -> dict[str, TestText]:
-    """By the names that results give them, in the order of the file.
+    """Return the tests by the names that results give them, in the order of the file.
 
-    rev  of the tree that its types are resolved in
+    rev  the revision of the tree in which types are resolved
     """
     return dict(read_file_text(repository, language, rev, module, path, source).tests)
 
@@ -68,6 +73,7 @@ def load_test_texts(
 def read_file_text(
     repository: Repository, language: str, rev: str, module: str, path: str, source: bytes
 ) -> FileText:
+    """Return the tests of a file and its other code; see `load_test_texts`."""
     read = get_reading(language)
     file, tree = read.parse(source, path), read.open_tree(repository, rev)
     test_members = read.find_tests(
@@ -83,7 +89,7 @@ def read_file_text(
 
 
 def _list_other_text(file: SourceFile, tests: set[tuple[str, int]]) -> tuple[str, ...]:
-    """What tests of the file may use: imports, headers of types, helpers and fixtures."""
+    """Return what tests of the file may use: imports, headers of types, helpers and fixtures."""
     members = (
         member.hash
         for type_ in file.types
