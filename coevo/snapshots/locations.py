@@ -121,9 +121,7 @@ class SnapshotFolder:
     def list_table_files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
-        """See `Location.list_table_files`; the folder, not the manifest, says which files there
-        are.
-        """
+        """See `Location.list_table_files`; the folder says which files there are."""
         paths = list_data_files(self.path, table)
         for file in paths:
             with self.open(file.relative_to(self.path).as_posix()) as opened:
