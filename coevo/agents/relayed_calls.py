@@ -240,7 +240,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
         return self._stream_answer(path, answer)
 
     def _filter_query(self) -> str:
-        """Return the allowed parameters of the query; others, such as an agent's key, are removed."""
+        """Return the allowed parameters of the query; others, such as an agent's key, are cut."""
         pairs = parse_qsl(self.path.partition('?')[2], keep_blank_values=True)
         allowed_pairs = [pair for pair in pairs if pair in _QUERIES]
         return f'?{urlencode(allowed_pairs)}' if allowed_pairs else ''
