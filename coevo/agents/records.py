@@ -106,7 +106,7 @@ def _make_series_fields(found: Attempt) -> Mapping[str, object]:
 
 
 class Ending(StrEnum):
-    """How an attempt ended; the values are the `exit_status` of predictions.
+    """The ending of an attempt; the values are the `exit_status` of predictions.
 
     In all cases the files that the agent left are its answer, if they could be taken over.
     """

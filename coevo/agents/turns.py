@@ -1,9 +1,9 @@
-"""Series of attempts at a task: which to make, what each begins with, and what its prompt says.
+"""Series of attempts at a task: attempts to make, their start files and their prompts.
 
 once       each begins with the start state and the prompt alone
-feedback   each begins with the test file that the previous one left, and is told how that was
-           graded; the series ends when the task is solved
-diversify  each begins with the start state, and is told the test files of all previous ones
+feedback   each begins with the test file that the previous one left, and its prompt has feedback;
+           the series ends when the task is solved
+diversify  each begins with the start state, and its prompt shows the files of all previous ones
 
 Feedback is made from the rows of a verdict, never from what a process wrote. A row has the outcome,
 its reason, and the failure's signature with the message. The message of an assertion contains the
@@ -49,7 +49,7 @@ Done = Mapping[tuple[str, int], Attempt]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptSeries:
-    """How often each task is attempted, and how attempts relate.
+    """The number of attempts at each task, and what they know of each other.
 
     snapshot  the snapshot that attempts are graded with; for the protocol `feedback` alone
     seed      seed of first attempts, increased by one for each further attempt; None is no seed

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellEvidence:
-    """What a method row says about one cell; `unit` is the outcome of the whole module."""
+    """The columns of one cell in a method row; `unit` is the outcome by module."""
 
     outcome: Outcome | None
     unit: Outcome | None

@@ -95,7 +95,7 @@ class RemoteFile(io.RawIOBase):
     def _open_answer(
         self, method: str, headers: Mapping[str, str], seconds: float
     ) -> Iterator[HttpAnswer]:
-        """The answer while entered; errors are those of the class."""
+        """Yield the server's answer, and translate errors into those of the class."""
         try:
             with open_url(self._url, seconds=seconds, method=method, headers=headers) as answer:
                 yield answer

@@ -24,7 +24,7 @@ class Adapter(Protocol):
 
     @property
     def INSTALL(self) -> str:
-        """How to install its software into the folder DIR that --software names."""
+        """The command that installs its software into the folder DIR, which --software names."""
 
     @property
     def SOFTWARE(self) -> Path | None:

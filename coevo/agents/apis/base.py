@@ -37,7 +37,7 @@ class ModelApi(Protocol):
         """Return whether a model answers this call, so that it counts as a round."""
 
     def find_objection(self, path: str, request: Document) -> str | None:
-        """Return why a request would let the model reach more than the task; None if it would not."""
+        """Return why a request would let the model reach more than the task, or None."""
 
     def extract_usage(self, path: str, answer: Sequence[Document]) -> Usage | None:
         """Return the usage that the answer to a round states; None if it states none.

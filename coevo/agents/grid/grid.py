@@ -161,7 +161,7 @@ def _parse_message(found: object, place: str) -> Message:
     return Message(role=role, content=_check_text(raw['content'], f'{place}.content'))
 
 
-# -- the shapes of YAML ----------------------------------------------------------------------------
+# -- checks of YAML values -------------------------------------------------------------------------
 
 
 def _check_mapping(

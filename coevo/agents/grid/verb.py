@@ -108,8 +108,6 @@ def _list_evaluations(
 
 
 # Options that a grid's file replaces.
-
-# What the file says itself, by the names of options.
 _SAID = ('agent', 'agent_model', 'api', 'endpoint', 'key_env', 'software', 'harness')
 _AGENT = 'one-shot'
 

@@ -20,7 +20,7 @@ class SourceUnavailable(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloneLocations:
-    """Where to look for repositories, in this order; those found in neither are fetched.
+    """Places to look for repositories, in this order; those found in neither are fetched.
 
     folder  a user's clones, as OWNER/NAME, OWNER/NAME.git or OWNER+NAME.git
     store   a coevo store; its clones are used if they have what is needed

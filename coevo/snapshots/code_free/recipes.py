@@ -23,7 +23,7 @@ FULL = 'full-'
 
 
 class SourceForm(StrEnum):
-    """How a blob is decoded to text before slices are cut from it."""
+    """The way a blob is decoded to text, before slices are cut from it."""
 
     TEXT = 'text'
     BINARY_PATCH = 'binary_patch'
