@@ -95,6 +95,7 @@ def _compose_prompt(
         return ''.join(message.content for message in template.fill(repository, task))
 
     def load_text(path: str) -> str | None:
+        """Return the text of a file of the start state; None if it is absent."""
         file_bytes = (
             start if path == task.test_file else load_content(repository, task.new_rev, path)
         )

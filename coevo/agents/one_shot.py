@@ -70,8 +70,7 @@ def extract_code_block(answer: str) -> str | None:
 
 
 def extract_code_or_text(answer: str) -> str | None:
-    """Return the longest code block, or an answer without fences as it is; None if there is
-    neither.
+    """Return the longest code block, or the whole answer if it has no fence; None if it is empty.
 
     For prompts of a user, which may ask for code without a fence.
     """

@@ -281,7 +281,7 @@ class HandoverTooLarge(Exception):
 
 
 def list_start_files(folder: Path) -> list[str]:
-    """Return the paths of a start state's files, sorted as Git does, without `.git`."""
+    """Return the paths of a start state's files as Git names them, sorted, without `.git`."""
     paths = (os.fsencode(path.relative_to(folder).as_posix()) for path in _walk_files(folder))
     return sorted(name.decode('utf-8', 'surrogateescape') for name in paths)
 

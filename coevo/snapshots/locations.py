@@ -284,6 +284,7 @@ def _locate_in_archive(path: Path) -> RemoteLocation:
             return pa.OSFile(unpacked.name)
 
     def list_members() -> Iterator[str]:
+        """Return the names of all files of the snapshot."""
         below = (n.removeprefix(head) for n in archive.namelist() if n.startswith(head))
         return (name for name in below if name and not name.endswith('/'))
 
@@ -307,6 +308,7 @@ def _locate_in_bucket(url: str) -> RemoteLocation:
     folder = url.rstrip('/').removeprefix('s3://')
 
     def open_object(name: str) -> pa.NativeFile:
+        """Open a file by its name in the snapshot."""
         try:
             return filesystem.open_input_file(f'{folder}/{name}')
         except FileNotFoundError:
@@ -315,6 +317,7 @@ def _locate_in_bucket(url: str) -> RemoteLocation:
             raise _make_unreadable_error(url, error) from None
 
     def list_objects() -> Iterator[str]:
+        """Return the names of all files of the snapshot."""
         below = fs.FileSelector(folder, recursive=True)
         try:
             entries = filesystem.get_file_info(below)

@@ -121,6 +121,7 @@ def make_http_opener(folder: str) -> Callable[[str], pa.NativeFile]:
     import pyarrow as pa
 
     def open_remote_file(name: str) -> pa.NativeFile:
+        """Open a file by its name in the folder."""
         return pa.PythonFile(RemoteFile(f'{folder}/{name}'), mode='r')
 
     return open_remote_file

@@ -24,7 +24,7 @@ class Adapter(Protocol):
 
     @property
     def INSTALL(self) -> str:
-        """The command that installs its software into the folder DIR, which --software names."""
+        """Instructions to install its software into the folder DIR, which --software names."""
 
     @property
     def SOFTWARE(self) -> Path | None:

@@ -5,7 +5,7 @@ $COEVO_MODEL begins with LiteLLM's name of the API: anthropic/…, gemini/… or
 
 from __future__ import annotations
 
-# The paths of the three APIs differ in what LiteLLM adds to the base address.
+# LiteLLM expects the API's version in the base address, except for Anthropic.
 BASE = """\
 case "$COEVO_MODEL" in
     gemini/*) base="$COEVO_ENDPOINT/v1beta" ;;

@@ -160,7 +160,7 @@ def _convert_to_camel_case(value: object, own: bool = False) -> object:
     converted: dict[str, object] = {}
     for name, item in value.items():
         camel = _SEPARATED.sub(lambda match: match[1].upper(), name)
-        # the endpoint decides which of both counts, so the request is made invalid
+        # The endpoint would choose one of the two values, so the request is made invalid.
         if camel in converted:
             return {**converted, f'{camel} twice': True}
         converted[camel] = _convert_to_camel_case(item, camel in _OWN_NAMES)
