@@ -371,12 +371,11 @@ class _UnusedLibraryFinder(MetaPathFinder):
 
 
 def leave_out_pandas() -> None:
-    """Prevent the import of pandas, which takes about a second, in a process that only runs a
-    command.
+    """Prevent the import of pandas, which takes about a second, in a process that runs a command.
 
-    pyarrow imports pandas, if it is installed, when the first array is made from a list that might
-    contain its types. coevo's commands have no such lists. Programs that import `coevo` are not
-    affected.
+    pyarrow imports pandas, if it is installed, when the first array is made, because the values
+    might have types of pandas. Values in coevo's commands never have. Programs that import `coevo`
+    are not affected.
     """
     if _UNUSED not in sys.modules:
         sys.meta_path.insert(0, _UnusedLibraryFinder())

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from coevo.model.errors import Fatal
 
-# A task leaks if its start state shows, in text that is new in its pair, nearly the answer.
+# A task leaks if its start state shows text that is new in its pair and is nearly the answer.
 
 LEAST_LEAK = 0.6
 """Share of gold's text from which a task leaks; benchmarks/leaks.md says how it was chosen."""

@@ -54,7 +54,7 @@ class IdentificationStudy:
     export  a new folder for both label sets
     format  of the exported files: parquet or csv
     split   percent of repositories for training, validation and test
-    seed    selects the repositories; with the same seed a repository always gets the same part
+    seed    assigns families of repositories to parts; the same seed gives the same assignment
     """
 
     cutoff: Cutoff | None = None
@@ -87,8 +87,7 @@ def print_identification(path: Path, study: IdentificationStudy) -> None:
 def build_identification_table(
     opened: OpenedSnapshots, study: IdentificationStudy
 ) -> duckdb.DuckDBPyConnection:
-    """Create the tables `identification` and `draws` in the connection of a snapshot, and return
-    it.
+    """Create the tables `identification` and `draws` in a snapshot's connection, and return it.
 
     `identification` is the query's answer with the columns `split` and `weight`.
     """
@@ -129,11 +128,11 @@ def _describe_draw(
 
 
 def choose_split(family: str, study: IdentificationStudy) -> str:
-    """Return the part of the data that a family of repositories belongs to, independent of other
-    families.
+    """Return the part of the data that a family of repositories belongs to.
 
-    A family is assigned as a whole because forks share tests: a test in training whose copy is in
-    the test set would reveal the answer.
+    The part does not depend on which other families there are. A family is assigned as a whole
+    because forks share tests: a test in training whose copy is in the test set would reveal the
+    answer.
     """
     digest = hashlib.sha256(f'{study.seed}\0{family}'.encode()).digest()
     percent = int.from_bytes(digest[:8]) * 100 / 2**64

@@ -334,7 +334,7 @@ def _make_unreadable_error(url: str, error: OSError) -> Fatal:
     return Fatal(f'{url} cannot be read: {line}; check the URL and AWS_* variables')
 
 
-# The footer of the largest table has some MiB: about hundred bytes for each column and row group.
+# The footer of the largest table has some MiB: about a hundred bytes for each column and row group.
 _MOST_BYTES = 64 << 20
 # Most columns, row groups, or key-value pairs.
 _MOST_ITEMS = 100_000

@@ -23,8 +23,7 @@ def is_code_free(manifest: Mapping[str, Any]) -> bool:
 
 
 def load_manifest_at(location: Location) -> dict[str, Any]:
-    """Return the manifest of the snapshot at a location, with the current names of tables and
-    columns.
+    """Return the manifest of the snapshot at a location, with current names of tables and columns.
 
     Raises: DamagedSnapshot if it is missing or malformed, Fatal if coevo is too old or too new for
     it.

@@ -105,8 +105,7 @@ def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> 
 
 
 def forbid_outside_access(opened: OpenedSnapshots) -> None:
-    """Restrict a connection to the files of its snapshots, so that queries cannot reach other files
-    or hosts.
+    """Restrict a connection to the files of its snapshots: queries reach no other file or host.
 
     DuckDB would otherwise allow reads from its folder for spilling, below the working directory,
     and references to Python variables by name.

@@ -209,8 +209,7 @@ def _check_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
 
 
 def _check_ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    """Check that ids are hashes of what they name (`compute_short_hash`), so that snapshots agree
-    on them.
+    """Check that ids are hashes of what they name (`compute_short_hash`) in every snapshot.
 
     The tables show the bytes of a path that is not UTF-8 as escapes, but the id was computed from
     the bytes. So escapes are decoded before the comparison. A name may also contain the text of an
