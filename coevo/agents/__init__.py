@@ -1,1 +1,1 @@
-"""Run agents on the tasks of a snapshot: in the sandbox, with one endpoint, time and cost capped."""
+"""Run agents on tasks of a snapshot: in a sandbox, with one endpoint, limited in time and cost."""

@@ -1,4 +1,4 @@
-"""Let an agent attempt the tasks of a snapshot, each as often as asked, whatever interrupts the run."""
+"""Run an agent on tasks of a snapshot, as many attempts each as requested; runs can be resumed."""
 
 from __future__ import annotations
 
@@ -58,14 +58,15 @@ _BY_ITSELF = (Ending.COMPLETED, Ending.FAILED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptPlan:
-    """What is asked for.
+    """A run of attempts, with its options.
 
-    store     whose clones are used where they have what is needed
-    harness   what predictions call the agent; `model` likewise
-    prices    needed for a cap of cost
-    kit       whether agents get the tools of its language and the libraries of each task
-    series    how often each task is attempted, and what attempts know of each other
-    template  what an agent without tools asks instead of the prompt of a task
+    store     a coevo store, whose clones are used if they have what is needed
+    harness   name of the agent in predictions
+    model     name of the model in predictions
+    prices    needed for a limit of cost
+    kit       whether agents get the tools of the task's language and the task's libraries
+    series    how often each task is attempted, and what an attempt sees of earlier ones
+    template  messages for an agent without tools, in place of the task's prompt
     """
 
     tasks: Sequence[TaskRow]
@@ -84,9 +85,10 @@ class AttemptPlan:
 
 
 def attempt_all(plan: AttemptPlan, say: Say = lambda line: None) -> RunSummary:
-    """Attempt what is not done yet; `say` hears a line for each task.
+    """Make all attempts that are not finished yet. `say` receives a progress line for each.
 
-    Fatal for bad input, Transient (after all others were attempted) for trouble of ours.
+    Raises: Fatal for bad input; a task that could not be attempted for now is listed in the
+    summary.
     """
     _check_plan(plan)
     keeping = RunFolder(plan.out)
@@ -120,9 +122,9 @@ def _check_plan(plan: AttemptPlan) -> None:
 
 
 def _wait_until_failure(waiting: Sequence[Future[None]]) -> set[Future[None]]:
-    """All of them, or those until the first that failed.
+    """Wait for all futures, or until one fails; return those that are finished.
 
-    Waits in short turns: a signal that another thread was given is heard when this one wakes.
+    The wait has short turns, because Python handles a signal only when the main thread wakes up.
     """
     while True:
         finished, others = wait(waiting, timeout=_TURN_SECONDS, return_when=FIRST_EXCEPTION)
@@ -131,11 +133,11 @@ def _wait_until_failure(waiting: Sequence[Future[None]]) -> set[Future[None]]:
 
 
 class _AttemptRunner:
-    """The attempts of one call."""
+    """The attempts of one call of `attempt_all`."""
 
     def __init__(self, plan: AttemptPlan, keeping: RunFolder, root: Path, say: Say) -> None:
         self._plan, self._keeping, self._root, self._say = plan, keeping, root, say
-        self._kits: Mapping[str, Kits] = {}  # by language; none where agents go without
+        self._kits: Mapping[str, Kits] = {}  # by language; empty if agents get no kits
         self._over = threading.Event()
         self._guard = threading.Lock()
         self.made = 0
@@ -144,7 +146,11 @@ class _AttemptRunner:
         self.bugs: list[str] = []
 
     def add_feedback(self, turns: Sequence[AttemptTurn]) -> Sequence[AttemptTurn]:
-        """Those of attempts that are to be made, each told what became of the one before."""
+        """Return the turns that are needed, each with feedback on the attempt before.
+
+        Only the protocol `feedback` changes them: solved tasks, and those not evaluated, are left
+        out.
+        """
         plan = self._plan
         snapshot = plan.series.snapshot
         if plan.series.protocol is not AttemptProtocol.FEEDBACK or not turns or snapshot is None:
@@ -172,6 +178,7 @@ class _AttemptRunner:
         ]
 
     def run_turns(self, turns: Sequence[AttemptTurn]) -> None:
+        """Make these attempts in parallel; the first error ends the others."""
         if not turns:
             return
         with (
@@ -214,7 +221,7 @@ class _AttemptRunner:
             self.bugs.append(record)
 
     def _attempt_and_save(self, sandbox: Sandbox, turn: AttemptTurn) -> None:
-        """One attempt, kept; Transient."""
+        """Make one attempt and save it. Raises: Transient if it has to be made again."""
         task = turn.task
         try:
             attempt, output_tail = self._run_attempt(sandbox, turn)
@@ -273,7 +280,7 @@ class _AttemptRunner:
 
 @contextmanager
 def _open_attempt_folder(root: Path) -> Iterator[Path]:
-    """A folder under a name of ours, whatever the task is called; it is removed in the end."""
+    """Yield a folder with a generated name, independent of the task; it is removed at the end."""
     folder = Path(tempfile.mkdtemp(prefix='attempt-', dir=root))
     try:
         folder.chmod(0o711)
@@ -285,8 +292,10 @@ def _open_attempt_folder(root: Path) -> Iterator[Path]:
 def _prepare_input(
     plan: AttemptPlan, turn: AttemptTurn, folder: Path, place: Path
 ) -> tuple[bytes | None, AttemptStart]:
-    """Write what the agent is given into a folder of its own, `start` and `prompt.txt`; the test file
-    of the start state, and what the attempt begins with."""
+    """Write what the agent sees, `start` and `prompt.txt`, into the folder `place`.
+
+    Return the test file of the start state, and the file and prompt that the attempt begins with.
+    """
     task = turn.task
     assert task.prompt is not None, 'checked at the beginning'
     place.mkdir(mode=0o755)
@@ -312,7 +321,10 @@ def _prepare_input(
 def _compose_prompt(
     plan: AttemptPlan, begun: AttemptStart, repository: Repository, task: TaskRow
 ) -> str:
-    """The prompt; of a template the whole conversation, as `coevo.agents.one_shot` reads it."""
+    """Return the prompt.
+
+    With a template, return the whole conversation as JSON, as `coevo.agents.one_shot` reads it.
+    """
     if plan.template is None:
         return begun.prompt
     messages = plan.template.fill(repository, task)

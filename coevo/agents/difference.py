@@ -1,7 +1,7 @@
-"""The patch from a start state to what an agent left, from contents alone.
+"""Make the patch from a start state to the files that an agent left, from their contents alone.
 
-Git compares two trees that were written here, never a folder that an agent could write to: neither
-its attributes nor its settings have a say.
+Git compares two trees that coevo writes, never a folder that the agent could write to. So Git
+attributes and settings of the agent have no effect.
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ from coevo.git.repository import Repository
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitFile:
-    """A file as Git knows it: mode 100644, 100755 or 120000, whose content is where it leads."""
+    """A file as Git stores it.
+
+    The mode is 100644, 100755, or 120000 for a link, whose content is its target.
+    """
 
     mode: str
     content: bytes
 
 
 Ends = tuple[GitFile | None, GitFile | None]
-"""A file at the start and in the end, None where it is absent."""
+"""A file at the start and at the end; None if it is absent."""
 
 
 def make_patch(files: Mapping[str, Ends]) -> str:
-    """A patch that `git apply` takes, files by path; empty if nothing differs."""
+    """Return a patch for `git apply`, given files by path; empty if none differs."""
     changed = {path: ends for path, ends in sorted(files.items()) if ends[0] != ends[1]}
     if not changed:
         return ''
@@ -43,7 +46,7 @@ def make_patch(files: Mapping[str, Ends]) -> str:
 
 
 def _format_commits(files: Mapping[str, Ends]) -> Iterator[bytes]:
-    """Input for fast-import: a branch for each end."""
+    """Yield input for `git fast-import`: a branch with the files at the start, one with the end."""
     for branch in (0, 1):
         yield f'commit refs/heads/{branch}\ncommitter a <a> 0 +0000\ndata 0\n'.encode()
         for path, ends in files.items():

@@ -1,4 +1,4 @@
-"""The one address that an agent reaches: where it is, what it speaks, and the key to it."""
+"""The endpoint that an agent can reach: its address, its API and the key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coevo.model.errors import Fatal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """`key` is never shown, written, or given to a process."""
+    """An endpoint with its key, which is never shown, written to disk or given to a process."""
 
     url: str
     api: str
@@ -21,18 +21,21 @@ class Endpoint:
 
     @property
     def model_api(self) -> ModelApi:
+        """The API that the endpoint has."""
         return APIS[self.api]
 
     @property
     def description(self) -> str:
-        """What a report says of it."""
+        """The endpoint's description in reports."""
         return f'{self.url} ({self.api})'
 
 
 def make_endpoint(api: str, url: str | None = None, key_variable: str | None = None) -> Endpoint:
-    """An endpoint with the key of an environment variable; Fatal if something is missing.
+    """Return an endpoint with the key of an environment variable.
 
-    What is not named is where the API's maker has it.
+    The defaults for URL and variable are those of the API's maker.
+
+    Raises: Fatal if the API is unknown, the URL invalid or the variable not set.
     """
     if api not in APIS:
         raise Fatal(f'there is no API {api!r}; choose one of {", ".join(sorted(APIS))}')
@@ -40,7 +43,7 @@ def make_endpoint(api: str, url: str | None = None, key_variable: str | None = N
     key_variable = key_variable or APIS[api].KEY_VARIABLE
     parts = urlsplit(url)
     if parts.scheme not in ('http', 'https') or not parts.hostname or parts.query or parts.username:
-        # It is not repeated: who writes a key into a URL must not find it in a log.
+        # The message does not repeat the URL, since a key in it would then appear in a log.
         raise Fatal(
             'an endpoint is a URL such as https://api.example.org, without a key; '
             'name the variable that holds the key with --key-env'
@@ -55,5 +58,5 @@ def make_endpoint(api: str, url: str | None = None, key_variable: str | None = N
 
 
 def _strip_version(url: str) -> str:
-    """As clients are given it, a base may end with the version, which calls have in their path."""
+    """Return a base URL without the version, which the path of each call contains."""
     return url.removesuffix('/v1').removesuffix('/v1beta')

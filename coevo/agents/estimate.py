@@ -1,4 +1,4 @@
-"""What the attempts of the one-shot baseline are going to cost, before the first of them."""
+"""Estimate what the attempts of the one-shot baseline will cost, before the first is made."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from coevo.model.task_rows import TaskRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostEstimate:
-    """Tokens of one attempt at each task, by a rule of thumb; the answer is taken to be as long as gold.
+    """Estimated tokens of one attempt at each task; an answer is assumed to be as long as gold.
 
-    cost_usd  None without prices
+    cost_usd  US dollars for these; None without prices
     """
 
     tasks: int
@@ -33,6 +33,7 @@ class CostEstimate:
 
     @property
     def sentence(self) -> str:
+        """The estimate as a line for the user, for all attempts."""
         times = '' if self.attempts == 1 else f', at most {self.attempts} attempts each'
         tokens = f'about {self.attempts * self.input:,} tokens in and {self.attempts * self.output:,} out'
         cost = '' if self.cost_usd is None else f', ${self.attempts * self.cost_usd:.2f}'
@@ -48,7 +49,10 @@ def estimate_attempts(
     prices: PriceTable | None,
     template: PromptTemplate | None = None,
 ) -> CostEstimate:
-    """Fatal where a repository cannot be had, or the table lacks the model. What has no start costs nothing."""
+    """Return the estimate for these tasks; a task without a start state costs nothing.
+
+    Raises: Fatal if a repository is not available, or the price table lacks the model.
+    """
     by_repository: Mapping[str, list[TaskRow]] = defaultdict(list)
     for task in tasks:
         by_repository[task.repo].append(task)
@@ -91,6 +95,7 @@ def _compose_prompt(
         return ''.join(message.content for message in template.fill(repository, task))
 
     def load_text(path: str) -> str | None:
+        """Return the text of a file of the start state; None if it is absent."""
         file_bytes = (
             start if path == task.test_file else load_content(repository, task.new_rev, path)
         )

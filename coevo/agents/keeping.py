@@ -1,12 +1,12 @@
-"""The folder of a run: what was asked for, and one file for each attempt that is finished.
+"""The folder of a run: its inputs, and one file for each finished attempt.
 
-run.json           what was asked for; another question takes another folder
-attempts/ID.json   an attempt, whole or not there; a second one at the task is ID.2, here and in all others
-rounds/ID.jsonl    a line for each round, also of attempts that were interrupted
-logs/ID.log        the end of what the agent printed
-predictions.jsonl  for `coevo evaluate`; follows from the attempts
-report.json        the sums
-failures/ID.json   the traceback of a bug of ours that ended an attempt
+run.json           inputs of the run; another run needs another folder
+attempts/ID.json   a finished attempt; the second at a task has the name ID.2, in all folders
+rounds/ID.jsonl    one line for each round, including those of interrupted attempts
+logs/ID.log        the end of the agent's output
+predictions.jsonl  input of `coevo evaluate`, made from the attempts
+report.json        totals of the run
+failures/ID.json   the traceback of a bug in coevo that ended an attempt
 """
 
 from __future__ import annotations
@@ -29,21 +29,23 @@ from coevo.storage.places import open_place
 REPORT_VERSION = 1
 
 
-# A task and the number of an attempt at it.
+# A task's id and the number of an attempt at it.
 AttemptKey = tuple[str, int]
 
 
 class RunFolder:
-    """One process at a time; its threads may save at once."""
+    """The folder of a run, used by one process at a time; its threads may save concurrently."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @contextmanager
     def lock_folder(self, asked: Mapping[str, object]) -> Iterator[None]:
-        """Lock the folder; Fatal if it belongs to another run, or another process works there.
+        """Lock the folder while entered.
 
-        asked  what decides the answers: plain JSON values
+        asked  inputs that affect the answers, as plain JSON values
+
+        Raises: Fatal if the folder belongs to a run with other inputs, or another process uses it.
         """
         for name in ('attempts', 'rounds', 'logs'):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
@@ -55,26 +57,36 @@ class RunFolder:
                     f'another `coevo attempt` works in {self.folder}; wait for it'
                 ) from None
             self._claim_folder(asked)
-            self.sum_billed_usd()  # what cannot be read is told before anything more is spent
+            self.sum_billed_usd()  # reports unreadable files before more money is spent
             yield
 
     def load_attempts(self) -> dict[AttemptKey, Attempt]:
-        """Finished attempts by task and number, in this order."""
+        """Return the finished attempts by task and number, in this order.
+
+        Raises: Fatal for a damaged file.
+        """
         files = (self.folder / 'attempts').glob('*.json')
         attempts = {record.key: record for record in map(_load_attempt, sorted(files))}
         return dict(sorted(attempts.items()))
 
     def locate_rounds_file(self, key: AttemptKey) -> Path:
+        """Return the path of the file with an attempt's rounds."""
         return join_beneath(self.folder, 'rounds', f'{_format_key(key)}.jsonl').path
 
     def save_attempt(self, found: Attempt, said: str) -> None:
-        """The attempt last: once it is there, the task is done."""
+        """Save an attempt and the end of its output.
+
+        The attempt's file is written last, since it marks the attempt as finished.
+        """
         name = _format_key(found.key)
         join_beneath(self.folder, 'logs', f'{name}.log').replace_file(said.encode())
         join_beneath(self.folder, 'attempts', f'{name}.json').replace_file(found.to_json().encode())
 
     def save_bug(self, key: AttemptKey, bug: Bug) -> str:
-        """What ended an attempt, and where it is kept; it is as if never made."""
+        """Save the traceback of a bug that ended an attempt, and return where.
+
+        The attempt stays unfinished.
+        """
         failures_place, name = (
             open_place(self.folder / 'failures'),
             f'{encode_folder_name(_format_key(key))}.json',
@@ -84,7 +96,7 @@ class RunFolder:
         )
 
     def write_predictions(self, harness: str, model: str | None) -> Path:
-        """All finished attempts as predictions, by task."""
+        """Write the predictions of all finished attempts, sorted by task, and return the path."""
         path = self.folder / 'predictions.jsonl'
         done = self.load_attempts().values()
         durable.write_durably(
@@ -93,11 +105,15 @@ class RunFolder:
         return path
 
     def write_report(self, report: Mapping[str, object]) -> None:
+        """Write `report.json`."""
         text = json.dumps({'version': REPORT_VERSION, **report}, indent=1, sort_keys=True)
         durable.write_durably(self.folder / 'report.json', [text.encode(), b'\n'])
 
     def sum_billed_usd(self) -> float:
-        """US dollars of all rounds, those of interrupted attempts too; Fatal for a damaged file."""
+        """Return the cost of all rounds in US dollars, including those of interrupted attempts.
+
+        Raises: Fatal for a damaged file.
+        """
         return sum(map(_sum_rounds_usd, sorted((self.folder / 'rounds').glob('*.jsonl'))))
 
     def _claim_folder(self, asked: Mapping[str, object]) -> None:
@@ -132,7 +148,7 @@ def _load_run_inputs(file: Path) -> dict[str, object]:
 
 
 def _sum_rounds_usd(file: Path) -> float:
-    """US dollars of the rounds of one task; a kill may have cut the last line."""
+    """Return the cost of one attempt's rounds in US dollars; an incomplete last line is ignored."""
     try:
         lines = file.read_text('utf-8').splitlines()
         return sum(json.loads(line)['cost_usd'] or 0.0 for line in lines if line.endswith('}'))

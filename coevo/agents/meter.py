@@ -1,7 +1,7 @@
-"""Counts the rounds of one attempt, keeps them on disk, and says when the money is spent.
+"""Count the rounds of one attempt, record them on disk, and tell when its cost limit is reached.
 
-A round is one call that a model answered. The cap is asked before each: the round that reaches it is
-the last one, and may have gone beyond.
+A round is one call that a model answered. The limit is checked before each round, so that the last
+round may exceed it.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from coevo.agents.prices import PriceTable, Usage
 
 
 class Meter:
-    """Safe from several threads.
+    """The rounds of one attempt; safe to use from several threads.
 
-    unmetered  rounds whose answer did not say what it used, such as streams that broke off
+    unmetered  rounds whose answer gave no usage, such as streams that broke off
     """
 
     def __init__(self, file: Path, prices: PriceTable | None, cap: float | None) -> None:
-        """`file` gets a line for each round; `cap`: US dollars, which takes prices."""
+        """Create a meter that appends a line to `file` for each round.
+
+        cap  limit in US dollars, which needs prices; None is no limit
+        """
         self._prices, self._cap = prices, cap
         self._guard = threading.Lock()
         self._rounds: list[Usage] = []
@@ -32,22 +35,26 @@ class Meter:
 
     @property
     def rounds(self) -> tuple[Usage, ...]:
+        """The usage of each round so far."""
         with self._guard:
             return tuple(self._rounds)
 
     @property
     def cost(self) -> float | None:
-        """US dollars so far; None without prices."""
+        """The cost so far in US dollars; None without prices."""
         return None if self._prices is None else self._cost
 
     @property
     def is_spent(self) -> bool:
-        """Whether no further round is allowed."""
+        """Whether the cost limit is reached, so that no further round is allowed."""
         with self._guard:
             return self._cap is not None and self._cost >= self._cap
 
     def count_round(self, usage: Usage | None) -> None:
-        """Count a round; Fatal if nobody knows its price."""
+        """Count a round; None means that its answer gave no usage.
+
+        Raises: Fatal if it has no price.
+        """
         with self._guard:
             if usage is None:
                 self.unmetered += 1
@@ -58,7 +65,7 @@ class Meter:
             self._append_round(usage, None if self._prices is None else cost)
 
     def _append_round(self, usage: Usage, cost: float | None) -> None:
-        """On disk at once: it is billed even if this attempt is killed the next moment."""
+        """Write a round to disk at once, so that it is recorded even if the attempt is killed."""
         line = json.dumps({**dataclasses.asdict(usage), 'cost_usd': cost}, sort_keys=True)
         with self._file.open('a') as file:
             file.write(f'{line}\n')

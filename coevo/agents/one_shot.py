@@ -1,8 +1,9 @@
-"""An agent without tools: one question that holds the files it is about, one answer that holds the test file.
+"""An agent without tools: one request with the relevant files, one answer with the whole test file.
 
-It runs in the sandbox under the system's Python, by itself and without coevo, so that it imports nothing but the
-standard library. Shown are the test file and the files that the prompt names between backticks. Where $COEVO_MESSAGES is
-set, the prompt is the whole conversation instead, as JSON: a list of messages with `role` and `content`.
+This file runs in the sandbox under the system's Python, without coevo, so it imports only the
+standard library. The request shows the test file, and the files that the prompt names between
+backticks. If $COEVO_MESSAGES is set, the prompt is the whole conversation instead, as JSON: a list
+of messages with `role` and `content`.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-# Characters of files, the test file first; what is beyond is left out, and said.
+# Most characters of all files together, the test file first. The request says how many are left
+# out.
 MOST_SHOWN = 200_000
-# Anthropic's API has to be told how long an answer may be.
+# Anthropic's API requires a limit for the answer.
 _MOST_TOKENS = 16_000
-# Of an answer: what is longer is cut, and no JSON any more.
+# Most bytes of an answer. A longer one is cut and then fails to parse as JSON.
 _MOST_BYTES = 64 << 20
-# Of text and code; tokenizers differ by a third.
+# An average over text and code; tokenizers differ by a third.
 _CHARACTERS_OF_A_TOKEN = 4
 
 _NAMED = re.compile(r'`([^`\n]+)`')
@@ -39,11 +41,11 @@ Answer with the whole contents of {test_file}, from its first line to its last, 
 
 Messages = list[dict[str, str]]
 Read = Callable[[str], 'str | None']
-"""The text of a file of the start state; None where it is absent."""
+"""Function from a path to the text of the file in the start state; None if it is absent."""
 
 
 def compose_question(prompt: str, test_file: str, read: Read) -> str:
-    """The prompt of a task, and the files that it is about."""
+    """Return the prompt of a task, followed by the files it names and the form of the answer."""
     named = (name for name in _NAMED.findall(prompt) if '/' in name or '.' in name)
     files = '\n\n'.join(_format_files(dict.fromkeys((test_file, *named)), test_file, read))
     return prompt + _ASKED.format(files=files, test_file=test_file)
@@ -63,19 +65,22 @@ def _format_files(paths: dict[str, None], test_file: str, read: Read) -> Iterato
 
 
 def extract_code_block(answer: str) -> str | None:
-    """The longest code block of an answer; None if there is none."""
+    """Return the longest code block of an answer; None if there is none."""
     return max(_FENCED.findall(answer), key=len, default=None)
 
 
 def extract_code_or_text(answer: str) -> str | None:
-    """The same of a model that may have been asked for code alone: an answer without a fence is a file."""
+    """Return the longest code block, or the whole answer if it has no fence; None if it is empty.
+
+    For prompts of a user, which may ask for code without a fence.
+    """
     if '```' in answer or not answer.strip():
         return extract_code_block(answer)
     return f'{answer.strip()}\n'
 
 
 def estimate_tokens(text: str) -> int:
-    """A rule of thumb."""
+    """Return a rough estimate of the number of tokens in a text."""
     return math.ceil(len(text) / _CHARACTERS_OF_A_TOKEN)
 
 
@@ -83,7 +88,10 @@ def estimate_tokens(text: str) -> int:
 
 
 def main() -> int:
-    """Status 1, and a line that says why, where no test file came of it."""
+    """Ask the model and write the test file.
+
+    Return status 1, after a line with the reason, if that fails.
+    """
     test_file = Path(os.environ['COEVO_TEST_FILE'])  # own name: coevo attempt's, inside the sandbox
     prompt = Path(os.environ['COEVO_PROMPT']).read_text('utf-8')
     is_whole = 'COEVO_MESSAGES' in os.environ
@@ -135,9 +143,9 @@ def _ask_model(api: str, model: str, messages: Messages) -> str:
 def build_request(
     api: str, model: str, messages: Messages, settings: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """The path of a call and its body.
+    """Return the path and the body of a call.
 
-    settings  `temperature` and `max_tokens`, where the endpoint's own are not wanted
+    settings  `temperature` and `max_tokens`; the endpoint's defaults apply to those not given
     """
     system = '\n\n'.join(message['content'] for message in messages if message['role'] == 'system')
     others = [message for message in messages if message['role'] != 'system']
@@ -164,7 +172,10 @@ def _build_gemini_body(system: str, messages: Messages, settings: dict[str, Any]
 
 
 def _extract_text(api: str, answer: Any) -> str:
-    """LookupError or TypeError for an answer of another shape."""
+    """Return the text of an answer.
+
+    Raises: LookupError or TypeError if it has another structure.
+    """
     if api == 'openai':
         return str(answer['choices'][0]['message']['content'])
     gemini = api == 'gemini'

@@ -1,4 +1,4 @@
-"""What the options of `coevo attempt` ask for."""
+"""Make the plan of a run from the options of `coevo attempt`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ GIB = 1 << 30
 
 
 def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
+    """Return the plan that the options ask for. Raises: Fatal if they are not valid."""
     adapter = _find_adapter(arguments.agent)
     settings, series = _build_settings(arguments, adapter), _build_series(arguments)
     tasks = select_tasks(arguments)
@@ -55,7 +56,11 @@ def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
 
 
 def estimate_cost(arguments: argparse.Namespace) -> CostEstimate:
-    """Of all attempts that are asked for; Fatal for an agent that decides by itself how often it asks."""
+    """Return the estimated cost of all attempts.
+
+    Raises: Fatal unless the agent is one-shot; other agents decide themselves how many calls they
+    make.
+    """
     if not is_estimable(arguments.agent):
         raise Fatal('what one-shot costs can be told beforehand alone; leave out --estimate')
     return estimate_attempts(
@@ -68,18 +73,20 @@ def estimate_cost(arguments: argparse.Namespace) -> CostEstimate:
 
 
 def is_estimable(agent: str) -> bool:
+    """Return whether an agent's cost can be estimated: only agents without tools make one call."""
     adapter = _find_adapter(agent)
     return adapter is not None and not adapter.HAS_TOOLS
 
 
 def load_requested_prices(arguments: argparse.Namespace) -> PriceTable | None:
+    """Return the price table of --prices; None without that option."""
     return load_prices(arguments.prices) if arguments.prices else None
 
 
 def build_evaluation_options(
     arguments: argparse.Namespace, predictions: Path | Literal['gold']
 ) -> EvaluationOptions:
-    """How the predictions of attempts are scored."""
+    """Return the options by which the predictions of attempts are graded."""
     return EvaluationOptions(
         snapshot=arguments.snapshot,
         predictions=predictions,
@@ -94,6 +101,7 @@ def build_evaluation_options(
 
 
 def select_tasks(arguments: argparse.Namespace) -> Sequence[TaskRow]:
+    """Return the tasks that the options select. Raises: Fatal if there is none."""
     task_assignments = load_assignments(
         arguments.snapshot,
         parse_task_ids(arguments.tasks),
@@ -176,7 +184,7 @@ def _list_mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list
 def _collect_run_inputs(
     arguments: argparse.Namespace, settings: AgentSettings, adapter: Adapter | None
 ) -> dict[str, object]:
-    """What decides answers; which tasks, and how many at once, does not."""
+    """Return the inputs that affect answers; the choice of tasks and the number of jobs do not."""
     return {
         'snapshot_sha256': require_verified(arguments.snapshot),
         'prompt_version': VERSION,
@@ -192,7 +200,7 @@ def _collect_run_inputs(
         'memory_gib': arguments.memory,
         'sandbox': arguments.sandbox,
         'kit': _has_kit(arguments, adapter),
-        # Of folders of before nothing says these.
+        # Defaults are left out, since the folders of older versions do not have these entries.
         **({'protocol': arguments.protocol} if arguments.protocol != 'once' else {}),
         **({'seed': arguments.seed} if arguments.seed is not None else {}),
     }
@@ -209,5 +217,4 @@ def _identify_software(arguments: argparse.Namespace, adapter: Adapter | None) -
 
 
 def _hash_file(file: Path) -> str:
-    """SHA-256 of a file that decides answers."""
     return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -1,13 +1,14 @@
-"""What tokens cost, by a table that the user gives: makers change their prices, we do not guess them.
+"""Prices of tokens, from a table that the user provides, and the cost of model calls.
 
-A TOML file with a table for each model, in US dollars for a million tokens:
+coevo has no prices of its own, because makers change theirs. The table is a TOML file with a table
+for each model, in US dollars per million tokens:
 
     ["claude-opus-4-7"]
     input = 5.0
     output = 25.0
-    read = 0.5            # input from the cache; as `input` where it is left out
-    written = 6.25        # input into the cache; as `input` where it is left out
-    written_long = 10.0   # the same for an hour; as `written` where it is left out
+    read = 0.5            # input from the cache; the default is `input`
+    written = 6.25        # input written to the cache; the default is `input`
+    written_long = 10.0   # input cached for an hour; the default is `written`
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _KNOWN = _NEEDED | {'read', 'written', 'written_long'}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPrice:
-    """US dollars for a million tokens."""
+    """Prices of a model in US dollars per million tokens."""
 
     input: float
     output: float
@@ -35,7 +36,7 @@ class ModelPrice:
     written_long: float
 
     def compute_cost(self, usage: Usage) -> float:
-        """US dollars."""
+        """Return the cost of an answer in US dollars."""
         dollars = (
             usage.input * self.input
             + usage.read * self.read
@@ -48,16 +49,18 @@ class ModelPrice:
 
 @dataclass(frozen=True, slots=True)
 class PriceTable:
-    """Prices by model, and the file that says so."""
+    """Prices by model, and the file they are from."""
 
     models: Mapping[str, ModelPrice]
     file: Path
 
     def compute_cost(self, usage: Usage) -> float:
-        """US dollars; Fatal for a model that the table does not have.
+        """Return the cost of an answer in US dollars.
 
-        An answer names its model more precisely than a table may: the longest name counts that its
-        name begins with.
+        An answer may name its model more precisely than the table does, so the longest name in the
+        table that is a prefix of the answer's name is used.
+
+        Raises: Fatal if the table has no such name.
         """
         names = [name for name in self.models if usage.model.startswith(name)]
         if not names:
@@ -69,7 +72,10 @@ class PriceTable:
 
 
 def load_prices(file: Path) -> PriceTable:
-    """The table of a file; Fatal if it cannot be read, or lacks a price."""
+    """Return the price table of a file.
+
+    Raises: Fatal if it cannot be read, or a price is missing.
+    """
     try:
         tables = tomllib.loads(file.read_text('utf-8'))
     except (OSError, ValueError) as error:
@@ -97,18 +103,16 @@ def _is_price(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
 
 
-# What the calls of a model used, in tokens, and what that cost.
-
 PER_MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one answer; no token is counted twice.
+    """Tokens of one answer, or a sum; each token is counted once.
 
-    read          input that the endpoint's cache held
-    written       input that it put into its cache, for minutes
-    written_long  the same for an hour
+    read          input from the endpoint's cache
+    written       input that the endpoint wrote to its cache for some minutes
+    written_long  input that the endpoint wrote to its cache for an hour
     """
 
     model: str
@@ -120,12 +124,12 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """All that went in, cached or not, and all that came out."""
+        """All input tokens, cached or not, and all output tokens."""
         return self.input + self.read + self.written + self.written_long + self.output
 
 
 def sum_by_model(rounds: Iterable[Usage]) -> tuple[Usage, ...]:
-    """One sum for each model, by name."""
+    """Return one sum for each model, sorted by name."""
     models: dict[str, list[Usage]] = defaultdict(list)
     for usage in rounds:
         models[usage.model].append(usage)

@@ -1,4 +1,4 @@
-"""What is kept of an attempt, and the line of a predictions file that it makes."""
+"""Records of attempts, and their lines in a predictions file."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from typing import Any
 from coevo.agents.prices import Usage
 from coevo.evaluation.outcomes import AttemptProtocol
 
-# Of US dollars: prices are of a million tokens.
+# Digits of US dollars; one token costs millionths of a dollar.
 _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """An agent's answer to a task, and what it took.
+    """An agent's answer to a task, and what it cost.
 
-    attempt    its number, from 1; `seed`: what it was told to draw by
-    patch      a unified diff against the start state; empty if nothing was changed, None if nothing
-               could be taken over
+    attempt    number of the attempt, from 1
+    seed       the seed that the agent was given, if any
+    patch      a unified diff against the start state; empty if nothing was changed, None if the
+               files could not be taken over
     ending     its value is the prediction's `exit_status`
-    status     of the agent's command, None where it was stopped or did not say
-    seconds    wall time of the agent's command
-    cost_usd   by the user's prices; None without any
-    rounds     calls that a model answered; `usage` sums them by model
-    unmetered  rounds of which nobody knows what they used
-    refused    why calls were not passed on, each once, sorted
-    trouble    what the endpoint did not answer, each kind once, sorted
+    status     exit status of the agent's command; None if it was stopped or reported none
+    seconds    elapsed time of the agent's command
+    cost_usd   by the user's prices; None without prices
+    rounds     number of calls that a model answered
+    unmetered  rounds whose answer gave no usage
+    usage      tokens, summed by model
+    refused    reasons why calls were not forwarded, each once, sorted
+    trouble    kinds of failures of the endpoint, each once, sorted
     """
 
     task_id: str
@@ -50,19 +52,24 @@ class Attempt:
 
     @property
     def key(self) -> tuple[str, int]:
+        """Task and number, which identify the attempt."""
         return self.task_id, self.attempt
 
     @property
     def tokens(self) -> int:
-        """All that went in, cached or not, and all that came out."""
+        """All input tokens, cached or not, and all output tokens."""
         return sum(usage.tokens for usage in self.usage)
 
     def to_json(self) -> str:
+        """Return the attempt as JSON."""
         return json.dumps(dataclasses.asdict(self), indent=1, sort_keys=True) + '\n'
 
 
 def parse_attempt(text: str) -> Attempt:
-    """What `Attempt.text` wrote; ValueError, TypeError or KeyError for anything else."""
+    """Parse the output of `Attempt.to_json`.
+
+    Raises: ValueError, TypeError or KeyError for anything else.
+    """
     row: dict[str, Any] = json.loads(text)
     return Attempt(
         **{
@@ -77,7 +84,7 @@ def parse_attempt(text: str) -> Attempt:
 
 
 def format_prediction_line(found: Attempt, harness: str, model: str | None) -> str:
-    """A line of `predictions.jsonl`, as `coevo evaluate` reads it."""
+    """Return a line of `predictions.jsonl`, which `coevo evaluate` reads."""
     row: Mapping[str, object] = {
         'task_id': found.task_id,
         'patch': found.patch,
@@ -92,22 +99,22 @@ def format_prediction_line(found: Attempt, harness: str, model: str | None) -> s
 
 
 def _make_series_fields(found: Attempt) -> Mapping[str, object]:
-    """Nothing of an attempt that is the only one."""
+    """Return the fields that describe an attempt in a series; empty if it is the only attempt."""
     if (found.attempt, found.seed, found.protocol) == (1, None, AttemptProtocol.ONCE):
         return {}
     return {'attempt': found.attempt, 'seed': found.seed, 'protocol': str(found.protocol)}
 
 
-# How an attempt ended; the values stand in predictions as `exit_status`.
-
-
 class Ending(StrEnum):
-    """Whatever it is, what the agent left until then is its answer, where there is any."""
+    """The ending of an attempt; the values are the `exit_status` of predictions.
+
+    In all cases the files that the agent left are its answer, if they could be taken over.
+    """
 
     COMPLETED = 'completed'  # the agent's command ended with status 0
-    FAILED = 'failed'  # it ended with another one
+    FAILED = 'failed'  # the agent's command ended with another status
     TIME_CAP = 'time_cap'
     COST_CAP = 'cost_cap'
-    MEMORY = 'memory'  # all its processes were killed, and its files with them
-    LOST = 'lost'  # it ended the sandbox itself, so that nothing could be taken over
-    TOO_LARGE = 'too_large'  # it wrote more into files of the project than a patch may have
+    MEMORY = 'memory'  # out of memory: all processes were killed, and the files are lost
+    LOST = 'lost'  # the agent ended the sandbox, so that its files could not be taken over
+    TOO_LARGE = 'too_large'  # the agent wrote more to the project's files than a patch may contain

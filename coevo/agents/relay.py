@@ -1,7 +1,8 @@
-"""Leads an agent's calls out of the sandbox to one endpoint, and adds the key on the way.
+"""The relay that forwards an agent's calls from the sandbox to one endpoint and adds the key.
 
-It is the only network that an agent has. It passes on what the endpoint's API needs for a round and
-nothing else: no other call, no tool that runs at the endpoint and could look up the answer there.
+The relay is the agent's only network. It forwards what the endpoint's API needs for a round and
+nothing else: no other calls, and no tools that run at the endpoint and could look up the answer
+there.
 """
 
 from __future__ import annotations
@@ -28,21 +29,24 @@ _CONNECT_SECONDS = 30.0
 _SETTLE_SECONDS = 60.0
 _SAID, _MOST_REFUSALS = 200, 100
 
-# What an agent may say beside its request; keys of its own are not among it.
+# Headers of the agent that are forwarded; an agent's own keys are not.
 _PASSED_ON = ('accept', 'anthropic-version', 'anthropic-beta', 'openai-beta', 'user-agent')
 
 
 class Relay:
-    """Serves one attempt; safe from several threads.
+    """The relay of one attempt; safe to use from several threads.
 
-    refused   why calls were not passed on, each once, in the order of their first
-    trouble   calls that the endpoint did not answer, or answered with a fault of its own
-    cut_off   whether the last call that ended was one of these
-    bug       what ended the relay's work: the attempt raises it
+    refused   reasons why calls were not forwarded, each once, in order of first occurrence
+    trouble   failures of the endpoint: no answer, or a server error
+    cut_off   whether the endpoint failed the last call that ended
+    bug       an error that ended the relay's work, which the attempt raises again
     """
 
     def __init__(self, endpoint: Endpoint, meter: Meter, stop: Callable[[], None]) -> None:
-        """`stop` is called when no further round is allowed, or when `bug` is set."""
+        """Create a relay.
+
+        `stop` is called when no further round is allowed, and when `bug` is set.
+        """
         self.endpoint, self.meter, self.stop = endpoint, meter, stop
         self.refused: list[str] = []
         self.trouble: list[str] = []
@@ -56,7 +60,7 @@ class Relay:
 
     @contextmanager
     def serve(self, listening: socket.socket) -> Iterator[None]:
-        """Serve on a socket, which is closed in the end."""
+        """Serve on a socket while entered; the socket is closed at the end."""
         server = RelayServer(self, listening)
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         try:
@@ -69,7 +73,7 @@ class Relay:
 
     @contextmanager
     def track_call(self) -> Iterator[None]:
-        """A call that is passed on: `serve` waits for what it cost."""
+        """Mark a call as in progress while entered; `serve` waits for such calls to end."""
         with self._settled:
             self._calls += 1
         try:
@@ -87,7 +91,10 @@ class Relay:
     def forward_request(
         self, target: str, body: bytes, headers: Message
     ) -> AbstractContextManager[HttpAnswer]:
-        """Pass a request on, and give the endpoint's answer while entered. Raises: Unreachable, TooSlow."""
+        """Forward a request, and yield the endpoint's answer.
+
+        Raises: ServerUnreachable, ContentTooSlow.
+        """
         return self._client.send(
             'POST',
             self.endpoint.url + target,
@@ -106,19 +113,24 @@ class Relay:
         )
 
     def note_refusal(self, why: str) -> None:
-        """Once each, and no more than anyone would read: an agent may say what it likes."""
+        """Record why a call was refused, each reason once.
+
+        Length and number of reasons are limited, since the agent determines them.
+        """
         if why[:_SAID] not in self.refused and len(self.refused) < _MOST_REFUSALS:
             self.refused.append(why[:_SAID])
 
     def note_trouble(self, why: str) -> None:
+        """Record a failure of the endpoint."""
         self.trouble.append(why)
         self.cut_off = True
 
     def give_up(self, error: Exception) -> None:
+        """Record an error of the relay, and stop the attempt."""
         self.bug = self.bug or error
         self.stop()
 
 
 def _is_plain_header(text: str) -> bool:
-    """Whether it is a header that may be sent on."""
+    """Return whether a header can be forwarded."""
     return bool(text) and text.isascii() and text.isprintable()

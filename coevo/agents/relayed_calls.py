@@ -1,4 +1,4 @@
-"""An agent's calls: what is passed on to the endpoint, and what is refused."""
+"""The HTTP server of the relay: it decides which calls are forwarded and which are refused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from coevo.storage.bounded_reading import (
 )
 
 _LENGTH = '[0-9]{1,12}'
-# Of the agent, and of the endpoint.
+# Seconds without data from the agent or from the endpoint.
 IDLE_SECONDS = 600.0
 _BACKLOG = 64
 
@@ -41,14 +41,22 @@ _TURNED_AWAY = b'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-L
 _QUERIES = (('alt', 'sse'), ('beta', 'true'))
 _BUSY = 'too much is asked at once; ask again when a call has ended'
 
-# What is parsed takes many times its bytes: of all relays of this process, one request or answer at a time.
+# Parsing takes many times the memory of the text, so all relays of the process parse one at a time.
 _PARSING = threading.Lock()
 
 _PASSED_BACK = ('content-type', 'request-id', 'retry-after', 'x-should-retry')
 
 
 class RelayedAttempt(Protocol):
-    """Whose calls they are: where they go, what they may cost, and what is noted of them."""
+    """The attempt that calls belong to: where they go, their limits, and the record of them.
+
+    endpoint  where calls are forwarded to
+    meter     counts the rounds
+    stop      called when no further round is allowed
+    cut_off   whether the endpoint failed the last call
+    requests  memory for requests
+    answers   memory for answers
+    """
 
     endpoint: Endpoint
     meter: Meter
@@ -57,24 +65,31 @@ class RelayedAttempt(Protocol):
     requests: Allowance
     answers: Allowance
 
-    def track_call(self) -> AbstractContextManager[None]: ...
+    def track_call(self) -> AbstractContextManager[None]:
+        """Mark a call as in progress while entered."""
 
     def forward_request(
         self, target: str, body: bytes, headers: Message
-    ) -> AbstractContextManager[HttpAnswer]: ...
+    ) -> AbstractContextManager[HttpAnswer]:
+        """Forward a request to the endpoint, and yield its answer."""
 
-    def note_refusal(self, why: str) -> None: ...
+    def note_refusal(self, why: str) -> None:
+        """Record why a call was refused."""
 
-    def note_trouble(self, why: str) -> None: ...
+    def note_trouble(self, why: str) -> None:
+        """Record a failure of the endpoint."""
 
-    def give_up(self, error: Exception) -> None: ...
+    def give_up(self, error: Exception) -> None:
+        """Record an error of the relay, and stop the attempt."""
 
 
 class _AnswerCutOff(Exception):
-    """An answer of the endpoint is broken off; says why."""
+    """An answer of the endpoint was cut off; the message says why."""
 
 
 class RelayServer(ThreadingHTTPServer):
+    """The server of one relay, with a thread for each connection."""
+
     daemon_threads = True
 
     def __init__(self, relay: RelayedAttempt, listening: socket.socket) -> None:
@@ -86,7 +101,7 @@ class RelayServer(ThreadingHTTPServer):
         listening.listen(_BACKLOG)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection in a thread of its own, or turn it away where there are too many."""
+        """Serve a connection in a thread of its own, or answer 503 if too many are open."""
         if not self._slots.acquire(blocking=False):
             self.relay.note_refusal(f'{CONNECTIONS} connections are open')
             with contextlib.suppress(OSError):
@@ -99,13 +114,14 @@ class RelayServer(ThreadingHTTPServer):
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a connection, then free its slot."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._slots.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no error of ours; all else ends the attempt."""
+        """End the attempt with the error, unless it only means that the client has disconnected."""
         error = sys.exc_info()[1]
         if isinstance(error, Exception) and not isinstance(error, (ConnectionError, TimeoutError)):
             self.relay.give_up(error)
@@ -119,16 +135,21 @@ class _RelayHandler(BaseHTTPRequestHandler):
     server: RelayServer
 
     def setup(self) -> None:
+        """Put a limit on the heads of requests."""
         super().setup()
         self._head = HeadReader(self.rfile)
         self.rfile = self._head  # type: ignore[assignment]
 
     def handle_one_request(self) -> None:
+        """Serve the next request of the connection."""
         self._head.begin_request()
         super().handle_one_request()
 
     def do_POST(self) -> None:
-        """Pass a call on. What can be refused by its head is, before a byte of its body is read."""
+        """Forward a call.
+
+        Whatever its head shows to be invalid is refused before the body is read.
+        """
         relay, api = self.server.relay, self.server.relay.endpoint.model_api
         path = self.path.partition('?')[0]
         if not api.accepts_call(self.command, path):
@@ -154,6 +175,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
             return None if answer is None else self._relay_answer(path, answer)
 
     def do_GET(self) -> None:
+        """Refuse all methods but POST."""
         path = self.path.partition('?')[0]
         self._refuse(HTTPStatus.NOT_FOUND, f'{self.command} {path} is not relayed')
 
@@ -162,7 +184,10 @@ class _RelayHandler(BaseHTTPRequestHandler):
     def _ask_endpoint(
         self, path: str, length: int, answer_stack: contextlib.ExitStack
     ) -> HttpAnswer | None:
-        """What the endpoint begins to answer, until the stack ends; None if the agent was answered instead."""
+        """Return the endpoint's answer, open until the stack is closed.
+
+        None if the agent has been sent an error instead.
+        """
         relay = self.server.relay
         content = self._check_request(path, length)
         if content is None:
@@ -176,9 +201,9 @@ class _RelayHandler(BaseHTTPRequestHandler):
             return None
 
     def _check_request(self, path: str, length: int) -> bytes | None:
-        """The request as it is sent on; None if it was answered why it is not.
+        """Return the request as it is forwarded; None if the agent has been sent an error instead.
 
-        It is written anew, so that what was checked is what is sent.
+        The body is serialised again, so that exactly what was checked is forwarded.
         """
         api = self.server.relay.endpoint.model_api
         try:
@@ -205,7 +230,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
     def _relay_answer(self, path: str, answer: HttpAnswer) -> None:
         relay = self.server.relay
         if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-            # Its words are not passed on: some repeat the key.
+            # The endpoint's message is not passed back, since it may contain the key.
             relay.give_up(_make_denial_error(relay.endpoint, answer.status))
             return self._send_error(HTTPStatus.FORBIDDEN, 'the endpoint denies access')
         if answer.status >= 500 or answer.status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -215,15 +240,15 @@ class _RelayHandler(BaseHTTPRequestHandler):
         return self._stream_answer(path, answer)
 
     def _filter_query(self) -> str:
-        """What of the query an endpoint needs: no key of the agent's own, and no more than that."""
+        """Return the allowed parameters of the query; others, such as an agent's key, are cut."""
         pairs = parse_qsl(self.path.partition('?')[2], keep_blank_values=True)
         allowed_pairs = [pair for pair in pairs if pair in _QUERIES]
         return f'?{urlencode(allowed_pairs)}' if allowed_pairs else ''
 
     def _stream_answer(self, path: str, answer: HttpAnswer) -> None:
-        """Pass an answer back as it comes, and count it when it is whole or broken off.
+        """Pass an answer back while it arrives, and count its usage when it has ended.
 
-        It is read to its end even if nobody wants it any more: that is where it says what it cost.
+        It is read to its end even if the agent has disconnected, because the usage is at the end.
         """
         relay = self.server.relay
         counts = answer.status == HTTPStatus.OK and relay.endpoint.model_api.is_model_call(path)
@@ -237,7 +262,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
         self.end_headers()
         try:
             for block in answer.iterate_body(most=sys.maxsize):
-                # What is announced as too long is passed on up to the limit, too.
+                # An answer that announces too many bytes is still passed back up to the limit.
                 if size + len(block) > ANSWER_BYTES:
                     raise _AnswerCutOff('an answer without end')
                 if not relay.answers.try_take(len(block)):
@@ -257,7 +282,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
             self._try_send(b'0\r\n\r\n')
 
     def _try_send(self, data: bytes) -> bool:
-        """Whether the agent is still there to be sent something."""
+        """Send data to the agent; return False if it has disconnected."""
         try:
             self.wfile.write(data)
             self.wfile.flush()
@@ -278,11 +303,11 @@ class _RelayHandler(BaseHTTPRequestHandler):
 
     def _refuse(self, status: HTTPStatus, why: str) -> None:
         self.server.relay.note_refusal(why)
-        self.close_connection = True  # what is left of the request is not read
+        self.close_connection = True  # the rest of the request is not read
         self._send_error(status, why)
 
     def _send_error(self, status: HTTPStatus, why: str) -> None:
-        """An error in the words that all three APIs use."""
+        """Send an error in a form that the clients of all three APIs understand."""
         error = {'type': 'coevo_relay', 'code': int(status), 'message': f'coevo: {why}'}
         content = json.dumps({'type': 'error', 'error': error}).encode()
         self.send_response(status)
@@ -295,11 +320,11 @@ class _RelayHandler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Nothing: rounds are counted, and what is refused is kept."""
+        """Log nothing: rounds are counted, and refused calls are recorded."""
 
 
 def _describe_trouble(error: Exception) -> str:
-    """Say why an answer did not come, or not whole, in no words of the endpoint."""
+    """Return the kind of a failure, without any text from the endpoint."""
     if isinstance(error, ServerUnreachable):
         return error.kind
     return str(error) if isinstance(error, _AnswerCutOff) else 'an answer without end'
@@ -312,19 +337,17 @@ def _make_denial_error(endpoint: Endpoint, status: int) -> Fatal:
     )
 
 
-# How much of this machine's memory an agent's calls may take, whatever the agent sends.
+# Limits for the memory that an agent's calls may take. They hold for one relay, which serves one
+# attempt:
 #
-# All bounds are those of one relay, which serves one attempt:
+#     connections  32, each with a head of at most 128 KiB
+#     a request    8 MiB and 200,000 JSON values. A context window of a million tokens is 4 MB of
+#                  text, of which JSON escapes some; a thousand turns have a quarter of these values.
+#     requests     32 MiB at once, from the first byte until the endpoint begins to answer; one is
+#                  parsed at a time
+#     answers      64 MiB and an hour each, 128 MiB at once
 #
-#     connections     32, each with a head of at most 128 KiB
-#     a request       8 MiB. A context window of a million tokens is 4 MB of text, and JSON
-# escapes some of it. Of values there are
-#                     200,000: a thousand turns have a quarter of that.
-#     requests        32 MiB at once, from their first byte until the endpoint begins to answer;
-# one is parsed at a time
-#     answers         64 MiB each, an hour each, 128 MiB at once
-#
-# What goes beyond is answered 413, 431 or 503. Nothing waits in a queue but for the parser.
+# Whatever exceeds a limit is answered with 413, 431 or 503. Requests wait only for the parser.
 
 CONNECTIONS = 32
 HEAD_BYTES = 64 << 10
@@ -332,7 +355,7 @@ _LINE_BYTES = (64 << 10) + 1
 
 REQUEST_BYTES = 8 << 20
 REQUEST_VALUES = 200_000
-# An agent sends from this machine: what takes longer is not sent in earnest.
+# The agent sends from this machine, so that a request needs no longer.
 REQUEST_SECONDS = 60.0
 REQUESTS_BYTES = 32 << 20
 
@@ -342,7 +365,7 @@ ANSWERS_BYTES = 128 << 20
 
 
 class Allowance:
-    """Bytes that may be in memory at once; safe from several threads."""
+    """A number of bytes that may be in memory at once; safe to use from several threads."""
 
     def __init__(self, most: int) -> None:
         self._left = most
@@ -350,12 +373,12 @@ class Allowance:
 
     @property
     def remaining_bytes(self) -> int:
-        """How many may still be taken."""
+        """The number of bytes that can still be taken."""
         with self._guard:
             return self._left
 
     def try_take(self, count: int) -> bool:
-        """Whether so many are left; they are taken then, until they are given back."""
+        """Take this many bytes until they are given back; return False if fewer are left."""
         with self._guard:
             if count > self._left:
                 return False
@@ -363,12 +386,13 @@ class Allowance:
             return True
 
     def give_back(self, count: int) -> None:
+        """Return bytes to the allowance."""
         with self._guard:
             self._left += count
 
     @contextmanager
     def borrow(self, count: int) -> Iterator[bool]:
-        """Whether so many are left; they are given back in the end."""
+        """Take this many bytes while entered; yields False if fewer are left."""
         is_taken = self.try_take(count)
         try:
             yield is_taken
@@ -378,7 +402,7 @@ class Allowance:
 
 
 class HeadReader:
-    """The bytes that an agent sends, of which the lines of a head may be so many together.
+    """The stream of an agent's requests, which limits the length of a request's head.
 
     Raises: LineTooLong, which the server answers with 431.
     """
@@ -389,10 +413,18 @@ class HeadReader:
         self.close = stream.close
 
     def begin_request(self) -> None:
-        """Another request follows. Its first line is the server's to judge, which reads one byte too many of it."""
+        """Start the count for the next request.
+
+        The limit includes its first line, whose length the server itself checks after reading one
+        byte more.
+        """
         self._left = HEAD_BYTES + _LINE_BYTES
 
     def readline(self, size: int = -1) -> bytes:
+        """Return a line of the head, as the stream does.
+
+        Raises: LineTooLong if the head is too long.
+        """
         line = self.stream.readline(size)
         self._left -= len(line)
         if self._left < 0:
@@ -401,4 +433,5 @@ class HeadReader:
 
     @property
     def closed(self) -> bool:
+        """Whether the stream is closed."""
         return self.stream.closed

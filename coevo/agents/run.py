@@ -1,9 +1,11 @@
 """Run an agent's command on one start state in the sandbox, and take over the files it leaves.
 
-The first process copies the start state, starts the agent, and waits for its end or for a word from
-outside. Then it kills everything else in the sandbox and hands over the project's files, so that
-nobody writes while they are read. An agent could do that in its place: what it forged would be its
-own answer, and is read with the same care.
+The first process in the sandbox copies the start state, starts the agent, and waits until the agent
+ends or coevo sends `stop`. Then it kills all other processes and sends the project's files, so that
+they cannot change while they are read. An agent might take its place and forge these files. They
+would be the agent's own answer then, and are read with the same caution.
+
+The files arrive as a tar stream, which is read but never unpacked.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from coevo.model.errors import Transient
 from coevo.sandboxes.sandbox import Job, Limits, Mount, Process, Sandbox
 from coevo.sandboxes.unpacking import END, extract_content, iterate_members
 
-# Where an agent finds things.
+# Paths in the sandbox: the agent's working folder, its input, and its software.
 PROJECT, INPUT, SOFTWARE = '/w/project', '/in', '/agent'
 PROMPT = f'{INPUT}/prompt.txt'
 
@@ -40,7 +42,7 @@ _START_SECONDS = 300.0
 _LINE_BYTES = 64
 _DISK_BYTES = 4 << 30
 
-# Descriptor 3 is the way out, 4 the word from outside; the agent has neither.
+# Descriptor 3 leads to coevo, descriptor 4 comes from coevo; the agent inherits neither.
 _SUPERVISOR = f"""\
 exec 3>&1 4<&0 1>&2 </dev/null
 read -r port <&4
@@ -64,7 +66,8 @@ cd / && : >{PROJECT}/{END} && exec tar --create --file=- --format=gnu --hard-der
 """
 
 _STARTED, _STOP = 'started', 'stop'
-# Of a shell; an agent may write there what it likes, `²` for one, which Python calls a digit.
+# An exit status of a shell. The agent may write any text there, even `²`, which Python accepts as a
+# digit.
 _STATUS = re.compile(r'[0-9]{1,3}')
 
 
@@ -76,7 +79,7 @@ class _Event(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caps:
-    """Where an attempt is stopped: wall seconds; US dollars, asked before each round."""
+    """Limits of an attempt: elapsed seconds, and US dollars, checked before each round."""
 
     seconds: float
     cost_usd: float | None = None
@@ -84,10 +87,10 @@ class Caps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """What is the same for all attempts of a run.
+    """Settings that all attempts of a run share.
 
-    command      a line for the shell, see `coevo attempt --help`
-    mounts       folders that the agent sees beside the task, read-only
+    command  a shell command, see `coevo attempt --help`
+    mounts   more folders that the agent sees, read-only
     """
 
     command: str
@@ -100,12 +103,15 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRun:
-    """What became of a run.
+    """The result of a run.
 
-    files    those of the project that differ from the start; None where nothing could be taken over
-    seconds  wall time of the agent's command
-    said     the end of what it printed
-    cut_off  the endpoint did not answer the last call that was passed on: trouble of ours
+    files        files that differ from the start state; None if they could not be taken over
+    seconds      elapsed time of the agent's command
+    status       exit status of the command; None if it was stopped or reported none
+    output_tail  the end of its output
+    refused      reasons why calls were not forwarded
+    trouble      failures of the endpoint
+    cut_off      whether the endpoint failed the last call, so that the attempt must be made again
     """
 
     ending: Ending
@@ -121,9 +127,10 @@ class AgentRun:
 def run_agent(
     sandbox: Sandbox, settings: AgentSettings, place: Path, test_file: str, meter: Meter
 ) -> AgentRun:
-    """Run the agent on what lies in `place`: the start state in `start`, and `prompt.txt`.
+    """Run the agent on the input in `place`: the folder `start` and the file `prompt.txt`.
 
-    Transient if a sandbox cannot be had, or is closed meanwhile; Fatal if the endpoint denies access.
+    Raises: Transient if a sandbox cannot be started, or is closed meanwhile; Fatal if the endpoint
+    denies access.
     """
     wanted = sorted({*list_start_files(place / 'start'), test_file})
     listed = ''.join(f'{name}\0' for name in (*wanted, END))
@@ -161,7 +168,7 @@ def _build_job(settings: AgentSettings, place: Path) -> Job:
             cpu_seconds=seconds * (os.cpu_count() or 1),
             wall_seconds=seconds,
             memory_bytes=settings.memory_bytes,
-            bounds_addresses=False,  # the JavaScript engines of agents reserve far more than they use
+            bounds_addresses=False,  # JavaScript engines reserve far more addresses than they use
             processes=4096,
             file_bytes=_DISK_BYTES,
             disk_bytes=_DISK_BYTES,
@@ -170,23 +177,27 @@ def _build_job(settings: AgentSettings, place: Path) -> Job:
 
 
 class _AgentSupervisor:
-    """Speaks with the first process, and reads what it hands over."""
+    """Communicates with the first process, and reads the files that it sends."""
 
     def __init__(self, process: Process, start: Path, wanted: Sequence[str]) -> None:
         self._process, self._start, self._wanted = process, start, wanted
         self._events: queue.Queue[_Event] = queue.Queue()
-        self._word = ''  # with which the first process hands over: `stop`, or the agent's status
-        self._began = self._ended = 0.0  # by the monotonic clock, both as the reader hears of them
+        self._word = ''  # what the first process reports: `stop`, or the agent's status
+        self._began = self._ended = 0.0  # monotonic clock, when the reader receives the lines
         self._files: dict[str, Ends] | None = None
         self._too_large = False
         self._bug: Exception | None = None
         self._reader = threading.Thread(target=self._follow_output, daemon=True)
 
     def stop(self) -> None:
-        """Let the agent end; may be called from any thread, and when it has ended."""
+        """End the agent. May be called from any thread, also when the agent has ended already."""
         self._events.put(_Event.STOP)
 
     def supervise(self, port: int, caps: Caps) -> AgentRun:
+        """Start the agent, wait until it ends or exceeds a limit, and return the result.
+
+        port  of the relay in the sandbox; 0 without one
+        """
         self._reader.start()
         self._send_line(str(port))
         if self._await_event(_START_SECONDS) is not _Event.STARTED:
@@ -216,14 +227,12 @@ class _AgentSupervisor:
             return Ending.TOO_LARGE
         if self._files is None:
             return Ending.LOST
-        if (
-            self._word == _STOP or stopped is Ending.COST_CAP
-        ):  # an agent may leave when it is refused
+        if self._word == _STOP or stopped is Ending.COST_CAP:  # a refused agent may end by itself
             return stopped
         return Ending.COMPLETED if self._word == '0' else Ending.FAILED
 
     def _send_line(self, word: str) -> None:
-        with suppress(BrokenPipeError):  # it has ended, which is seen where it is read
+        with suppress(BrokenPipeError):  # the process has ended, which the reader notices
             self._process.stdin.write(f'{word}\n'.encode())
             self._process.stdin.flush()
 
@@ -247,7 +256,7 @@ class _AgentSupervisor:
         except HandoverTooLarge:
             self._too_large = True
         except (tarfile.TarError, OSError):
-            return  # an end without a hand-over
+            return  # the process ended without sending files
         except Exception as bug:  # noqa: BLE001 - `ran` raises it in the caller's thread
             self._bug = bug
         finally:
@@ -255,27 +264,24 @@ class _AgentSupervisor:
 
 
 def _receive_line(stream: BinaryIO) -> str:
-    """A short line; empty at the end of the stream."""
+    """Return the next line, cut to a few bytes; empty at the end of the stream."""
     line = bytearray()
     while (byte := stream.read(1)) not in (b'', b'\n') and len(line) < _LINE_BYTES:
         line += byte
     return line.decode('utf-8', 'replace')
 
 
-# Take over what an agent left of a start state's files, as a stream that is read and never
-# unpacked.
-
-# Of files that differ. A test file has a hundredth of it; more is no answer.
+# Most bytes of all files that differ. A test file has about a hundredth of that.
 MOST_BYTES = 16 << 20
 PLAIN, EXECUTABLE = '100644', '100755'
 
 
 class HandoverTooLarge(Exception):
-    """An agent wrote more into files of the project than anyone would read."""
+    """An agent wrote more to the project's files than an answer may contain."""
 
 
 def list_start_files(folder: Path) -> list[str]:
-    """The files of a start state by path, as Git would list them; `.git` is left out."""
+    """Return the paths of a start state's files as Git names them, sorted, without `.git`."""
     paths = (os.fsencode(path.relative_to(folder).as_posix()) for path in _walk_files(folder))
     return sorted(name.decode('utf-8', 'surrogateescape') for name in paths)
 
@@ -283,10 +289,12 @@ def list_start_files(folder: Path) -> list[str]:
 def collect_changed_files(
     stream: IO[bytes], folder: Path, wanted: Iterable[str]
 ) -> dict[str, Ends]:
-    """The wanted files that differ from the start; tarfile.TarError for what is no archive.
+    """Return the wanted files that differ from the start state.
 
-    stream  a tar archive of files by their path; what is not wanted in it is passed over
-    folder  the start state, as it was written by us
+    stream  a tar archive of files by path; files that are not wanted are ignored
+    folder  the start state, as coevo wrote it
+
+    Raises: tarfile.TarError if the stream is no archive, HandoverTooLarge.
     """
     missing = set(wanted)
     changed_files: dict[str, Ends] = {}
@@ -296,7 +304,7 @@ def collect_changed_files(
             continue
         start = load_start_file(folder, member.name)
         end = _extract_file(archive, member, max(MOST_BYTES, len(start.content) if start else 0))
-        if end is None:  # a folder, a pipe or a device is no file of a project
+        if end is None:  # a folder, a pipe or a device
             continue
         missing.discard(member.name)
         if start != end:
@@ -308,7 +316,7 @@ def collect_changed_files(
 
 
 def load_start_file(folder: Path, name: str) -> GitFile | None:
-    """A file of the start state; None where it is absent."""
+    """Return a file of the start state; None if it is absent."""
     path = folder / os.fsdecode(name.encode('utf-8', 'surrogateescape'))
     if path.is_symlink():
         return GitFile(mode=LINK, content=os.fsencode(path.readlink()))

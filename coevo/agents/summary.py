@@ -1,4 +1,4 @@
-"""What a run of attempts comes to, in lines for a person and in JSON."""
+"""The summary of a run of attempts, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from coevo.agents.run import AgentSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """What a run has now, of all that was ever finished in its folder.
+    """The state of a run's folder after a call.
 
-    made     attempts of this call; `kept` those of earlier ones
-    without  tasks without a start state, with why
-    troubled tasks that trouble of ours kept from being attempted, with why
-    bugs     where the records lie of bugs of ours that ended attempts
+    attempts_now     number of attempts made by this call
+    attempts_before  number of attempts finished by earlier calls
+    without          tasks without a start state, each with the reason
+    troubled         tasks that could not be attempted for now, each with the reason
+    bugs             records of bugs in coevo that ended attempts
+    billed_usd       cost of all rounds, including interrupted attempts; None without prices
     """
 
     predictions: Path
@@ -33,6 +35,7 @@ class RunSummary:
 
 
 def format_attempt_line(found: Attempt) -> str:
+    """Return the progress line for a finished attempt."""
     cost = '' if found.cost_usd is None else f', ${found.cost_usd:.2f}'
     answer = 'no patch' if not found.patch else f'{found.patch.count(chr(10))} lines of patch'
     rounds = '1 round' if found.rounds == 1 else f'{found.rounds} rounds'
@@ -41,13 +44,14 @@ def format_attempt_line(found: Attempt) -> str:
 
 
 def describe_network(settings: AgentSettings) -> str:
-    """What an agent reached, as a report says it."""
+    """Return what the agent could reach, for reports."""
     if settings.endpoint is None:
         return 'none'
     return f'{settings.endpoint.description} alone, by a relay outside of the sandbox'
 
 
 def build_report(summary: RunSummary) -> Mapping[str, object]:
+    """Return the totals of a run for `report.json`."""
     attempts = summary.attempts
     costs = [attempt.cost_usd for attempt in attempts if attempt.cost_usd is not None]
     return {
@@ -68,7 +72,7 @@ def build_report(summary: RunSummary) -> Mapping[str, object]:
 
 
 def format_closing_lines(summary: RunSummary) -> list[str]:
-    """The closing lines."""
+    """Return the lines that `coevo attempt` prints at the end."""
     endings = Counter(str(attempt.ending) for attempt in summary.attempts)
     tokens = sum(attempt.tokens for attempt in summary.attempts)
     rounds = sum(attempt.rounds for attempt in summary.attempts)

@@ -1,4 +1,4 @@
-"""Prompts of a user's own: messages with variables of a task in them, `{{class_under_test}}`, filled before an attempt."""
+"""Prompts of a user: messages with variables such as `{{class_under_test}}`, filled per task."""
 
 from __future__ import annotations
 
@@ -25,20 +25,25 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptTemplate:
-    """Messages whose variables are a task's, or have a text of their own."""
+    """Messages with variables, which come from the task or have a text of their own in `texts`."""
 
     messages: tuple[Message, ...]
     texts: Mapping[str, str]
 
     @property
     def variables(self) -> frozenset[str]:
-        """All that are named."""
+        """The names of all variables in the messages."""
         return frozenset(
             name for message in self.messages for name in _VARIABLE.findall(message.content)
         )
 
     def fill(self, repository: Repository, task: TaskRow) -> tuple[Message, ...]:
-        """At once, since code may hold what looks like a variable; StartStateLost."""
+        """Return the messages with all variables replaced.
+
+        All are replaced in one pass, since code may contain text that looks like a variable.
+
+        Raises: StartStateLost if the task has no start state.
+        """
         known = {name: self._resolve_variable(name, repository, task) for name in self.variables}
         return tuple(
             Message(
@@ -57,13 +62,13 @@ class PromptTemplate:
 
 
 def _list_files(task: TaskRow) -> tuple[str, ...]:
-    """Those of the focus; of a task without one those that changed."""
+    """Return the files of the focus; for a task without a focus, the files that changed."""
     named = [unit.file for unit in task.focus or ()] or [unit.file for unit in task.dependencies]
     return tuple(dict.fromkeys(named))
 
 
 def _load_code(repository: Repository, task: TaskRow) -> str:
-    """A file as it is; several each below its path."""
+    """Return the content of the file; several files follow each other, each below its path."""
     contents = {path: load_content(repository, task.new_rev, path) for path in _list_files(task)}
     texts = {path: text.decode('utf-8', 'replace') for path, text in contents.items() if text}
     if len(texts) == 1:
@@ -81,7 +86,7 @@ def _list_declarations(task: TaskRow) -> Iterator[str]:
 
 
 def _describe_framework(task: TaskRow) -> str:
-    """With the libraries that bear its name, and their versions."""
+    """Return the test framework, with the versions of the libraries of that name."""
     name = LANGUAGES[task.language].make_prompt_words(task.module, task.test_file, ()).framework
     own = [library for library in _list_libraries(task) if name.lower() in library.lower()]
     return f'{name} ({", ".join(own)})' if own else name
@@ -109,4 +114,4 @@ VARIABLES: Mapping[str, Callable[[Repository, TaskRow], str]] = {
     'test_file_path': lambda _, task: task.test_file,
     'testing_framework': lambda _, task: _describe_framework(task),
 }
-"""What a template may name of every task. None of it shows gold."""
+"""Variables that a template may use for every task. None of them reveals gold."""

@@ -1,9 +1,13 @@
-"""Several attempts at a task: which are to be made, with what each begins, and what it is told.
+"""Series of attempts at a task: attempts to make, their start files and their prompts.
 
-once       each begins at the start state, and is told the prompt alone
-feedback   each begins with the test file that the one before left, and is told what became of it; none is
-           made after one that solves its task
-diversify  each begins at the start state, and is told the test files that those before left
+once       each begins with the start state and the prompt alone
+feedback   each begins with the test file that the previous one left, and its prompt has feedback;
+           the series ends when the task is solved
+diversify  each begins with the start state, and its prompt shows the files of all previous ones
+
+Feedback is made from the rows of a verdict, never from what a process wrote. A row has the outcome,
+its reason, and the failure's signature with the message. The message of an assertion contains the
+value that it found, so later attempts know more than the first (`docs/scoring.md`).
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult, SuiteTest
 from coevo.model.task_rows import TaskRow
 
-# Characters of all earlier files together that an agent is told of.
+# Most characters of all earlier files together in a prompt.
 MOST_EARLIER = 60_000
 
 _FEEDBACK = """
@@ -45,10 +49,10 @@ Done = Mapping[tuple[str, int], Attempt]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptSeries:
-    """How often each task is attempted.
+    """The number of attempts at each task, and what they know of each other.
 
-    snapshot  where tasks and answers are judged by, of `feedback` alone
-    seed      of first attempts, one more for each that follows; None: agents are told none
+    snapshot  the snapshot that attempts are graded with; for the protocol `feedback` alone
+    seed      seed of first attempts, increased by one for each further attempt; None is no seed
     """
 
     attempts: int = 1
@@ -57,15 +61,16 @@ class AttemptSeries:
     seed: int | None = None
 
     def compute_seed(self, number: int) -> int | None:
+        """Return the seed of the attempt with this number; None if there are no seeds."""
         return None if self.seed is None else self.seed + number - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptTurn:
-    """An attempt that is to be made.
+    """An attempt to make.
 
-    earlier  the attempts before it that it knows of
-    told     of `feedback`: what became of the last of these
+    earlier   the earlier attempts that it may know of
+    feedback  how the last of these was graded; for the protocol `feedback` alone
     """
 
     task: TaskRow
@@ -76,7 +81,7 @@ class AttemptTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptStart:
-    """The test file that an attempt begins with, None if it is absent, and its whole prompt."""
+    """The test file that an attempt begins with, None if it is absent, and the whole prompt."""
 
     file: bytes | None
     prompt: str
@@ -85,7 +90,10 @@ class AttemptStart:
 def list_waiting_turns(
     series: AttemptSeries, tasks: Sequence[TaskRow], done: Done, number: int
 ) -> tuple[AttemptTurn, ...]:
-    """The attempts of a number that are to be made: of tasks of which the one before is done."""
+    """Return the attempts with this number that are not finished.
+
+    A task is left out until all of its earlier attempts are finished.
+    """
     turns = []
     for task in tasks:
         before = [done.get((task.task_id, previous)) for previous in range(1, number)]
@@ -100,7 +108,7 @@ def list_waiting_turns(
 def collect_feedback(
     series: AttemptSeries, turns: Sequence[AttemptTurn], options: EvaluationOptions
 ) -> Mapping[str, tuple[str, str | None]]:
-    """What became of the attempts before, by task; see `make_feedback`."""
+    """Grade the last attempts, and return the feedback for each task; see `make_feedback`."""
     last = [turn.earlier[-1] for turn in turns]
     answers = [
         Prediction(task_id=attempt.task_id, patch=_encode_patch(attempt.patch)) for attempt in last
@@ -119,7 +127,10 @@ def collect_feedback(
 def make_attempt_start(
     series: AttemptSeries, turn: AttemptTurn, start: bytes | None
 ) -> AttemptStart:
-    """start  the test file of the start state"""
+    """Return the test file and the prompt that an attempt begins with.
+
+    start  the test file of the start state
+    """
     prompt = turn.task.prompt or ''
     if not turn.earlier:
         return AttemptStart(file=start, prompt=prompt)
@@ -134,9 +145,11 @@ def make_attempt_start(
 def rebase_on_start(
     files: Mapping[str, Ends], path: str, start: bytes | None, begun: bytes | None
 ) -> Mapping[str, Ends]:
-    """What differs from the start state, of files that differ from what an attempt began with.
+    """Return the files that differ from the start state.
 
-    path  the test file's, which it began with as `begun`
+    files  the files that differ from what the attempt began with
+    path   path of the test file, which is `start` in the start state
+    begun  the test file that the attempt began with
     """
     if start == begun:
         return files
@@ -150,7 +163,7 @@ def _make_plain_file(content: bytes | None) -> GitFile | None:
 
 
 def _apply_earlier_patch(task: TaskRow, earlier: Attempt, start: bytes | None) -> bytes | None:
-    """The test file that an attempt left; that of the start where its patch cannot be judged."""
+    """Return the test file that an attempt left, or the start state's if its patch is not valid."""
     result = apply_patch(_encode_patch(earlier.patch), task.test_file, start)
     return result.content if isinstance(result, AppliedFile) else start
 
@@ -168,23 +181,17 @@ def _format_files(files: Sequence[bytes | None]) -> str:
     return '\n\n'.join(parts)
 
 
-# What an agent is told of its attempt before: made of the rows of a verdict, never of what a
-# process wrote.
-#
-# A row holds the outcome, why, and the failure's signature with its message: of an assertion that
-# is the value that it found, so that later attempts know more than a first one
-# (`docs/scoring.md`).
-
-# Tests that are told of, and characters of each and of all.
+# Most tests in a feedback, most characters of each, and most characters in all.
 MOST_TESTS, MOST_OF_ONE, MOST = 10, 300, 2400
 
 
 def make_feedback(
     rows: Sequence[MethodResult], suites: Sequence[SuiteResult]
 ) -> tuple[str, str | None]:
-    """Say what became of an attempt, by the rows of its targets or suite; empty if it solved its task.
+    """Describe how an attempt was graded, from the rows of its targets or suite.
 
-    The second is a trouble of ours, for which nothing is known of it, or None.
+    Return the text, empty if the task was solved, and None. If grading itself failed (`infra`),
+    return an empty text and the reason.
     """
     for row in rows:
         if row.outcome is TaskOutcome.INFRA:

@@ -1,4 +1,4 @@
-"""`coevo attempt`: its options, and what it prints."""
+"""`coevo attempt`: its options and its output."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ finished is not.
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the command's parser."""
     attempt = verbs.add_parser(
         'attempt',
         help='let an agent attempt tasks; writes predictions',
@@ -119,7 +120,10 @@ def _add_repeat_options(attempt: argparse.ArgumentParser) -> None:
 
 
 def _run_attempt(arguments: argparse.Namespace) -> int:
-    """Status 0 if every task was attempted; Transient, hence 3, for trouble of ours."""
+    """Return status 0 if every task was attempted, 1 after a bug, else that of the evaluation.
+
+    Raises: Transient if a task could not be attempted for now.
+    """
     if (arguments.agent is None) == (arguments.grid is None):
         raise Fatal('name what attempts the tasks: either --agent or --grid')
     if arguments.grid is not None:

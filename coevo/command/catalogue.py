@@ -1,4 +1,4 @@
-"""The verb `coevo snapshots`: what has been published."""
+"""The verb `coevo snapshots`, which lists published snapshots."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from coevo.options.parser import Parser
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the command's parser."""
     verb = verbs.add_parser(
         'snapshots',
         help='list the snapshots of a folder or URL, newest last',
@@ -28,7 +29,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _list_snapshots(arguments: argparse.Namespace) -> int:
-    """1 for a catalogue that is damaged."""
+    """Print the list. Return status 1 if the catalogue is damaged."""
     from coevo.display.presentation import align_columns
     from coevo.snapshots.catalogue import (
         COUNTED,

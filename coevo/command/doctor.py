@@ -1,4 +1,4 @@
-"""What this machine has of what coevo needs, and what to do about the rest."""
+"""`coevo doctor`: check what this machine has of coevo's requirements, and advise on the rest."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from coevo.storage.folders import find_cache_folder, find_work_root
 
 GIB = 1 << 30
 ENOUGH_DISK = 5 * GIB  # clones, builds and the libraries of a few hundred revisions
-ENOUGH_MEMORY = 4 * GIB  # Maven and two test processes beside it
+ENOUGH_MEMORY = 4 * GIB  # Maven and two test processes
 
-# All that a sandboxed program would see first: a new root, no network, its own processes.
+# The isolation that a sandbox needs: a new root, no network, its own processes.
 BUBBLEWRAP = ('--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--proc', '/proc')
 
 
 def examine_machine() -> tuple[DoctorFinding, ...]:
-    """Every finding, in a fixed order; each is looked at even if one before it is missing."""
+    """Return all findings in a fixed order; a missing program does not stop further checks."""
     return tuple(_list_findings())
 
 
@@ -43,7 +43,7 @@ def _check_git() -> DoctorFinding:
 
 
 def _check_languages() -> Iterator[DoctorFinding]:
-    """What each language needs; the wheel alone, with which snapshots are read, knows none."""
+    """Check each language's requirements; without the extra `evaluate` no language is available."""
     try:
         from coevo.languages.table import LANGUAGES
     except ModuleNotFoundError as error:

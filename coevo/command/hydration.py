@@ -1,4 +1,4 @@
-"""The verb `coevo hydrate`: a code-free edition to the whole release."""
+"""The verb `coevo hydrate`, which restores the full release from a code-free edition."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from coevo.options.parser import Parser, add_snapshot
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the command's parser."""
     verb = verbs.add_parser(
         'hydrate',
         help='fill the texts of a code-free edition from public clones',

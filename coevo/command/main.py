@@ -1,4 +1,4 @@
-"""The `coevo` command. What needs the pipeline joins in from `flows.verbs` where that is at hand."""
+"""The `coevo` command. The pipeline's verbs are added from `flows.verbs` if that is available."""
 
 from __future__ import annotations
 
@@ -40,11 +40,14 @@ from coevo.storage import disk
 
 
 class TerminationInterrupt(KeyboardInterrupt):
-    """SIGTERM: the same as Ctrl-C but for the status."""
+    """SIGTERM, handled as Ctrl-C but with its own exit status."""
 
 
 def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
-    """The whole command line; the pipeline's verbs get their options from `flows.verbs`."""
+    """Return the parser of the whole command line.
+
+    Only the requested verb of the pipeline gets its options, from `flows.verbs`.
+    """
     top = TopParser(
         prog='coevo', description='Executable test-maintenance tasks from public Git histories.'
     )
@@ -172,7 +175,7 @@ def _add_identification(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _add_pipeline(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
-    """Only the verb that is asked for is imported: each costs what it needs, and the others nothing."""
+    """Add the pipeline's verbs. Only the requested one is imported, since imports take time."""
     requested = argv[0] if argv and _has_pipeline() else None
     for verb, text in PIPELINE_VERBS.items():
         if verb == requested:
@@ -184,7 +187,7 @@ def _add_pipeline(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]
 
 
 def _has_pipeline() -> bool:
-    """Whether the `flows` that Python would import is ours: others may have a package of that name."""
+    """Return whether the `flows` that Python would import is coevo's and not another package."""
     spec = importlib.util.find_spec('flows')
     ours = Path(__file__).resolve().parents[2] / 'flows'
     return (
@@ -286,7 +289,15 @@ def _run_doctor(arguments: argparse.Namespace) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Status 2 and one sentence for bad input, 1 for a no, 130 for Ctrl-C, 143 for SIGTERM."""
+    """Run the command and return its exit status.
+
+    0    success
+    1    a negative result, such as an invalid snapshot
+    2    bad input, with one sentence on standard error
+    3    a temporary failure; the same command can be run again
+    130  interrupted by Ctrl-C
+    143  ended by SIGTERM
+    """
     if argv is None:
         leave_out_pandas()
     with terminal.guard_output():
@@ -313,7 +324,7 @@ def _run_command(argv: Sequence[str] | None) -> int:
         return 128 + (
             signal.SIGTERM if isinstance(interruption, TerminationInterrupt) else signal.SIGINT
         )
-    except SystemExit:  # of argparse, which does not mind whether its help could be written
+    except SystemExit:  # argparse does not check whether its help could be written
         try:
             sys.stdout.flush()
         except OSError:
@@ -334,6 +345,7 @@ def _run_command(argv: Sequence[str] | None) -> int:
 @contextmanager
 def _interrupt_on_sigterm() -> Iterator[None]:
     def terminate(number: int, frame: object) -> NoReturn:
+        """Raise TerminationInterrupt."""
         raise TerminationInterrupt
 
     before = signal.signal(signal.SIGTERM, terminate)
@@ -343,27 +355,27 @@ def _interrupt_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-# What a command of coevo's does before anything else, in a process that is all its own.
-
 _UNUSED = 'pandas'
 
 
 class _UnusedLibraryFinder(MetaPathFinder):
-    """Says that a library is not installed."""
+    """Makes the import of pandas fail, as if it were not installed."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        """Raise ModuleNotFoundError for pandas; find no other module."""
         if name == _UNUSED:
             raise ModuleNotFoundError(f'coevo has no use for {name} here', name=name)
         return None
 
 
 def leave_out_pandas() -> None:
-    """Spare commands the import of pandas: a second of each, wherever it is installed.
+    """Prevent the import of pandas, which takes about a second, in a process that runs a command.
 
-    pyarrow asks for it when the first array is made, since lists might be of its kinds. No command of coevo
-    has such. Whoever imports `coevo` has pandas as ever.
+    pyarrow imports pandas, if it is installed, when the first array is made, because the values
+    might have types of pandas. Values in coevo's commands never have. Programs that import `coevo`
+    are not affected.
     """
     if _UNUSED not in sys.modules:
         sys.meta_path.insert(0, _UnusedLibraryFinder())

@@ -1,4 +1,4 @@
-"""The verbs `coevo jdks` and `coevo pythons`: what old revisions can be run with, and bringing more."""
+"""The verbs `coevo jdks` and `coevo pythons`, which list and install runtimes of old revisions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from coevo.options.parser import Parser
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeVerb:
-    """`name` is the language's `RUNTIME` in small letters, and an s."""
+    """A verb for the runtimes of a language.
+
+    name  the language's `RUNTIME` in lower case with a plural s
+    what  the runtimes' name in help texts
+    """
 
     name: str
     language: str
@@ -32,6 +36,7 @@ _VERBS = (
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add both verbs to the command's parser."""
     for verb in _VERBS:
         _add_runtime_verb(verbs, verb)
 
@@ -72,7 +77,7 @@ def _install_runtimes(verb: RuntimeVerb, arguments: argparse.Namespace) -> int:
         try:
             print(runtimes.install(release))
         except Transient as error:
-            refused = refused or error  # the others may be had all the same
+            refused = refused or error  # other releases may still be installable
     if refused is not None:
         raise refused
     return 0

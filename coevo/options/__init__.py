@@ -1,1 +1,1 @@
-"""Options that several verbs have."""
+"""The command-line parser, and options that several verbs share."""

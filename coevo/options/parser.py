@@ -1,4 +1,4 @@
-"""What all verbs say their options with, and the options that several have."""
+"""The parser that all verbs use, and the options that several of them share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from coevo.sandboxes.names import BUBBLEWRAP, NAMES
 
-# Not in the wheel, which tells of them all the same.
+# The wheel does not contain these verbs, but its help lists them.
 PIPELINE_VERBS = {
     'crawl': 'look for candidates on GitHub',
     'mine': 'mine one repository into the store',
@@ -33,7 +33,7 @@ PIPELINE_VERBS = {
 Verb = Callable[[argparse.Namespace], int]
 
 
-# How `coevo --help` shows the verbs: by what somebody comes for.
+# The groups of verbs in `coevo --help`, by purpose.
 GROUPS = {
     'read a snapshot': (
         'query',
@@ -72,7 +72,7 @@ GROUPS = {
 
 
 class _HelpFormatter(argparse.HelpFormatter):
-    """Says the default of every option that has one, once."""
+    """Appends the default to the help of an option, unless the text already states it."""
 
     def _get_help_string(self, action: argparse.Action) -> str:
         text = action.help or ''
@@ -84,12 +84,12 @@ class _HelpFormatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong with the words in one sentence, like everything else.
+    """A parser that reports invalid arguments as Fatal, in one sentence.
 
-    example  a line that works, which ends the help
+    example  a working command line, shown at the end of the help
     """
 
-    # An optional word that may also follow the options, where argparse would not look for it.
+    # An optional argument that may also come after the options, where argparse does not accept it.
     late: str | None = None
 
     def __init__(self, *, example: str = '', **options: Any) -> None:
@@ -97,13 +97,16 @@ class Parser(argparse.ArgumentParser):
         self.example = example
 
     def format_help(self) -> str:
+        """Return the help, with the example at its end."""
         end = f'\nexample:\n  {self.example}\n' if self.example else ''
         return super().format_help() + end
 
     def error(self, message: str) -> NoReturn:
+        """Raise Fatal with argparse's message."""
         raise Fatal(f'{message}; see `{self.prog} --help`')
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse arguments as argparse does, and accept the argument `late` after the options."""
         parsed, rest = super().parse_known_args(args, namespace)
         if (
             self.late
@@ -116,7 +119,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class TopParser(Parser):
-    """`coevo` itself, which shows its verbs in groups."""
+    """The parser of `coevo` itself, whose help lists the verbs in groups."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(usage='coevo [-h] [--version] VERB ...', **options)
@@ -130,6 +133,7 @@ class TopParser(Parser):
         )
 
     def format_help(self) -> str:
+        """Return the help, with the verbs in groups."""
         texts = {action.dest: action.help or '' for action in self.verbs._get_subactions()}
         placed = {verb for verbs in GROUPS.values() for verb in verbs}
         groups = {**GROUPS, 'others': [verb for verb in texts if verb not in placed]}
@@ -143,10 +147,12 @@ class TopParser(Parser):
 
 
 def add_snapshot(verb: Parser) -> None:
+    """Add the positional argument `snapshot`."""
     verb.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
 
 
 def add_cutoff(verb: Parser) -> None:
+    """Add the options that limit rows to what became public after or before a date."""
     which = verb.add_mutually_exclusive_group()
     which.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
     which.add_argument('--model', metavar='NAME', help="only what is later than a model's cutoff")
@@ -160,7 +166,10 @@ def add_cutoff(verb: Parser) -> None:
 
 
 def parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
-    """What was asked for; Fatal for a margin or a file without a cutoff, which would do nothing."""
+    """Return the cutoff that the options ask for; None if there is no limit.
+
+    Raises: Fatal for a margin or a file of models without a cutoff, which would have no effect.
+    """
     from coevo.snapshots.models import choose_cutoff
 
     return choose_cutoff(
@@ -172,10 +181,8 @@ def parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
     )
 
 
-# Options that verbs of scoring and verbs of the pipeline have.
-
-
 def add_jobs(verb: argparse.ArgumentParser) -> None:
+    """Add the option --jobs."""
     verb.add_argument(
         '--jobs',
         type=parse_positive,
@@ -186,13 +193,17 @@ def add_jobs(verb: argparse.ArgumentParser) -> None:
 
 
 def add_sandbox(verb: argparse.ArgumentParser, names: Sequence[str] = NAMES) -> None:
+    """Add the option --sandbox with these choices."""
     verb.add_argument(
         '--sandbox', choices=names, default=BUBBLEWRAP, help='what confines the code that is run'
     )
 
 
 def to_unicode(word: str) -> str:
-    """A word as UTF-8, whatever the locale took it for."""
+    """Return an argument decoded as UTF-8, whatever the locale is.
+
+    Raises: Fatal if it is not UTF-8.
+    """
     try:
         return os.fsencode(word).decode()
     except UnicodeError:
@@ -200,6 +211,7 @@ def to_unicode(word: str) -> str:
 
 
 def parse_positive(text: str) -> int:
+    """Return a positive number, as a type for argparse."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f'{text!r} is not a number from 1 on')
     return int(text)

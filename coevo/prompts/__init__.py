@@ -1,7 +1,8 @@
-"""The prompt of a task, the same bytes for every agent (TestEvo-Bench, A.3).
+"""The prompts of tasks, the same bytes for every agent (TestEvo-Bench, A.3).
 
-Those of update and generation are the paper's own. It has none for repair: that one is ours. What they say
-of Java in particular is Java's to say (`coevo.languages.prompt_words`).
+The prompts for update and generation are the paper's. The paper has none for repair, so coevo has
+one of its own. Parts that depend on a language come from that language
+(`coevo.languages.prompt_words`).
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.words import Track
 from coevo.prompts.parts import PartKind, PromptPart
 
-# Changes with every change of a text or of how its blanks are filled.
+# Increase with every change of a text or of the way its blanks are filled.
 VERSION = 'coevo-5'
 
-# Before each step of a text, which is numbered when those of its language stand among them.
+# Prefix of each step in a text. Steps are numbered after those of the language are inserted.
 _STEP = '#. '
 
-# Of a repair alone: other tasks without a dependency are dropped.
+# For repair tasks only: other tasks without a dependency are dropped.
 NONE_CHANGED = '- none that these tests use'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSubject:
-    """What a prompt says of a task.
+    """The parts of a task that its prompt contains.
 
-    test_methods  CLASS#METHOD as the task lists them; of a renamed one both names, see `describe_target`
-    methods       the same, by the names of the start file
+    test_methods  CLASS#METHOD as the task lists them; a renamed one as in `describe_target`
+    methods       the same methods, under their names in the start file
     module        folder of the module, '.' for the root
-    environment   with the commands of the task, where they are known
-    parts         what of a type changed that is a dependency beside its methods, by its name
+    environment   the task's environment with its commands, if known
+    parts         changed parts of a type besides its methods, by the name of the type
     """
 
     language: str
@@ -55,7 +56,7 @@ class PromptSubject:
 
 
 def compose_prompt(subject: PromptSubject) -> str:
-    """The whole prompt, a newline at its end."""
+    """Return the whole prompt of a task, with a newline at its end."""
     words = LANGUAGES[subject.language].make_prompt_words(
         subject.module, subject.test_file, subject.methods, subject.environment
     )
@@ -76,7 +77,7 @@ def compose_prompt(subject: PromptSubject) -> str:
 
 
 def compose_suite_prompt(row: SingleRevisionRow, environment: Environment | None = None) -> str:
-    """What an agent is told of whom a suite is asked."""
+    """Return the prompt of a suite task."""
     words = LANGUAGES[row.language].make_prompt_words(row.module, row.test_file, (), environment)
     family, start = row.family or Family.CLASS, row.start_builder or StartBuilder.ABSENT
     name = f'{family}_{start}' if family is Family.FILE else str(family)
@@ -103,7 +104,7 @@ def compose_maintenance_prompt(
     parts: Mapping[str, Sequence[PromptPart]],
     environment: Environment | None = None,
 ) -> str:
-    """What an agent is told of whom the maintenance of a whole file is asked."""
+    """Return the prompt of a task to maintain a whole test file."""
     words = LANGUAGES[language].make_prompt_words(module, test_file, (), environment)
     text, running = _number_steps(_load_text(Family.MAINTENANCE), words.running)
     blanks = {
@@ -130,12 +131,12 @@ def _load_text(name: str) -> str:
 
 
 def _fill_blanks(text: str, blanks: Mapping[str, str]) -> str:
-    """At once, since a declaration may hold what looks like a blank."""
+    """Return a text with all blanks filled, in one pass: a declaration may look like a blank."""
     return re.sub('|'.join(map(re.escape, blanks)), lambda found: blanks[found[0]], text)
 
 
 def _number_steps(text: str, running: Sequence[str]) -> tuple[str, str]:
-    """A text with its steps numbered, and the steps that its line `<running>` stands for."""
+    """Return the text with numbered steps, and the steps that replace its line `<running>`."""
     first = text[: text.index('<running>')].count(_STEP) + 1
     steps = [f'{number}. {step}' for number, step in enumerate(running, first)]
     numbers = chain(range(1, first), count(first + len(steps)))
@@ -147,7 +148,7 @@ def _number_steps(text: str, running: Sequence[str]) -> tuple[str, str]:
 
 
 def describe_target(test_class: str, name: str, name_at_start: str) -> str:
-    """A target as it is asked for, under both of its names if its developers renamed it."""
+    """Return a target as the prompt names it, with both names if the developers renamed it."""
     simple = test_class.rpartition('.')[2]
     if name == name_at_start:
         return f'{simple}#{name}'
@@ -157,10 +158,10 @@ def describe_target(test_class: str, name: str, name_at_start: str) -> str:
 def list_dependency_lines(
     dependencies: Iterable[Dependency], parts: Mapping[str, Sequence[PromptPart]] | None = None
 ) -> tuple[str, ...]:
-    """The bullet list of changed production methods, then of what is no method, by its kind.
+    """Return the bullet list of changed methods, followed by other changed dependencies.
 
-    One line each, without doubles, in a stable order: "- modified `public String toString()` in
-    `core/src/main/java/p/Status.java`", "- inserted constant `int CLOSED = 3` in …".
+    The lines are unique and sorted, such as "- modified `public String toString()` in
+    `core/src/main/java/p/Status.java`" or "- inserted constant `int CLOSED = 3` in …".
     """
     methods = {
         f'- {dependency.revised} `{dependency.declaration}` in `{dependency.file}`'

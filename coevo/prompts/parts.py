@@ -1,4 +1,4 @@
-"""What of a type changed beside its methods: fields, constants, its header."""
+"""Find which parts of a type changed besides its methods: fields, constants, its header."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from coevo.model.dependencies import Dependency, Revised
 
 
 class PartKind(StrEnum):
+    """A kind of part, as prompts name it."""
+
     CONSTANT = 'constant'
     FIELD = 'field'
     INITIALIZER = 'initializer'
@@ -22,6 +24,8 @@ class PartKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptPart:
+    """A changed part of a type."""
+
     kind: PartKind
     revised: Revised
     declaration: str
@@ -30,8 +34,10 @@ class PromptPart:
 def find_parts(
     repository: Repository, old_rev: str, new_rev: str, dependency: Dependency
 ) -> tuple[PromptPart, ...]:
-    """What a dependency on the rest of a type is about; the type itself where that cannot be told,
-    such as of one that moved."""
+    """Return the changed parts of a type on which a test depends.
+
+    If they cannot be determined, for example because the type moved, return the type itself.
+    """
     whole = PromptPart(
         kind=PartKind.TYPE, revised=dependency.revised, declaration=dependency.declaration
     )
@@ -70,7 +76,7 @@ def _compare_types(old: DeclaredType, new: DeclaredType) -> Iterator[PromptPart]
 
 
 def _index_fields(type_: DeclaredType) -> dict[tuple[str, str, int], Member]:
-    """Fields by name; initializers, which have none, by their order."""
+    """Return the fields by name, and the initializers, which have no name, by their order."""
     fields: dict[tuple[str, str, int], Member] = {}
     for member in type_.members:
         if member.kind in ('field', 'initializer'):

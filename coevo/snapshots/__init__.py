@@ -1,1 +1,1 @@
-"""Snapshots from a reader's side: where they lie, what holds in them, what is asked of them."""
+"""Reading of snapshots: locating, opening, checking, querying and showing them."""

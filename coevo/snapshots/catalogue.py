@@ -1,10 +1,10 @@
-"""The snapshots of a place: an index beside them, or in a folder they themselves.
+"""List the snapshots that lie at one place, from an index file or by looking into a folder.
 
-    PLACE/catalogue.json      what there is, the newest month last
+    PLACE/catalogue.json      the index: one entry for each snapshot, the newest month last
     PLACE/NAME/               a snapshot
 
-A web server does not list what it has, so the index says it. It is a stranger's data: names become
-paths, and are held against their form.
+A web server does not list its files, so the index is needed there. An index may come from anyone:
+the names in it become paths, so each value is checked against its form.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from coevo.storage.bounded_json import parse_json
 CATALOGUE = 'catalogue.json'
 VERSION = 1
 
-# The last month of the catalogue, unless a folder of that name is here.
+# The name that stands for the newest snapshot of the catalogue, unless a folder has this name.
 LATEST = 'latest'
 
-# Some 300 bytes and 30 values of each snapshot.
+# Limits for an index: a snapshot takes about 300 bytes and 30 values.
 _MOST_BYTES, _MOST_VALUES = 8 << 20, 500_000
 
 COUNTED = ('tasks', 'methods', 'pairs', 'repositories')
@@ -38,12 +38,12 @@ _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,127}', re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueEntry:
-    """One snapshot.
+    """One snapshot in a catalogue.
 
-    name    of its folder, right below the place of the catalogue
-    schema  its version, as 2.1
-    rows    how many of some tables
-    size    bytes of all its files, but for timings
+    name    of its folder, directly below the place of the catalogue
+    schema  version of its schema, such as 2.1
+    rows    number of rows of the tables in `COUNTED`
+    size    bytes of all its files except timings
     """
 
     name: str
@@ -54,7 +54,7 @@ class CatalogueEntry:
 
 
 def build_catalogue_entry(name: str, manifest: Mapping[str, Any]) -> CatalogueEntry:
-    """What a catalogue says of a snapshot, by its manifest."""
+    """Return the catalogue entry that describes the snapshot with this manifest."""
     return CatalogueEntry(
         name=name,
         month=manifest['month'],
@@ -65,7 +65,7 @@ def build_catalogue_entry(name: str, manifest: Mapping[str, Any]) -> CatalogueEn
 
 
 def encode_catalogue(found: Sequence[CatalogueEntry]) -> bytes:
-    """The index: the same snapshots give the same bytes."""
+    """Return the index as JSON. The same snapshots always give the same bytes."""
     rows = [
         {
             'name': entry.name,
@@ -81,16 +81,21 @@ def encode_catalogue(found: Sequence[CatalogueEntry]) -> bytes:
 
 
 def sort_entries(found: Sequence[CatalogueEntry]) -> tuple[CatalogueEntry, ...]:
-    """By month, then by name."""
+    """Sort entries by month, then by name."""
     return tuple(sorted(found, key=lambda one: (one.month, one.name)))
 
 
 def find_default_place() -> str:
+    """Return $COEVO_SNAPSHOTS, or `snapshots` if that is not set."""
     return os.environ.get('COEVO_SNAPSHOTS') or 'snapshots'
 
 
 def load_catalogue(place: Path | str) -> tuple[CatalogueEntry, ...]:
-    """What there is, the newest last. Fatal if nothing tells it, Damaged if the index is none."""
+    """Return the snapshots at a place, the newest last.
+
+    Raises: Fatal if there is neither an index nor a folder; DamagedSnapshot if the index is
+    malformed.
+    """
     root = _find_root(place)
     entries = _load_index(root)
     if entries is None and '://' not in root:
@@ -104,7 +109,7 @@ def load_catalogue(place: Path | str) -> tuple[CatalogueEntry, ...]:
 
 
 def find_latest(place: Path | str | None = None) -> str:
-    """Where the snapshot of the last month lies; Fatal if there is none."""
+    """Return the path or URL of the newest month's snapshot. Raises: Fatal if there is none."""
     root = _find_root(place or find_default_place())
     entries = load_catalogue(root)
     if not entries:
@@ -116,7 +121,10 @@ def find_latest(place: Path | str | None = None) -> str:
 
 
 def resolve_location(place: Path | str) -> Location:
-    """Where a path, a URL or the word `latest` leads; Fatal if nobody can read from there."""
+    """Return the location of a path, a URL or the word `latest`.
+
+    Raises: Fatal if coevo cannot read from there.
+    """
     is_latest = str(place) == LATEST and not Path(place).exists()
     return locate_snapshot(find_latest() if is_latest else place)
 
@@ -140,7 +148,10 @@ def _load_index(root: str) -> tuple[CatalogueEntry, ...] | None:
 
 
 def _parse_index(content: Any) -> Iterator[CatalogueEntry]:
-    """ValueError, KeyError or TypeError for what is no index."""
+    """Yield the entries of an index.
+
+    Raises: ValueError, KeyError or TypeError if it is malformed.
+    """
     if content['coevo-catalogue'] != VERSION:
         raise ValueError('version')
     for row in content['snapshots']:
@@ -154,7 +165,7 @@ def _parse_index(content: Any) -> Iterator[CatalogueEntry]:
 
 
 def _list_folder(folder: Path) -> Iterator[CatalogueEntry]:
-    """The snapshots that lie in a folder of this machine."""
+    """Yield an entry for each snapshot in a local folder."""
     if not folder.is_dir():
         raise Fatal(f'{folder} is no folder of snapshots: name one, or a URL with a {CATALOGUE}')
     for path in sorted(folder.iterdir()):

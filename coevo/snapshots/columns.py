@@ -1,8 +1,8 @@
-"""Whether the files of a snapshot have the columns of their tables, of the right types.
+"""Check that the files of a snapshot have the columns of their tables, with the right types.
 
-Files that we wrote are known by their Parquet schema alone. Others may have been written by anyone:
-they may have more columns, and be read as long as ours are there. Nulls they may have anywhere, which
-their values are asked for then (`coevo.snapshots.forms`).
+Files written by coevo are recognised by their Parquet schema alone. Files of other writers may have
+more columns, and may hold nulls anywhere; they are accepted if coevo's columns are there. Their
+values are then checked for nulls, too (`coevo.snapshots.forms`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class TableFile:
     """A Parquet file of a table.
 
-    file       what the connection reads it by
-    code_free  whether its columns with text of others are null
+    file       the name under which the DuckDB connection reads it
+    code_free  whether its columns with third-party text are null
     """
 
     table: str
@@ -45,13 +45,13 @@ _LEAVES: Mapping[str, tuple[str, str, str | None]] = {
     'bool': ('BOOLEAN', 'BOOLEAN', None),
     'timestamp[us, tz=UTC]': ('TIMESTAMP WITH TIME ZONE', 'INT64', 'TIMESTAMP_MICROS'),
 }
-"""By Arrow's name of a type: DuckDB's name, and Parquet's two."""
+"""By Arrow's name of a type: DuckDB's name, Parquet's physical type and its converted type."""
 
 
 def find_foreign_files(
     connection: duckdb.DuckDBPyConnection, parts: Sequence[TableFile]
 ) -> tuple[TableFile, ...]:
-    """Those whose Parquet schema is not the one that we write."""
+    """Return the files whose Parquet schema is not the one that coevo writes."""
     nodes_by_file: dict[str, list[_Node]] = defaultdict(list)
     names = ', '.join(quote_sql(part.file) for part in parts)
     sql = f"""SELECT file_name, name, type, repetition_type, num_children, converted_type
@@ -62,7 +62,7 @@ def find_foreign_files(
 
 
 def find_wrong_columns(connection: duckdb.DuckDBPyConnection, part: TableFile) -> Iterator[str]:
-    """What is wrong with the columns of a file that somebody else wrote, in words."""
+    """Yield a phrase for each column of a foreign file that is missing or has the wrong type."""
     rows = connection.execute(f'DESCRIBE FROM {build_parquet_source([part.file])}').fetchall()
     kinds = {name: kind.replace('"', '') for name, kind, *_ in rows}
     for field in list_columns_in_files(part.table, part.version, code_free=part.code_free):
@@ -75,7 +75,10 @@ def find_wrong_columns(connection: duckdb.DuckDBPyConnection, part: TableFile) -
 
 
 def build_empty_source(table: str) -> str:
-    """What stands behind FROM for a table that snapshots are too old to have: its columns alone."""
+    """Return a FROM source with the columns of a table and no rows.
+
+    It stands for a table that is newer than the snapshot.
+    """
     nulls = ', '.join(
         f'NULL::{_to_sql_type(field.type)} AS "{field.name}"'
         for field in build_arrow_schema(TABLES[table])
@@ -94,7 +97,7 @@ def _list_table_nodes(table: str, version: SchemaVersion, code_free: bool) -> tu
 
 
 def _list_field_nodes(field: pa.Field) -> Iterator[_Node]:
-    """A column as Parquet has it, and what is below it."""
+    """Yield the Parquet schema nodes of a column: its own, then those below it."""
     import pyarrow as pa
 
     repetition = 'OPTIONAL' if field.nullable else 'REQUIRED'

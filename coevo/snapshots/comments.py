@@ -1,4 +1,4 @@
-"""What stands with each table and column of an opened snapshot, for `duckdb_columns()`."""
+"""Comments on the tables and columns of an opened snapshot, which `duckdb_columns()` shows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coevo.snapshots.locations import quote_sql
 if TYPE_CHECKING:
     import duckdb
 
-# The views of our own, and the table whose columns they have.
+# Views that coevo adds: the table whose columns each has, and its comment.
 VIEWS = {
     'standard': ('methods', 'Methods with complete evidence: what most people want.'),
     'standard_tasks': ('tasks', 'Tasks whose methods are all in `standard`.'),
@@ -23,12 +23,12 @@ _SNAPSHOT = 'The month of the snapshot that the row is of, as `YYYY-MM`.'
 
 
 def may_show_comments(sql: str) -> bool:
-    """Whether an answer may hold comments: `duckdb_columns()` and its like alone tell them."""
+    """Return whether a query can show comments: it must call a function like `duckdb_columns`."""
     return 'duckdb_' in sql.lower()
 
 
 def add_comments(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give each view that there is, and its columns, their sentences."""
+    """Add comments to all views of the connection, and to their columns."""
     sql = 'SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal'
     names_by_view: dict[str, list[str]] = {}
     for view, column in connection.execute(sql).fetchall():

@@ -1,4 +1,4 @@
-"""Training cutoffs: a date means the end of its UTC day, a month the end of its last day."""
+"""Training cutoffs: a day means the end of that day in UTC, a month the end of its last day."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from datetime import UTC, datetime, timedelta
 
 from coevo.model.errors import Fatal
 
-# When a task leaks: its start state shows, new in its pair, what nearly is its answer.
+# A task leaks if its start state shows text that is new in its pair and is nearly the answer.
 
 LEAST_LEAK = 0.6
-"""Share of gold's text from which a task leaks; benchmarks/leaks.md says how that was set."""
+"""Share of gold's text from which a task leaks; benchmarks/leaks.md says how it was chosen."""
 
 
 def build_no_leak_condition() -> str:
-    """The condition in SQL of methods and tasks that do not; where nothing is known, none does."""
+    """Return the SQL condition for methods and tasks that do not leak.
+
+    An unknown leak counts as none.
+    """
     return f'coalesce(leak, 0) < {LEAST_LEAK}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cutoff:
-    """Until when a model may have seen what was public, and how much later something must be.
+    """The time in which something must have become public: after a training cutoff, before an end.
 
-    date         YYYY-MM-DD or YYYY-MM; None is no limit
-    margin_days  whole days beside it
-    because      what the date rests on, to be told; empty if the user named the date
-    before       a day or month, too: only what was public before it began; None is no limit
+    date         training cutoff, YYYY-MM-DD or YYYY-MM; None is no limit
+    margin_days  whole days that are added to the cutoff
+    because      what the date rests on, for messages; empty if the user named the date
+    before       a day or month: only what was public before it began; None is no limit
     """
 
     date: str | None = None
@@ -35,12 +38,18 @@ class Cutoff:
 
     @property
     def end(self) -> datetime | None:
-        """The first moment that is too late; None if there is none. Fatal if `before` is no date."""
+        """The first moment that is too late; None if there is no end.
+
+        Raises: Fatal if `before` is no date.
+        """
         return None if self.before is None else parse_first_moment(self.before)
 
     @property
     def first_clean(self) -> datetime | None:
-        """The earliest clean time. Fatal if the cutoff is none, or beyond all dates."""
+        """The earliest time that is clean; None without a cutoff.
+
+        Raises: Fatal if the cutoff is no date, the margin negative, or the time beyond all dates.
+        """
         if self.date is None:
             return None
         if self.margin_days < 0:
@@ -54,7 +63,7 @@ class Cutoff:
 
     @property
     def last_seen(self) -> str | None:
-        """The last day that is not clean, margin and all: YYYY-MM-DD; None without a cutoff."""
+        """The last day that is not clean, with the margin, as YYYY-MM-DD; None without a cutoff."""
         clean = self.first_clean
         return f'{clean - timedelta(days=1):%F}' if clean else None
 
@@ -67,7 +76,10 @@ class Cutoff:
 
 
 def parse_first_moment(date: str) -> datetime:
-    """When a day, YYYY-MM-DD, or a month, YYYY-MM, begins; UTC."""
+    """Return the beginning of a day (YYYY-MM-DD) or month (YYYY-MM) in UTC.
+
+    Raises: Fatal if the text is neither.
+    """
     try:
         form = '%Y-%m' if len(date) == len('2024-06') else '%Y-%m-%d'
         return datetime.strptime(date, form).replace(tzinfo=UTC)
@@ -76,7 +88,10 @@ def parse_first_moment(date: str) -> datetime:
 
 
 def compute_first_clean_moment(cutoff: str) -> datetime:
-    """The earliest time that is strictly later than a cutoff, YYYY-MM-DD or YYYY-MM."""
+    """Return the earliest time that is strictly later than a cutoff, YYYY-MM-DD or YYYY-MM.
+
+    Raises: Fatal if the text is neither.
+    """
     start = parse_first_moment(cutoff)
     try:
         if len(cutoff) == len('2024-06'):
@@ -90,9 +105,9 @@ def _make_cutoff_error(text: str) -> Fatal:
     return Fatal(f'{text!r} is no cutoff: write a day, 2024-06-30, or a month, 2024-06')
 
 
-# The same in SQL, for a date and for the methods of a snapshot. A date that is null is never clean,
-# nor is anything under a null cutoff;
-# nor, of methods, what leaks. Written so that DuckDB can skip row groups by it.
+# SQL macros: `clean` of a date and a cutoff, and `clean` of a cutoff, which selects methods. A date
+# that is null is never clean, nothing is clean under a null cutoff, and a method that leaks is not
+# clean. The comparison has a form by which DuckDB can skip row groups.
 MACROS = (
     """
 CREATE MACRO clean(contamination_date, cutoff) AS

@@ -1,8 +1,8 @@
-"""What the values of a snapshot have to look like before anything is done with them.
+"""The form that each value of a snapshot must have before anything is done with it.
 
-A snapshot is a stranger's data. Its ids, revisions and paths become names of files, arguments of Git
-and texts of SQL, and its dates and numbers become Python's: each has one form, by the name and type
-of its column, and is held against it wherever a snapshot is opened.
+A snapshot may come from anyone. Its ids, revisions and paths become file names, arguments of Git
+and texts of SQL; its dates and numbers become Python values. So each has one form, given by the
+name and type of its column, and is checked whenever a snapshot is opened.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ MONTH = r'\d{4}-(0[1-9]|1[0-2])'
 _ID = '[0-9a-f]{16}'
 _REVISION = '[0-9a-f]{40}([0-9a-f]{24})?'
 _PART = '[A-Za-z0-9_][A-Za-z0-9_.-]*'
-# Of an address that Git clones from and a page may link to: nothing that a browser or Git runs.
+# The host in an address that Git clones from and a page may link to. The form allows no scheme or
+# option that a browser or Git would execute.
 _HOST = r'[A-Za-z0-9_\[][^\s\x00-\x1f\x7f:/]*'
 _NO_SPACE, _NO_COLON = r'[^\s\x00-\x1f\x7f]', r'[^\s\x00-\x1f\x7f:]'
 
-# As SQL's regular expressions, of the whole value.
+# Forms of text columns, as SQL regular expressions that match the whole value.
 _TEXTS = {
     **dict.fromkeys(
         (
@@ -40,7 +41,7 @@ _TEXTS = {
         ),
         _ID,
     ),
-    # Of a commit where a walk dropped it.
+    # The key is a commit's revision if a walk dropped the commit.
     'key': f'{_ID}|{_REVISION}',
     **dict.fromkeys(('old_rev', 'new_rev', 'head'), _REVISION),
     **dict.fromkeys(('repo', 'family'), f'{_PART}/{_PART}'),
@@ -53,13 +54,14 @@ _TEXTS = {
     'sha256': '[0-9a-f]{64}',
 }
 
-# Files and folders of a repository, '.' for its root.
+# Columns with paths of files and folders in a repository; '.' is the root.
 _PATHS = frozenset(
     ('test_file', 'old_test_file', 'file', 'left_file', 'right_file', 'module', 'old_module')
 )
-_NO_PARTS = "['', '.', '..', '.git']"  # as in a tree of Git's
+_NO_PARTS = "['', '.', '..', '.git']"  # Git allows none of these in a tree
 
-# Lines of a file, -1 where a class file does not tell them. What is larger would be counted through.
+# Columns with line numbers of a file; -1 if a class file does not have them. The limit exists
+# because readers iterate over the lines.
 _LINES = frozenset(
     (
         *('line', 'first_line', 'last_line', 'start_line', 'end_line'),
@@ -68,13 +70,13 @@ _LINES = frozenset(
 )
 _MOST_LINES = 10_000_000
 
-# Python has no others.
+# Python cannot represent other dates.
 _DATES = "TIMESTAMPTZ '0001-01-02 00:00:00+00' AND TIMESTAMPTZ '9999-12-30 00:00:00+00'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MalformedValue:
-    """A value that has not the form of its column."""
+    """A value that does not have the form of its column."""
 
     table: str
     column: str
@@ -85,10 +87,12 @@ class MalformedValue:
 
 
 def is_month(text: str) -> bool:
+    """Return whether a text is a month, YYYY-MM."""
     return re.fullmatch(MONTH, text, re.ASCII) is not None
 
 
 def is_repository(name: str) -> bool:
+    """Return whether a text has the form OWNER/NAME."""
     return re.fullmatch(_TEXTS['repo'], name) is not None
 
 
@@ -97,9 +101,10 @@ def find_malformed_values(
     rows: Mapping[str, str],
     foreign: Sequence[TableFile] = (),
 ) -> Iterator[MalformedValue]:
-    """The first malformed value of each column; `rows` is what stands behind FROM, by table.
+    """Yield the first malformed value of each column.
 
-    foreign  files that may hold nulls anywhere
+    rows     the FROM source of each table
+    foreign  files by other writers, which may hold nulls anywhere
     """
     oldest = {
         part.table: part.version
@@ -119,9 +124,10 @@ def find_malformed_values(
 
 @cache
 def _list_laws(table: str, version: SchemaVersion | None) -> Sequence[tuple[str, str]]:
-    """Of each column that has a form: its name, and the condition that its values fulfil.
+    """Return each column of a table that has a form, with the SQL condition that its values fulfil.
 
-    version  of a file that may hold nulls anywhere, whose columns are asked for them, too
+    version  oldest schema version of files that may hold nulls anywhere, so that nulls are checked,
+             too; None if there are no such files
     """
     missing = () if version is None else find_missing_columns(table, version)
     return tuple(_list_conditions(TABLES[table], '', asks_null=version is not None, but=missing))
@@ -142,12 +148,15 @@ def _list_conditions(
 
 
 def _make_never_null(law: str | None) -> str:
-    """A condition that is never null."""
+    """Return a condition that is true where the given one is null."""
     return 'true' if law is None else f'coalesce({law}, true)'
 
 
 def _build_condition(name: str, hint: Any, value: str, *, asks_null: bool) -> str | None:
-    """What a value of a type is under a name; null fulfils all. None where anything will do."""
+    """Return the SQL condition for a value of this name and type; None if every value is valid.
+
+    A null fulfils all of them.
+    """
     if get_origin(hint) is tuple:
         law = _build_condition(name, get_args(hint)[0], 'each', asks_null=asks_null)
         if asks_null:

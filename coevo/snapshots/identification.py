@@ -1,6 +1,6 @@
-"""`coevo identification`: the label sets of test-update identification, counted and exported.
+"""`coevo identification`: count and export the label sets of test-update identification.
 
-What is what stands in `queries/identification.sql` (TestEvo-Bench, appendix C).
+`queries/identification.sql` defines the classes (TestEvo-Bench, appendix C).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LABELLINGS = ('static', 'dynamic')
 SPLITS = ('train', 'validation', 'test')
 
-# A task is what one label makes of one test file in one pair, as the paper counts them.
+# As in the paper, a task is all methods of one label in one test file of one pair.
 COUNTS = """\
 SELECT labelling, class, count(DISTINCT repo) AS repositories,
     count(DISTINCT (pair_id, test_file, label)) AS tasks, count(*) AS methods
@@ -48,13 +48,13 @@ ORDER BY method_id"""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentificationStudy:
-    """What is asked for.
+    """The options of `coevo identification`.
 
-    cutoff  only what was public later
+    cutoff  limits the study to methods that became public in this time
     export  a new folder for both label sets
-    format  of what is exported: parquet or csv
+    format  of the exported files: parquet or csv
     split   percent of repositories for training, validation and test
-    seed    chooses which repositories; the same seed never moves one
+    seed    assigns families of repositories to parts; the same seed gives the same assignment
     """
 
     cutoff: Cutoff | None = None
@@ -66,7 +66,10 @@ class IdentificationStudy:
 
 
 def print_identification(path: Path, study: IdentificationStudy) -> None:
-    """Print how many methods, tasks and repositories each class has; write the label sets."""
+    """Print the number of methods, tasks and repositories of each class, and write the label sets.
+
+    Raises: Fatal if the folder to export to exists.
+    """
     if study.export is not None and study.export.exists():
         raise Fatal(f'{study.export} is there already: name a new folder')
     with snapshot.translate_read_errors((path,)):
@@ -84,10 +87,12 @@ def print_identification(path: Path, study: IdentificationStudy) -> None:
 def build_identification_table(
     opened: OpenedSnapshots, study: IdentificationStudy
 ) -> duckdb.DuckDBPyConnection:
-    """The connection to a snapshot with the table `identification`, the query's answer with `split` and
-    `weight`, and the table `draws`."""
+    """Create the tables `identification` and `draws` in a snapshot's connection, and return it.
+
+    `identification` is the query's answer with the columns `split` and `weight`.
+    """
     connection = opened.connection
-    # Of all that was drawn, whatever a cutoff leaves of it.
+    # The draws cover everything that was drawn, so they are read before the views apply the cutoff.
     draws = _parse_query('draws')
     for name in ('methods', 'drops'):
         draws = draws.replace(f'${name}', opened.rows[name])
@@ -123,9 +128,11 @@ def _describe_draw(
 
 
 def choose_split(family: str, study: IdentificationStudy) -> str:
-    """The part of the data that a family of repositories is in, whatever others there are.
+    """Return the part of the data that a family of repositories belongs to.
 
-    Forks share tests: one in training and its copy in the test set would give the answer away.
+    The part does not depend on which other families there are. A family is assigned as a whole
+    because forks share tests: a test in training whose copy is in the test set would reveal the
+    answer.
     """
     digest = hashlib.sha256(f'{study.seed}\0{family}'.encode()).digest()
     percent = int.from_bytes(digest[:8]) * 100 / 2**64
@@ -136,7 +143,10 @@ def choose_split(family: str, study: IdentificationStudy) -> str:
 
 
 def parse_split(text: str) -> tuple[int, int, int]:
-    """`80/10/10`; Fatal if these are not three whole percentages that add up to 100."""
+    """Parse a split such as `80/10/10`.
+
+    Raises: Fatal if it is not three whole percentages that add up to 100.
+    """
     parts = text.split('/')
     if len(parts) == len(SPLITS) and all(part.isdecimal() for part in parts):
         train, validation, test = map(int, parts)
@@ -148,7 +158,7 @@ def parse_split(text: str) -> tuple[int, int, int]:
 def _export_label_sets(
     connection: duckdb.DuckDBPyConnection, study: IdentificationStudy, target: Path
 ) -> None:
-    """All files or none, under their final name."""
+    """Write all files, then give their folder its final name: an export is complete or absent."""
     parent = target.absolute().parent
     if not parent.is_dir():
         raise Fatal(f'{target} cannot be written: its folder does not exist')

@@ -1,4 +1,4 @@
-"""The label table asked again of every row of a snapshot, from its change and its cells."""
+"""Apply the label table again to every row of a snapshot, from its change and its cells."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellEvidence:
-    """A cell's columns."""
+    """The columns of one cell in a method row; `unit` is the outcome by module."""
 
     outcome: Outcome | None
     unit: Outcome | None
@@ -26,10 +26,10 @@ class CellEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledRow:
-    """A method row, as far as its labels go.
+    """The columns of a method row that its labels depend on.
 
     name    its id and walk
-    engine  that labelled it; None where its walk is unknown
+    engine  the release that labelled it; None for a digest or an unknown walk
     """
 
     name: str
@@ -44,6 +44,7 @@ class LabelledRow:
 
 
 def load_labelled_rows(connection: duckdb.DuckDBPyConnection) -> Iterator[LabelledRow]:
+    """Yield all method rows of a snapshot, ordered by id and walk."""
     columns = ', '.join(f'{cell}, {cell}_unit, {cell}_passes, {cell}_runs' for cell in CELL_ORDER)
     sql = (
         "SELECT method_id || ' ' || walk, language, r.engine_version, change, label, track, label_by_module, "
@@ -78,13 +79,13 @@ def load_labelled_rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labell
 
 
 def _parse_engine(language: str, version: str | None) -> EngineRelease | None:
-    """Return the numbered release of an engine; None for a digest, whose table is that of now."""
+    """Return the numbered release of an engine; None for a digest, which has the current table."""
     is_number = version is not None and version.isdecimal() and len(version) < 4
     return EngineRelease(language=language, version=int(version or 0)) if is_number else None
 
 
 def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
-    """The rules that a row breaks, each with what was found instead."""
+    """Yield each rule that a row breaks, with a phrase that says what was found."""
     outcomes = {cell: item.outcome for cell, item in row.cells.items()}
     units = {cell: item.unit for cell, item in row.cells.items()}
     expected = decide_label(row.change, outcomes, engine=row.engine)
@@ -95,7 +96,7 @@ def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
         yield 'label_by_module', f'{row.label_by_module}, but the cells say {by_module}'
     if row.label is None and row.label_by_module is None:
         yield 'unlabelled', str(expected)
-    # A label may lose its track for its cause; Maven's verdict asks for none.
+    # A method may lose its track because of its cause; the verdict by module has no cause.
     if row.track not in (None, row.label and TRACKS.get(row.label)):
         yield 'track', f'{row.track} beside the label {row.label}'
     if row.track_by_module != (row.label_by_module and TRACKS.get(row.label_by_module)):
@@ -109,7 +110,7 @@ def _check_evidence(row: LabelledRow) -> Iterator[tuple[str, str]]:
     for cell in list_deciding_cells(row.change):
         item = row.cells[cell]
         if row.label is None and item.unit is Outcome.COMPILE_ERROR:
-            continue  # it stands on Maven's verdict, which needs no run
+            continue  # the label rests on Maven's verdict, which needs no run
         if item.outcome is None or item.passes is None or item.runs is None:
             yield 'evidence', f'{cell} was not run'
         elif item.runs < _count_required_runs(item.outcome):

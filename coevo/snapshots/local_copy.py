@@ -1,4 +1,4 @@
-"""A snapshot as a folder of this machine, for those who read all of it."""
+"""Make a snapshot available as a local folder, for code that reads all of it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from coevo.snapshots.manifests import load_manifest_at
 from coevo.storage.beneath import find_path_fault, join_beneath
 from coevo.storage.bounded_reading import format_size
 
-# The manifest does not name them, since seconds are not the same twice.
+# The manifest does not list the timings, since no two runs take the same number of seconds.
 TIMINGS = 'data/timings/part-0.parquet'
 
-# Bytes of a file that no manifest lists, unless all that it lists are more.
+# Most bytes of a file that the manifest does not list, unless all listed files together are larger.
 _UNLISTED = 256 << 20
 
 _BLOCK = 8 << 20
@@ -27,10 +27,12 @@ _BLOCK = 8 << 20
 
 @contextmanager
 def open_local_copy(place: Path | str) -> Iterator[Path]:
-    """Its folder, or a copy while entered. Damaged if it is no snapshot.
+    """Yield the snapshot's folder, or a copy of the snapshot that is deleted afterwards.
 
-    A copy has what the manifest names and is there; of a .zip or a bucket also what it does not name.
-    A web server does not tell what else it has.
+    A copy holds the files that the manifest names. From a .zip or a bucket it also holds the files
+    that the manifest does not name; a web server cannot list those.
+
+    Raises: DamagedSnapshot if the place holds no valid snapshot.
     """
     location = resolve_location(place)
     listed = load_manifest_at(location)['files']
@@ -40,7 +42,7 @@ def open_local_copy(place: Path | str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix='coevo-snapshot-') as folder:
         total = _compute_total_size(location, listed, Path(folder))
         for name in sorted({MANIFEST, TIMINGS, *listed, *location.names()}):
-            # What is longer than the manifest says is wrong at any length: one byte shows it.
+            # One byte beyond the size in the manifest is enough to show that a file is wrong.
             most = listed[name]['size'] + 1 if name in listed else max(_UNLISTED, total)
             _copy_file(
                 location, name, Path(folder), MOST_OF_A_MANIFEST if name == MANIFEST else most
@@ -49,7 +51,10 @@ def open_local_copy(place: Path | str) -> Iterator[Path]:
 
 
 def _compute_total_size(location: Location, listed: Mapping[str, Any], folder: Path) -> int:
-    """The bytes of all files that a manifest lists; Fatal where a folder has no room for them."""
+    """Return the bytes of all files that a manifest lists.
+
+    Raises: Fatal if a folder has no room for them.
+    """
     total: int = sum(file['size'] for file in listed.values())
     free = shutil.disk_usage(folder).free
     if total > free:
@@ -61,7 +66,10 @@ def _compute_total_size(location: Location, listed: Mapping[str, Any], folder: P
 
 
 def _copy_file(location: Location, name: str, folder: Path, most: int) -> None:
-    """Copy the first `most` bytes of a file; nothing where there is none."""
+    """Copy at most `most` bytes of a file; do nothing if it does not exist.
+
+    Raises: DamagedSnapshot if the name is no safe path.
+    """
     if find_path_fault(name) is not None or str(PurePosixPath(name)) != name:
         raise DamagedSnapshot(
             f'{location.shown} has a file {name!r}, which no snapshot has: get it again'

@@ -1,7 +1,11 @@
-"""Where a snapshot lies: a folder, a .zip of one, or a URL (https://, http://, s3://).
+"""The places that a snapshot can be read from: a folder, a .zip of one, or a URL (https, http, s3).
 
-DuckDB reads all of them. What lies elsewhere it reads by ranges: row groups and columns that a question
-does not need are not fetched. Its manifest says which files there are.
+DuckDB reads all of them. It reads remote files by ranges, so that row groups and columns that a
+query does not need are not fetched. The manifest says which files there are.
+
+The footers of Parquet files are checked before DuckDB reads them. A footer begins with the number
+of its columns, and DuckDB allocates memory for that number, so that twenty bytes may ask for
+gigabytes. Arrow has limits; a footer that Arrow can read is within them.
 """
 
 from __future__ import annotations
@@ -38,51 +42,61 @@ if TYPE_CHECKING:
 MANIFEST = 'manifest.json'
 
 MOST_OF_A_MANIFEST = 64 << 20
-"""Bytes: it tells some hundred of each file and of each walk."""
+"""Bytes. A manifest has some hundred bytes for each file and each walk."""
 
-# Bytes of a file in a .zip, which is unpacked where temporary files are.
+# Most bytes of a file in a .zip, which is unpacked into the folder for temporary files.
 _MOST_OF_A_MEMBER = 16 << 30
 
 
 class Location(Protocol):
-    """What reading a snapshot asks of the place where it lies."""
+    """A place that a snapshot can be read from."""
 
     @property
     def shown(self) -> str:
-        """What a person calls it."""
+        """The name of the place in messages, without credentials."""
         ...
 
     def load_manifest(self) -> bytes:
-        """The bytes of its manifest; FileNotFoundError if it has none, Fatal if there is nothing."""
+        """Return the bytes of the manifest.
+
+        Raises: FileNotFoundError if the place has no manifest, Fatal if the place does not exist.
+        """
         ...
 
     def open(self, name: str) -> pa.NativeFile:
-        """A file by its name in the snapshot; FileNotFoundError if there is none."""
+        """Open a file by its name in the snapshot. Raises: FileNotFoundError if it is missing."""
         ...
 
     def names(self) -> Iterable[str]:
-        """The files that lie there, as far as the place tells."""
+        """Return the names of all files there; a web server cannot list them and gives none."""
         ...
 
     def list_table_files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
-        """The Parquet files of a table, by what the connection can read them by.
+        """Return the Parquet files of a table, under names that the connection can read.
 
-        `listed` are the files that the manifest names.
+        listed  the files that the manifest names
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotFolder:
+    """A snapshot in a local folder."""
+
     path: Path
 
     @property
     def shown(self) -> str:
+        """See `Location.shown`."""
         return str(self.path)
 
     def load_manifest(self) -> bytes:
+        """See `Location.load_manifest`.
+
+        Raises: DamagedSnapshot if the file cannot be read or is too large.
+        """
         if not self.path.is_dir():
             raise Fatal(f'{self.path} is no snapshot: there is no such folder')
         file = self.path / MANIFEST
@@ -94,17 +108,20 @@ class SnapshotFolder:
             ) from None
 
     def open(self, name: str) -> pa.NativeFile:
+        """See `Location.open`. Raises: DamagedSnapshot if it is a pipe or the like."""
         import pyarrow as pa
 
         return pa.OSFile(str(_require_regular_file(self.path / name)))
 
     def names(self) -> Iterable[str]:
+        """See `Location.names`."""
         files = (path for path in self.path.rglob('*') if path.is_file())
         return sorted(path.relative_to(self.path).as_posix() for path in files)
 
     def list_table_files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
+        """See `Location.list_table_files`; the folder says which files there are."""
         paths = list_data_files(self.path, table)
         for file in paths:
             with self.open(file.relative_to(self.path).as_posix()) as opened:
@@ -114,13 +131,17 @@ class SnapshotFolder:
 
 @dataclass(frozen=True, slots=True)
 class RemoteLocation:
-    """Files that are opened by their name in the snapshot; a web server does not list them."""
+    """A snapshot whose files are opened by name: in a .zip, in a bucket or on a web server."""
 
     shown: str
     open: Callable[[str], pa.NativeFile]
     names: Callable[[], Iterable[str]] = tuple
 
     def load_manifest(self) -> bytes:
+        """See `Location.load_manifest`.
+
+        Raises: DamagedSnapshot if it cannot be read or is too large.
+        """
         try:
             return read_whole_file(self.open(MANIFEST), most=MOST_OF_A_MANIFEST)
         except UnreadableContent as error:
@@ -132,6 +153,7 @@ class RemoteLocation:
     def list_table_files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
+        """See `Location.list_table_files`; the manifest says which files there are."""
         from coevo.snapshots.remote_files import attach_files
 
         opened = {name: self.open(name) for name in select_table_files(table, listed)}
@@ -141,7 +163,7 @@ class RemoteLocation:
 
 
 def read_whole_file(file: pa.NativeFile, *, most: int) -> bytes:
-    """Return all bytes of an open file, and close it. Raises: TooLarge."""
+    """Return all bytes of an open file, and close it. Raises: ContentTooLarge."""
     with file:
         if file.size() > most:
             raise ContentTooLarge(f'has more than {format_size(most)}')
@@ -149,7 +171,7 @@ def read_whole_file(file: pa.NativeFile, *, most: int) -> bytes:
 
 
 def locate_snapshot(place: Path | str) -> Location:
-    """Where a path or a URL leads; Fatal if nobody can read from there."""
+    """Return the location of a path or URL. Raises: Fatal if coevo cannot read from there."""
     text = str(place)
     if not _is_unicode(text):
         raise Fatal(f'{text!r} has a name that is not UTF-8, which DuckDB cannot open; rename it')
@@ -171,9 +193,12 @@ def _is_unicode(text: str) -> bool:
 
 
 def list_data_files(path: Path, table: str) -> tuple[Path, ...]:
-    """The Parquet files of a table in a folder, sorted; Damaged if there are none."""
+    """Return the Parquet files of a table in a folder, sorted.
+
+    Raises: DamagedSnapshot if there are none, unless the table is `timings`.
+    """
     paths = tuple(map(_require_regular_file, sorted((path / 'data' / table).glob('*.parquet'))))
-    if not paths and table != 'timings':  # which are no part of what a snapshot promises
+    if not paths and table != 'timings':  # a snapshot need not have timings
         SnapshotFolder(path).load_manifest()
         raise DamagedSnapshot(
             f'{path} is not whole: data/{table} has no Parquet file; get it again'
@@ -182,7 +207,7 @@ def list_data_files(path: Path, table: str) -> tuple[Path, ...]:
 
 
 def _check_footer(place: str, file: pa.NativeFile) -> None:
-    """Damaged where DuckDB would make room for what a footer only says."""
+    """Raise DamagedSnapshot for a footer for which DuckDB would allocate too much memory."""
     try:
         read_footer(file)
     except UnreadableContent as error:
@@ -192,21 +217,24 @@ def _check_footer(place: str, file: pa.NativeFile) -> None:
 
 
 def _require_readable_name(path: str) -> str:
-    """The path itself; Fatal where DuckDB would take it for the names of other files."""
+    """Return the path. Raises: Fatal if DuckDB would take it for a pattern of file names."""
     if set(path) & set('*?'):
         raise Fatal(f'{path} has a * or ? in its name, for which DuckDB reads others; rename it')
     return path
 
 
 def _require_regular_file(file: Path) -> Path:
-    """The file itself; Damaged where another thing stands, such as a pipe, which nobody ever fills."""
+    """Return the file.
+
+    Raises: DamagedSnapshot if it is no regular file; reading a pipe would block.
+    """
     if file.exists() and not file.is_file():
         raise DamagedSnapshot(f'{file} is damaged, for it is no file: get the snapshot again')
     return file
 
 
 def select_table_files(table: str, listed: Iterable[str]) -> tuple[str, ...]:
-    """The Parquet files of a table among those that a manifest names, sorted."""
+    """Return the Parquet files of a table among those that a manifest names, sorted."""
     head = f'data/{table}/'
     return tuple(
         sorted(name for name in listed if name.startswith(head) and name.endswith('.parquet'))
@@ -214,21 +242,21 @@ def select_table_files(table: str, listed: Iterable[str]) -> tuple[str, ...]:
 
 
 def build_parquet_source(files: Iterable[str]) -> str:
-    """Parquet files, by path or URL, as what stands behind FROM.
+    """Return the FROM source that reads these Parquet files, given by path or URL.
 
-    A folder `track=update` above them is none of their columns.
+    A folder such as `track=update` in their paths does not become a column.
     """
     return f'read_parquet([{", ".join(map(quote_sql, files))}], hive_partitioning = false)'
 
 
 def quote_sql(text: str) -> str:
-    """A text as SQL writes it."""
+    """Return a text as an SQL string literal."""
     doubled = text.replace("'", "''")
     return f"'{doubled}'"
 
 
 def _locate_in_archive(path: Path) -> RemoteLocation:
-    """Members of a .zip; the snapshot may be its content or one folder in it."""
+    """Return the location of a .zip, in which the snapshot is at the top or in one folder."""
     import pyarrow as pa
 
     try:
@@ -243,7 +271,7 @@ def _locate_in_archive(path: Path) -> RemoteLocation:
     head = min(heads, key=len, default='')
 
     def open_member(name: str) -> pa.NativeFile:
-        """The file unpacked: without a name, so that it is gone when it is closed."""
+        """Unpack a file into an unnamed temporary file, which is deleted when it is closed."""
         with tempfile.NamedTemporaryFile(prefix='coevo-member-') as unpacked:
             try:
                 for block in read_member_blocks(archive, head + name, most=_MOST_OF_A_MEMBER):
@@ -256,6 +284,7 @@ def _locate_in_archive(path: Path) -> RemoteLocation:
             return pa.OSFile(unpacked.name)
 
     def list_members() -> Iterator[str]:
+        """Return the names of all files of the snapshot."""
         below = (n.removeprefix(head) for n in archive.namelist() if n.startswith(head))
         return (name for name in below if name and not name.endswith('/'))
 
@@ -263,7 +292,11 @@ def _locate_in_archive(path: Path) -> RemoteLocation:
 
 
 def _locate_in_bucket(url: str) -> RemoteLocation:
-    """Objects of an S3-compatible store; where it is and who we are stand in AWS_* variables."""
+    """Return the location of a folder in an S3-compatible store.
+
+    The AWS_* variables give the endpoint and the credentials; without credentials access is
+    anonymous.
+    """
     import os
 
     from pyarrow import fs
@@ -275,6 +308,7 @@ def _locate_in_bucket(url: str) -> RemoteLocation:
     folder = url.rstrip('/').removeprefix('s3://')
 
     def open_object(name: str) -> pa.NativeFile:
+        """Open a file by its name in the snapshot."""
         try:
             return filesystem.open_input_file(f'{folder}/{name}')
         except FileNotFoundError:
@@ -283,6 +317,7 @@ def _locate_in_bucket(url: str) -> RemoteLocation:
             raise _make_unreadable_error(url, error) from None
 
     def list_objects() -> Iterator[str]:
+        """Return the names of all files of the snapshot."""
         below = fs.FileSelector(folder, recursive=True)
         try:
             entries = filesystem.get_file_info(below)
@@ -299,25 +334,20 @@ def _make_unreadable_error(url: str, error: OSError) -> Fatal:
     return Fatal(f'{url} cannot be read: {line}; check the URL and AWS_* variables')
 
 
-# The footers of Parquet files, read before DuckDB reads them.
-#
-# A footer begins with how many columns it tells of, and DuckDB makes room for as many as are
-# said: twenty bytes may ask for gigabytes. Arrow has bounds, so what it reads is within them.
-
-# Of the largest table a footer has some MiB: some hundred bytes of each column in each row group.
+# The footer of the largest table has some MiB: about a hundred bytes for each column and row group.
 _MOST_BYTES = 64 << 20
-# Columns, or row groups, or pairs of a name and a text.
+# Most columns, row groups, or key-value pairs.
 _MOST_ITEMS = 100_000
 _MOST_OF_A_TEXT = 16 << 20
 
-# What a file has before and behind its footer: a mark, a length, a mark.
+# Bytes of the magic number and of the footer's length, which follow the footer.
 _MARK, _LENGTH = 4, 4
 
 
 def read_footer(file: pa.NativeFile) -> pq.FileMetaData:
-    """Return what the footer of a Parquet file says.
+    """Return the metadata in the footer of a Parquet file.
 
-    Raises: Unreadable for what is no Parquet, or has a footer that is damaged or too large.
+    Raises: UnreadableContent if the file is no Parquet, or its footer is damaged or too large.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

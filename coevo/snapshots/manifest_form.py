@@ -1,6 +1,6 @@
-"""What a manifest has to look like: all that is read of it later is there, and of its kind.
+"""The form of a manifest: every entry that coevo reads later must be there and of the right kind.
 
-The names of its files become paths, and its month a folder.
+The names of its files become paths, and its month becomes a folder.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _MOST = 1 << 62
 _OF_A_WALK = ('language', 'walk')
 
 CODE_FREE = 'code-free'
-"""The kind of edition that lacks all text of others."""
+"""The kind of edition that lacks all third-party text."""
 
 
 def is_manifest(found: object) -> bool:
-    """Whether it is one; of a newer schema the version alone counts."""
+    """Return whether parsed JSON is a manifest; with a newer schema only the version is checked."""
     if not isinstance(found, dict) or not _is_count(found.get('schema_version')):
         return False
     if found['schema_version'] > SCHEMA_VERSION:
@@ -74,7 +74,10 @@ def _is_walk(one: Mapping[str, Any]) -> bool:
 
 
 def _is_edition(value: object) -> bool:
-    """Of which release an edition is, by checksums, and what of it was left out."""
+    """Return whether a value is None or describes an edition.
+
+    That says which release it belongs to, by checksums, and how much text it leaves out.
+    """
     if value is None:
         return True
     return (
@@ -94,7 +97,7 @@ def _are_parameters(value: object) -> bool:
     return isinstance(value.get('licences_accepted') or '', str)
 
 
-# What older ones have not.
+# Values for entries that older manifests lack.
 _ABSENT: dict[str, object] = {'schema_minor': 0, 'parameters': {}}
 _PARTS = {
     'schema_minor': _is_count,

@@ -1,4 +1,4 @@
-"""The manifest of a snapshot, read from where that lies."""
+"""Load and check the manifest of a snapshot."""
 
 from __future__ import annotations
 
@@ -13,17 +13,21 @@ from coevo.snapshots.manifest_form import is_manifest
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import UnreadableContent
 
-# Some ten of each file and of each walk; they may take 250 MB.
+# A manifest has some ten values for each file and each walk. One million may take 250 MB of memory.
 _MOST_VALUES = 1_000_000
 
 
 def is_code_free(manifest: Mapping[str, Any]) -> bool:
-    """Whether it is that of an edition whose columns with text of others are null."""
+    """Return whether a manifest belongs to an edition without third-party text."""
     return manifest.get('edition') is not None
 
 
 def load_manifest_at(location: Location) -> dict[str, Any]:
-    """Damaged if there is none, Fatal if this version is too old for it."""
+    """Return the manifest of the snapshot at a location, with current names of tables and columns.
+
+    Raises: DamagedSnapshot if it is missing or malformed, Fatal if coevo is too old or too new for
+    it.
+    """
     try:
         content = parse_json(location.load_manifest(), most_values=_MOST_VALUES)
     except FileNotFoundError:

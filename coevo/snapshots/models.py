@@ -1,4 +1,4 @@
-"""Training cutoffs of models by name, each with where it was published; a user can add a file."""
+"""Training cutoffs of models by name, each with its source; users can add a file of their own."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _HOW = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageModel:
-    """One model under all of its names.
+    """A language model with all of its names.
 
-    cutoff  a day or a month; None where no source of its maker states one, so that nothing is clean
-    source  who says so, or where it would have to stand
+    cutoff  a day or a month; None if its maker states none, so that no data is clean for it
+    source  where the cutoff is stated, or where it would be if it were
     """
 
     names: tuple[str, ...]
@@ -34,26 +34,31 @@ class LanguageModel:
 
 
 def load_published_models() -> tuple[LanguageModel, ...]:
-    """Those that come with coevo."""
+    """Return the models that come with coevo."""
     text = files('coevo.snapshots').joinpath('models.toml').read_text('utf-8')
     return tuple(_parse_models(text, 'models.toml'))
 
 
 def find_model(name: str, added: Sequence[LanguageModel] = ()) -> LanguageModel | None:
-    """The model of that name, whatever its case, with hyphens for spaces; those added come first."""
+    """Return the model of that name, or None; those added take precedence.
+
+    Case is ignored, and a space counts as a hyphen.
+    """
     return next(
         (model for model in (*added, *load_published_models()) if _has_name(model, name)), None
     )
 
 
 def read_models(path: Path) -> tuple[LanguageModel, ...]:
-    """Those of a user's file; Fatal if it is none."""
+    """Return the models of a user's file. Raises: Fatal if it cannot be read or is malformed."""
     return tuple(_read_added_models(path))
 
 
 def find_cutoff(name: str, added: Path | None = None) -> tuple[str, str]:
-    """The training cutoff of a model, and who says so. Fatal if there is none: no cutoff, no clean
-    data."""
+    """Return the training cutoff of a model, and its source.
+
+    Raises: Fatal if no cutoff is known: without one, no data is known to be clean.
+    """
     known = _list_known_models(added)
     model = next((model for model in known if _has_name(model, name)), None)
     if model is not None and model.cutoff is not None:
@@ -89,7 +94,10 @@ def choose_cutoff(
     margin: int = 0,
     models: Path | None = None,
 ) -> Cutoff | None:
-    """The cutoff that a user means; None for no limit. Fatal for a margin beside nothing, or two cutoffs."""
+    """Return the cutoff that the options ask for; None if there is no limit.
+
+    Raises: Fatal for a margin or a file of models without a cutoff, and for two cutoffs.
+    """
     if after is not None and model is not None:
         raise Fatal('--after and --model are two cutoffs: give one of them')
     if model is not None:

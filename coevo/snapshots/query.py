@@ -1,4 +1,4 @@
-"""`coevo query`: one question in SQL to a snapshot, or to what of it was public after a cutoff."""
+"""`coevo query`: run one SQL query on a snapshot, or on what became public after a cutoff."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SELECT walk, label, track, count(*) AS methods, count(DISTINCT task_id) AS tasks
        min(contamination_date) AS first_public, max(contamination_date) AS last_public
 FROM methods WHERE {snapshot.RELATED} GROUP BY ALL ORDER BY ALL"""
 
-# The columns by which a row of a table is dated: all of them must be later than the cutoff.
+# The columns that date the rows of a table: all of them must be later than the cutoff.
 DATES = {
     'methods': ('contamination_date',),
     'tasks': ('contamination_date',),
@@ -32,18 +32,18 @@ DATES = {
     'pairs': ('new_author_date', 'new_committer_date'),
 }
 
-# What has no date of its own goes with its method or with its pair.
+# Tables without a date: a row is kept if its method, or its pair, is kept.
 OF_METHODS = ('cells', 'dependency_map', 'mutants', 'reversals')
 OF_PAIRS = ('refactorings', 'drops', 'timings')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotQuery:
-    """What is asked of a snapshot.
+    """A query with its options.
 
     sql     one SELECT; None is a summary by label and track
-    cutoff  only what was public after it, and before its end, in every table
-    track   generation, update or repair: only what belongs to it, in every table
+    cutoff  limits every table to what became public in this time
+    track   generation, update or repair: limits every table to what belongs to this track
     format  table, csv, json (one array) or parquet
     out     a file to write; None is standard output
     """
@@ -56,7 +56,10 @@ class SnapshotQuery:
 
 
 def run_query(places: Sequence[Path | str], question: SnapshotQuery) -> None:
-    """Print or write the answer; what a cutoff left out is said on standard error."""
+    """Print or write the answer, and say on standard error what the cutoff left out.
+
+    Raises: Fatal for an invalid query, or for Parquet without a file to write.
+    """
     if question.format == 'parquet' and question.out is None:
         raise Fatal('Parquet is not for a terminal: say where to write it with --out FILE')
     limits = dict(build_view_conditions(question.cutoff, question.track))
@@ -79,14 +82,17 @@ def run_query(places: Sequence[Path | str], question: SnapshotQuery) -> None:
 
 
 def _suggest_new_names(sql: str) -> str:
-    """Return a hint for the names of schema 2 in a query, such as `told_cold`; empty without any."""
+    """Return a hint if a query uses names of schema 2, such as `told_cold`; else an empty text."""
     names = schema_2.list_new_names(sql)
     hints = ', '.join(f'`{old}` is `{new}`' for old, new in names.items())
     return f' (since schema 3 {hints})' if hints else ''
 
 
 def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> bytes:
-    """The answer to one SELECT; Fatal with the first line of DuckDB's complaint."""
+    """Return the answer to one SELECT in this format.
+
+    Raises: Fatal with the first line of DuckDB's message, or if this is not one SELECT.
+    """
     import duckdb
 
     try:
@@ -99,10 +105,10 @@ def run_select(connection: duckdb.DuckDBPyConnection, sql: str, format: str) -> 
 
 
 def forbid_outside_access(opened: OpenedSnapshots) -> None:
-    """Let SQL of others reach the tables of these snapshots and no other file or host.
+    """Restrict a connection to the files of its snapshots: queries reach no other file or host.
 
-    DuckDB would let it read where it spills, which is a folder below the one we are in; and what
-    Python calls by a name.
+    DuckDB would otherwise allow reads from its folder for spilling, below the working directory,
+    and references to Python variables by name.
     """
     connection = opened.connection
     allowed = ', '.join(snapshot.quote_sql(part.file) for part in opened.parts)
@@ -114,7 +120,7 @@ def forbid_outside_access(opened: OpenedSnapshots) -> None:
 
 
 def describe_left_out(opened: OpenedSnapshots, cutoff: Cutoff) -> Iterator[str]:
-    """For each table that has dates: how many rows a cutoff keeps, and why not the others."""
+    """Yield a line for each table with dates: how many rows the cutoff keeps and leaves out."""
     missed = 'not later' if cutoff.before is None else 'at another time'
     for table, columns in DATES.items():
         dated = ' AND '.join(f'{column} IS NOT NULL' for column in columns)
@@ -130,7 +136,11 @@ def describe_left_out(opened: OpenedSnapshots, cutoff: Cutoff) -> Iterator[str]:
 
 
 def describe_interleaved(opened: OpenedSnapshots) -> Iterator[str]:
-    """What the summary leaves out: methods of pairs that nobody made, by their number."""
+    """Yield a line with the number of methods that the summary omits.
+
+    These are the methods whose old revision is no ancestor of the new one; none if there are no
+    such.
+    """
     sql = f'SELECT count(*) FROM methods WHERE NOT ({snapshot.RELATED})'
     ((left,),) = opened.connection.execute(sql).fetchall()
     if left:
@@ -143,7 +153,7 @@ def describe_interleaved(opened: OpenedSnapshots) -> Iterator[str]:
 def build_view_conditions(
     cutoff: Cutoff | None, track: str | None = None
 ) -> Iterator[tuple[str, str]]:
-    """What limits each view, in an order in which a condition names earlier views only."""
+    """Yield each limited view with its SQL condition, which refers only to earlier views."""
     if cutoff is None and track is None:
         return
     of_track = f'track = {snapshot.quote_sql(track)}' if track else 'true'
@@ -161,7 +171,7 @@ def build_view_conditions(
     for table in OF_PAIRS:
         yield table, _build_membership_condition('pairs', 'pair_id', 'walk')
     yield 'repositories', _build_membership_condition('pairs', 'repo', 'language', 'walk')
-    yield 'withdrawn', 'false'  # a row that is gone has no date and no track
+    yield 'withdrawn', 'false'  # a withdrawn row has no date and no track
 
 
 def _build_task_condition(track: str | None) -> str:

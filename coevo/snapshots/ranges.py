@@ -1,4 +1,4 @@
-"""Files of a web server, read by ranges (RFC 9110, 14), so that only what is needed is fetched."""
+"""Read files of a web server by ranges (RFC 9110, 14), so that only needed parts are fetched."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from coevo.storage.bounded_reading import ContentTooLarge, ContentTooSlow, forma
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# A row group of a table, packed. What asks for more is a length that somebody made up.
+# Most bytes of one read. The largest is a compressed row group; a longer one is due to a false
+# length.
 _MOST_AT_ONCE = 256 << 20
 
-# Seconds for an answer, and bytes a second of a line that is slow but serves.
+# Seconds to wait for an answer, and the slowest rate in bytes per second that is accepted.
 _PATIENCE, _LEAST_RATE = 60.0, 50_000
 
 _LENGTH = re.compile('[0-9]{1,18}')
 
 
 class RemoteFile(io.RawIOBase):
-    """One file, seekable; what a server sends for it must not change while it is open.
+    """A seekable file of a web server, which must not change while it is open.
 
-    FileNotFoundError if there is none, Fatal for a server that gives no ranges or another version,
-    Transient for the network.
+    Raises: FileNotFoundError if the server has no such file; Fatal if it does not support ranges or
+    sends another version; Transient for network failures.
     """
 
     def __init__(self, url: str) -> None:
@@ -37,20 +38,25 @@ class RemoteFile(io.RawIOBase):
         self.size, self._version = self._fetch_length()
 
     def readable(self) -> bool:
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
+        """Return True."""
         return True
 
     def tell(self) -> int:
+        """Return the position in bytes."""
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move to an offset, and return the new position; no request is sent."""
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
         self._at = start + offset
         return self._at
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        """Fetch the next bytes into a buffer, and return their number, which is 0 at the end."""
         last = min(self._at + len(buffer), self.size) - 1
         if last < self._at:
             return 0
@@ -62,7 +68,7 @@ class RemoteFile(io.RawIOBase):
         return len(content)
 
     def _fetch_length(self) -> tuple[int, str | None]:
-        """The length in bytes, and the server's mark of the version."""
+        """Return the length in bytes, and the server's identifier of the version or None."""
         with self._open_answer('HEAD', {}, _PATIENCE) as answer:
             length = answer.headers.get('Content-Length', '')
             if not _LENGTH.fullmatch(length):
@@ -70,7 +76,7 @@ class RemoteFile(io.RawIOBase):
             return int(length), _load_version(answer)
 
     def _fetch_part(self, first: int, last: int) -> tuple[bytes, str | None]:
-        """The bytes from the first to the last one, and the mark of their version."""
+        """Return the bytes from `first` to `last`, both included, and the id of their version."""
         size = last - first + 1
         if size > _MOST_AT_ONCE:
             raise Fatal(
@@ -89,7 +95,7 @@ class RemoteFile(io.RawIOBase):
     def _open_answer(
         self, method: str, headers: Mapping[str, str], seconds: float
     ) -> Iterator[HttpAnswer]:
-        """The answer while entered; errors are those of the class."""
+        """Yield the server's answer, and translate errors into those of the class."""
         try:
             with open_url(self._url, seconds=seconds, method=method, headers=headers) as answer:
                 yield answer
@@ -111,10 +117,11 @@ def _load_version(answer: HttpAnswer) -> str | None:
 
 
 def make_http_opener(folder: str) -> Callable[[str], pa.NativeFile]:
-    """Opens the files of a folder by their names."""
+    """Return a function that opens the files of a remote folder by name."""
     import pyarrow as pa
 
     def open_remote_file(name: str) -> pa.NativeFile:
+        """Open a file by its name in the folder."""
         return pa.PythonFile(RemoteFile(f'{folder}/{name}'), mode='r')
 
     return open_remote_file

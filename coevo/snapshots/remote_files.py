@@ -1,4 +1,4 @@
-"""Files that lie elsewhere as a file system of DuckDB's, which then reads by ranges what it needs."""
+"""Give DuckDB a file system for remote files, so that it reads only the ranges it needs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,18 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-# Of a file that does not change while it is open; DuckDB asks whether what it keeps of it still holds.
+# DuckDB compares this time to decide whether its cache is valid; an open file does not change.
 _MODIFIED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def attach_files(
     connection: duckdb.DuckDBPyConnection, place: str, files: Mapping[str, pa.NativeFile]
 ) -> list[str]:
-    """Let a connection read open files of a place by their names there; what it reads them by."""
+    """Register open files with a connection, and return the names under which it reads them.
+
+    place  the snapshot's location
+    files  open files by their names there
+    """
     names = '\n'.join((place, *files))
     protocol = f'coevo{hashlib.sha256(names.encode()).hexdigest()[:16]}'
     if protocol not in connection.list_filesystems():
@@ -31,7 +35,7 @@ def attach_files(
 
 
 class _OpenFileSystem(AbstractFileSystem):  # type: ignore[misc]
-    """Open files by their names (https://filesystem-spec.readthedocs.io)."""
+    """An fsspec file system of open files (https://filesystem-spec.readthedocs.io)."""
 
     cachable = False
 
@@ -44,12 +48,15 @@ class _OpenFileSystem(AbstractFileSystem):  # type: ignore[misc]
         return _ThreadwiseReader(self._find_file(path))
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
+        """Return name and size, as fsspec does."""
         return {'name': path, 'size': self._find_file(path).size(), 'type': 'file'}
 
     def glob(self, path: str, **_: Any) -> list[str]:
+        """Return the path itself if there is such a file: patterns are not supported."""
         return [path] if path.removeprefix(f'{self.protocol}://') in self._files else []
 
     def modified(self, path: str) -> datetime:
+        """Return the same time for every file."""
         return _MODIFIED
 
     def _find_file(self, path: str) -> pa.NativeFile:
@@ -57,27 +64,32 @@ class _OpenFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
 
 class _ThreadwiseReader(io.RawIOBase):
-    """One file, of which every thread has a place of its own: DuckDB's threads share it."""
+    """A file with one read position for each thread, since DuckDB's threads share it."""
 
     def __init__(self, file: pa.NativeFile) -> None:
         super().__init__()
         self._file, self._place = file, threading.local()
 
     def readable(self) -> bool:
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
+        """Return True."""
         return True
 
     def tell(self) -> int:
+        """Return the position of this thread."""
         return int(getattr(self._place, 'at', 0))
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Move the position of this thread, and return it."""
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self.tell(), io.SEEK_END: self._file.size()}[whence]
         self._place.at = start + offset
         return self.tell()
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        """Read the next bytes of this thread into a buffer, and return their number."""
         content = self._file.read_at(len(buffer), self.tell())
         buffer[: len(content)] = content
         self._place.at = self.tell() + len(content)

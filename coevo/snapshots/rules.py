@@ -1,6 +1,6 @@
-"""The laws that hold between the tables of a snapshot, each as a query for what breaks it.
+"""Rules that hold between the tables of a snapshot, each as a query for the rows that break it.
 
-A query gives the row's name first, then what else helps to see the trouble.
+The first column of a query identifies the row, the others help to see what is wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from coevo.model.words import Stage, Walk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotRule:
-    """A law; one that reads columns with text of others is not asked of a code-free edition."""
+    """A rule as an SQL query that gives the rows of `table` which break it.
+
+    reads_texts  whether it reads third-party text, which a code-free edition does not have
+    """
 
     name: str
     table: str
@@ -27,7 +30,7 @@ class SnapshotRule:
 def _build_reference_rule(
     table: str, row: str, column: str, target: str, *keys: str
 ) -> SnapshotRule:
-    """Every row of a table that names one of another must find it there."""
+    """Return the rule that every row of a table finds the row of `target` that it refers to."""
     same = ' AND '.join(f't.{key} = {table}.{key}' for key in keys)
     sql = f'SELECT {row}, {column} FROM {table} WHERE NOT EXISTS (FROM {target} t WHERE {same})'
     return SnapshotRule(name=f'{target}_missing', table=table, sql=sql)
@@ -42,14 +45,17 @@ _REASONS = ', '.join(
 
 _MAINTENANCE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"
 
-# Where a method leaves for good; at `track` it keeps its label.
+# Stages at which a method is excluded for good; at `track` it keeps its label.
 _METHOD_STAGES = f"'{Stage.FILTER}', '{Stage.LABEL}', '{Stage.PUBLISH}'"
 
 
 def _build_id_rule(
     table: str, column: str, *parts: str, more: str = '[]', where: str = 'true'
 ) -> SnapshotRule:
-    """Ids that are not made of what they name, with its parts: `verification` asks again for escapes."""
+    """Return the rule that an id is the hash of the columns `parts` and the list `more`.
+
+    A path with escapes also breaks this query; `verification` checks such rows again.
+    """
     names = f'list_concat([{", ".join(parts)}], {more})'
     sql = f"""SELECT {column}, {names} FROM {table}
         WHERE {where} AND {column} <> sha256(array_to_string({names}, chr(0)))[:16]
@@ -269,7 +275,10 @@ _PARENTS = ', '.join(f"'{walk}'" for walk in (Walk.PARENTS, Walk.FIRST_PARENT))
 
 
 def _build_ancestry_rule(table: str, row: str) -> SnapshotRule:
-    """A row says what its pair says; snapshots of a schema before 1.2 say it of no row."""
+    """Return the rule that the ancestry of a row is that of its pair.
+
+    It does not apply to snapshots of a schema before 1.2, whose rows have no ancestry.
+    """
     return SnapshotRule(
         name='ancestry',
         table=table,
@@ -281,7 +290,8 @@ def _build_ancestry_rule(table: str, row: str) -> SnapshotRule:
 
 
 ANCESTRY = (
-    # A parent is an ancestor; only walks over states pair commits that nobody put in a row.
+    # A parent is an ancestor. Only walks over states may pair commits that are no ancestors of each
+    # other.
     SnapshotRule(
         name='ancestry',
         table='pairs',

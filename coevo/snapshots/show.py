@@ -1,4 +1,4 @@
-"""`coevo show`: a task, method, drop, pair or repository of a snapshot as a person would read it."""
+"""`coevo show`: show a task, method, drop, pair or repository of a snapshot as readable text."""
 
 from __future__ import annotations
 
@@ -32,11 +32,8 @@ if TYPE_CHECKING:
     from coevo.snapshots.show_blocks import Row
 
 
-# A pair or a repository for `coevo show`: what became of all that it holds.
-
-
 def render_pairs(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
-    """Under each walk the two revisions, the labelled methods, and what left the funnel."""
+    """Return a pair under each walk: its revisions, labelled methods, and what left the funnel."""
     return [
         block
         for row in blocks.find_rows(connection, 'pairs', 'pair_id', id)
@@ -86,7 +83,7 @@ def _render_methods(methods: list[Row]) -> str:
 
 
 def render_repository(connection: duckdb.DuckDBPyConnection, name: str) -> list[str]:
-    """Its walks, its tasks, and how much left the funnel for which reason."""
+    """Return the walks and tasks of a repository, and how much left the funnel for which reason."""
     walks = blocks.find_rows(connection, 'repositories', 'repo', name)
     if not walks:
         return []
@@ -149,10 +146,13 @@ def _render_reasons(connection: duckdb.DuckDBPyConnection, of: str) -> str:
 
 
 def render_by_id(path: Path | str, id: str) -> str:
-    """The header, cells, dependencies and diffs of a task_id or method_id; Fatal if unknown.
+    """Return what a snapshot holds about an id, as text.
 
-    Of what left the funnel the test, the stage and the reason, in a sentence: a commit, method or
-    task. Of a pair_id or a repository what became of all that it holds.
+    task_id, method_id   header, cells, dependencies and diffs
+    key of a drop        the commit, method or task, with stage and reason
+    pair_id, repository  everything in it: labels, tasks, and what left the funnel
+
+    Raises: Fatal if the id is unknown.
     """
     with snapshot.translate_read_errors((path,)):
         connection = snapshot.open_snapshots(path)
@@ -186,7 +186,11 @@ def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
 
 
 def _render_method(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
-    """Of several walks the first in the order of `Walk`; the rows differ in little else."""
+    """Return the page of a method.
+
+    If several walks have it, the first in the order of `Walk` is shown; the other rows differ in
+    little.
+    """
     rows = blocks.find_rows(connection, 'methods', 'method_id', id)
     if not rows:
         return []
@@ -239,7 +243,7 @@ def _list_task_fields(task: Row) -> Iterator[tuple[str, str]]:
 
 
 def _describe_executing(task: Row) -> str | None:
-    """Of a function, what was seen to execute it."""
+    """Return how many tests execute the function of a task; None for other tasks."""
     tests, files = task['executing_tests'], task['executing_files']
     return None if tests is None else f'executed by {tests} tests in {files} files'
 
@@ -249,7 +253,7 @@ def _find_kind(task: Row) -> str:
 
 
 def _describe_adequacy(found: Row | None) -> str:
-    """What a suite is worth; what was not measured is left out."""
+    """Return the adequacy of a suite in words; omits whatever was not measured."""
     if found is None:
         return ''
     parts = {
@@ -342,7 +346,7 @@ def _explain_unknown(connection: duckdb.DuckDBPyConnection, path: Path | str, id
     )
 
 
-# What an id may name, in the order in which it is looked for.
+# What an id may be, in the order in which it is looked up.
 _PAGES: tuple[Page, ...] = (
     _render_task,
     _render_method,

@@ -1,4 +1,4 @@
-"""What left the funnel, for `coevo show`: which test it was, where it left, and why."""
+"""Pages of `coevo show` for rows that left the funnel: which test, at which stage, and why."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from coevo.snapshots.show_blocks import Row
 
-# Of one reason; a pair may leave out thousands of tests that a sample did not take.
+# Most rows shown for one reason; a sample may leave out thousands of tests of a pair.
 _MOST = 20
 
 
 def render_drops(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
-    """What left before it had a row of its own, under each walk: a commit, pair, method or task."""
+    """Return a page for a commit, pair, method or task that left the funnel, under each walk."""
     return [_render_drop(id, row) for row in blocks.find_rows(connection, 'drops', 'key', id)]
 
 
@@ -40,13 +40,13 @@ def _render_drop(id: str, row: Row) -> str:
 
 
 def explain_reasons(drops: Sequence[Row]) -> Iterator[str]:
-    """Why, in a sentence each, without repetition over walks."""
+    """Yield each reason as a sentence, once even if several walks have it."""
     for reason, detail in dict.fromkeys((row['reason'], row['detail']) for row in drops):
         yield f'{explain_reason(reason)}{f": {detail}" if detail else ""}'
 
 
 def render_by_reason(drops: Sequence[Row]) -> str:
-    """What left, below the sentence of each reason; the most frequent reason first."""
+    """Return the dropped rows below a sentence for each reason, the most frequent reason first."""
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in drops:
         groups[row['stage'], row['reason']].append(row)

@@ -1,4 +1,4 @@
-"""Open a snapshot with DuckDB: its tables as views, `standard`, and the macro `clean`."""
+"""Open a snapshot with DuckDB: its tables as views, the view `standard`, and the macro `clean`."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ __all__ = [
     'attach_unchecked',
 ]
 
-# A cell that decides is run in at least so many fresh processes; a time limit that is hit twice
-# says all it can; a compiler is asked once.
+# A deciding cell is run in at least this many fresh processes. Two timeouts are enough evidence,
+# and a compilation is done only once.
 LEAST_RUNS, LEAST_TIMEOUTS = 3, 2
 
-# What a question names is no reason to fetch an extension of DuckDB's, or to load one that lies here.
+# A name in a query must not make DuckDB download an extension, or load one that is installed.
 _NOTHING_FETCHED: dict[str, str | bool | int | float | list[str]] = {
     'autoinstall_known_extensions': 'false',
     'autoload_known_extensions': 'false',
@@ -65,15 +65,15 @@ _NOTHING_FETCHED: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
-# Of methods and tasks, those whose pair is a change that somebody made: the walks over states also
-# pair branches that only interleave, of which one seems to undo what the other did. Snapshots of a
-# schema before 1.2 do not say.
+# Methods and tasks whose pair is a real change. Walks over states also pair branches that merely
+# interleave, so that one seems to undo the other. Snapshots of a schema before 1.2 do not have this
+# column.
 RELATED = 'old_is_ancestor IS NOT false'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedSnapshots:
-    """Snapshots in a connection: their files, and what stands behind FROM for all rows of a table."""
+    """Snapshots in a connection: their files, and the FROM source for all rows of each table."""
 
     connection: duckdb.DuckDBPyConnection
     parts: Sequence[TableFile]
@@ -81,17 +81,19 @@ class OpenedSnapshots:
 
 
 def open_snapshots(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
-    """A connection with a view for each table; Fatal if `path` is no snapshot.
+    """Return a connection with a view for each table.
 
-    `path` is a folder, a .zip, or a URL of https:// or s3://. Of several snapshots every table has
-    the rows of all, with the column `snapshot`, its month, first.
+    `path` is a folder, a .zip, or a URL of https:// or s3://. With several snapshots each table has
+    the rows of all, and a first column `snapshot` with the month.
 
-    The view `standard` holds what most people want: methods of the walk `parents`, old revision an
-    ancestor of the new one, of which every deciding cell has complete evidence and no task's answer is
-    shown; `standard_tasks` the tasks of such methods alone; `permissive` those of them under a
-    permissive licence.
-    `clean(contamination_date, '2024-06')` is true for what was not public until later than that
-    month (or day), and `FROM clean('2024-06')` gives these methods.
+    The view `standard` holds what most users want: methods of the walk `parents` whose old revision
+    is an ancestor of the new one, with complete evidence for every deciding cell, and whose task
+    does not leak its answer. `standard_tasks` holds the tasks with such methods only, `permissive`
+    the methods of `standard` under a permissive licence. `clean(contamination_date, '2024-06')` is
+    true for what became public later than that month (or day), and `FROM clean('2024-06')` gives
+    these methods.
+
+    Raises: Fatal or DamagedSnapshot if a path is no snapshot, or is damaged.
     """
     return connect_with_conditions((path, *more), {})
 
@@ -99,7 +101,10 @@ def open_snapshots(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnec
 def connect_with_conditions(
     places: Sequence[Path | str], conditions: Mapping[str, str]
 ) -> duckdb.DuckDBPyConnection:
-    """The same, each view with the condition of its name, which may name views before it."""
+    """Return a connection as `open_snapshots` does, with an SQL condition on each view.
+
+    A condition may refer to views that come before.
+    """
     opened = attach_snapshots(places)
     create_views(opened, conditions)
     comments.add_comments(opened.connection)
@@ -107,10 +112,10 @@ def connect_with_conditions(
 
 
 def attach_snapshots(places: Sequence[Path | str]) -> OpenedSnapshots:
-    """Snapshots whose rows can be asked for, before there is any view.
+    """Return snapshots whose rows can be queried, without views.
 
-    Damaged if a column is not of its type, a value none that its column can have, or a table cannot
-    be read.
+    Raises: DamagedSnapshot if a column has the wrong type, a value is not valid in its column, or a
+    table cannot be read.
     """
     opened = attach_unchecked(places)
     with translate_read_errors(places):
@@ -127,7 +132,10 @@ def _find_faults(opened: OpenedSnapshots) -> Iterator[object]:
 
 
 def attach_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
-    """The same whatever the values are: nothing is to be done with these but to look at them."""
+    """Return snapshots as `attach_snapshots` does, without checking their values.
+
+    For callers that only inspect the values.
+    """
     import duckdb
 
     manifests = [
@@ -172,7 +180,7 @@ def attach_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
 
 @contextmanager
 def translate_read_errors(places: Sequence[Path | str]) -> Iterator[None]:
-    """Damaged where DuckDB cannot read what a snapshot has in a table."""
+    """Raise DamagedSnapshot if DuckDB cannot read a table of a snapshot."""
     import duckdb
 
     try:
@@ -184,7 +192,7 @@ def translate_read_errors(places: Sequence[Path | str]) -> Iterator[None]:
             raise
         raise _make_unreadable_error(
             places, error
-        ) from None  # of C++, for which DuckDB has no name
+        ) from None  # a C++ exception that DuckDB does not translate
 
 
 def _make_unreadable_error(places: Sequence[Path | str], error: Exception) -> DamagedSnapshot:
@@ -194,17 +202,21 @@ def _make_unreadable_error(places: Sequence[Path | str], error: Exception) -> Da
 
 
 def summarise_error(error: Exception) -> str:
-    """DuckDB's complaint in a line; where reading a file ended in Python, what was said there."""
+    """Return DuckDB's message as one line. Of a Python traceback in it, return the last line."""
     lines = str(error).split('\n\n')[0].splitlines() or ['']
     return lines[-1] if lines[0].startswith('Traceback') else lines[0]
 
 
 def format_places(places: Sequence[Path | str]) -> str:
+    """Return places as one text, separated by spaces."""
     return ' '.join(map(str, places))
 
 
 def load_into_memory(opened: OpenedSnapshots) -> OpenedSnapshots:
-    """The same with all rows in memory, for many questions to few rows: one thread serves these best."""
+    """Return the snapshots with all rows in memory, for many queries on few rows.
+
+    The connection then uses one thread, which is fastest for such queries.
+    """
     connection = opened.connection
     connection.execute('SET threads = 1')
     connection.execute('CREATE SCHEMA held')
@@ -214,7 +226,7 @@ def load_into_memory(opened: OpenedSnapshots) -> OpenedSnapshots:
 
 
 def create_views(opened: OpenedSnapshots, conditions: Mapping[str, str]) -> None:
-    """Make the views, each with the condition of its name, which may name views before it."""
+    """Create the views, each with its SQL condition, which may refer to views that come before."""
     connection = opened.connection
     for name in [*conditions, *(name for name in TABLES if name not in conditions)]:
         if name in opened.rows:
@@ -235,7 +247,7 @@ def create_views(opened: OpenedSnapshots, conditions: Mapping[str, str]) -> None
 
 
 def _build_rows_source(table: str, found: Sequence[tuple[Sequence[str], Mapping[str, Any]]]) -> str:
-    """What stands behind FROM for a table, of the files and the manifest of each snapshot."""
+    """Return the FROM source of a table, given the files and the manifest of each snapshot."""
     there = [
         (_build_snapshot_source(table, files, content), content['month'])
         for files, content in found
@@ -248,7 +260,10 @@ def _build_rows_source(table: str, found: Sequence[tuple[Sequence[str], Mapping[
 
 
 def _build_snapshot_source(table: str, files: Sequence[str], content: Mapping[str, Any]) -> str:
-    """The same of one snapshot, under the names of now, with nulls in columns that came later."""
+    """Return the FROM source of a table in one snapshot.
+
+    Its columns have their current names; columns that are newer than the snapshot are null.
+    """
     rows, version = build_parquet_source(files), parse_schema_version(content)
     missing = find_missing_columns(table, version)
     if version.major == 2:
@@ -261,17 +276,20 @@ def _build_snapshot_source(table: str, files: Sequence[str], content: Mapping[st
 
 
 def parse_schema_version(content: Mapping[str, Any]) -> SchemaVersion:
-    """Return the version of the schema that a manifest names; the first had no minor version."""
+    """Return the schema version that a manifest names; the first version had no minor number."""
     return SchemaVersion(int(content['schema_version']), int(content.get('schema_minor', 0)))
 
 
 def load_manifest(path: Path | str) -> dict[str, Any]:
-    """A snapshot's manifest; Damaged if there is none, Fatal if this version is too old for it."""
+    """Return the manifest of a snapshot.
+
+    Raises: DamagedSnapshot if there is none, Fatal if coevo is too old or too new for it.
+    """
     return load_manifest_at(resolve_location(path))
 
 
 def require_texts(place: Path | str) -> None:
-    """Fatal for an edition that lacks what its tasks are about."""
+    """Raise Fatal for a code-free edition, which lacks the texts of its tasks."""
     if is_code_free(load_manifest(place)):
         raise Fatal(
             f'{place} is a code-free edition, without prompts, sources and patches: '
@@ -280,7 +298,7 @@ def require_texts(place: Path | str) -> None:
 
 
 def build_standard_condition() -> str:
-    """The condition of the view `standard`, from the label table."""
+    """Return the condition of the view `standard`, built from the label table."""
     rows = ' OR '.join(f'({_build_evidence_condition(row)})' for row in TABLE)
     usual = f"walk = 'parents' AND sandbox <> 'none' AND {RELATED} AND {build_no_leak_condition()}"
     return f'{usual} AND ({rows})'
@@ -290,7 +308,7 @@ _COEVOLUTION = Family.COEVOLUTION
 
 
 def _build_standard_tasks_condition() -> str:
-    """The condition of the view `standard_tasks`."""
+    """Return the condition of the view `standard_tasks`."""
     return (
         f"{build_no_leak_condition()} AND walk = 'parents' AND coalesce(family, '{_COEVOLUTION}') = '{_COEVOLUTION}'"
         ' AND NOT EXISTS (SELECT 1 FROM (SELECT'
@@ -299,7 +317,7 @@ def _build_standard_tasks_condition() -> str:
 
 
 def _build_permissive_condition() -> str:
-    """Of `A OR B` one licence has to be permissive, of `A AND B` both."""
+    """Return the condition for a permissive licence: one part of `A OR B`, both of `A AND B`."""
     ids = ', '.join(quote_sql(name) for name in licences.list_permissive())
     choice = f"list_bool_and([part IN ({ids}) FOR part IN string_split(choice, ' AND ')])"
     fine = f"list_bool_or([{choice} FOR choice IN string_split(license, ' OR ')])"

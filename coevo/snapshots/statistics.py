@@ -1,6 +1,6 @@
-"""The statistics of TestEvo-Bench from a snapshot: what stands in `queries/`, asked by name.
+"""The statistics of TestEvo-Bench for a snapshot: the queries in `queries/`, by name.
 
-Each file is one SELECT over the snapshot's tables, which plain DuckDB answers as well.
+Each file is one SELECT over the snapshot's tables, which plain DuckDB can run, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
-    """`name` is that of its file, `title` a heading, `note` what a reader has to know of it."""
+    """A statistic: the name of its file, a heading, and a note that readers need."""
 
     name: str
     title: str
@@ -24,6 +24,7 @@ class Statistic:
 
     @property
     def sql(self) -> str:
+        """The text of its query."""
         return (
             files('coevo.snapshots')
             .joinpath('queries', f'{self.name}.sql')
@@ -33,6 +34,8 @@ class Statistic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatisticRows:
+    """The answer to a statistic: names of columns, and rows in a fixed order."""
+
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
 
@@ -85,6 +88,6 @@ STATISTICS = (
 
 
 def run_statistic(connection: duckdb.DuckDBPyConnection, statistic: Statistic) -> StatisticRows:
-    """What a connection to a snapshot (`coevo.open`) says to it; the rows have a fixed order."""
+    """Run a statistic on a connection from `coevo.open`. The rows have a fixed order."""
     relation = connection.sql(statistic.sql)
     return StatisticRows(columns=relation.columns, rows=relation.fetchall())

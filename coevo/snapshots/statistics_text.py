@@ -1,4 +1,4 @@
-"""`coevo statistics`: the tables and the figure of TestEvo-Bench for a snapshot, with what it cost."""
+"""`coevo statistics`: the tables and the figure of TestEvo-Bench for a snapshot, and its costs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MINING_NOTE = (
     'What mining took, by step, of the runs that a machine had to make; it is outside of the checksums.'
     ' Programs in the sandbox have processor time alone; `pair` has the elapsed time of whole pairs.'
 )
-# The agent's seconds are those of a task, and stand in each row of its targets.
+# The agent's seconds are those of the whole task, repeated in the row of each target.
 _TIMES = """
 SELECT track::VARCHAR AS track, count(*) AS tasks, round(sum(run)) AS run_seconds,
     round(sum(agent)) AS agent_seconds, count(agent) AS tasks_with_agent_seconds
@@ -42,10 +42,11 @@ _TIMES_NOTE = (
 
 
 def render_statistics(place: Path | str, results: Path | None = None) -> str:
-    """Every statistic with its heading and note.
+    """Return all statistics as text, each with its heading and note.
 
-    results  the --out of a `coevo evaluate`, of which run and attempt times are told
-    Fatal for what is no snapshot, or a folder without results.
+    results  the --out folder of a `coevo evaluate`, to add run and attempt times
+
+    Raises: Fatal or DamagedSnapshot if this is no snapshot, Fatal if the folder has no results.
     """
     with snapshot.translate_read_errors((place,)):
         blocks = list(_render_blocks(snapshot.open_snapshots(place), results))
@@ -70,7 +71,10 @@ def _render_block(title: str, answer: duckdb.DuckDBPyRelation, note: str) -> str
 
 
 def _render_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Lines for rows; where that is wider than a terminal, lines for columns, then row by row."""
+    """Return a table, laid out to fit a terminal.
+
+    Rows are lines if they fit; else columns are lines; else each row is a block of its own.
+    """
     shown = [[_format_value(value) for value in row] for row in rows]
     right = [all(isinstance(row[at], _NUMBERS) for row in rows) for at in range(len(names))]
     table = presentation.align_columns([list(names), *shown], right)

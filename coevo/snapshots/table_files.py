@@ -1,6 +1,10 @@
-"""The one way in which rows of a table become a Parquet file: the same rows give the same bytes.
+"""Write rows of a table to a Parquet file, so that the same rows always give the same bytes.
 
-Row groups of tables with long texts are small: a remote reader fetches whole ones.
+Tables with long texts have small row groups, since a remote reader fetches whole groups.
+
+Parquet stores the dictionary of a column with each row group, in the order of the whole table. So
+the dictionaries must be complete before the first group is written. Until then the rows wait, as
+Arrow record batches, in an unnamed temporary file.
 """
 
 from __future__ import annotations
@@ -26,9 +30,10 @@ def write_table_file(
     made: Callable[[Sequence[Any]], pa.Table],
     space: Path | None = None,
 ) -> None:
-    """A file of a table with its rows in their order; `made` makes a table of that schema of some.
+    """Write the rows of a table to a Parquet file, in their order.
 
-    space  where what takes room meanwhile is put; None is where temporary files are
+    made   converts a batch of rows to an Arrow table of the schema
+    space  folder for temporary data; None is the default for temporary files
     """
     size = ROWS_PER_GROUP.get(name, _OTHERS_PER_GROUP)
     with pq.ParquetWriter(
@@ -41,7 +46,7 @@ def write_table_file(
 def _list_dictionary_columns(
     fields: Sequence[pa.Field] | pa.Schema, prefix: str = ''
 ) -> Iterator[str]:
-    """The columns that the schema keeps by dictionary, as Parquet names them."""
+    """Yield the columns that the schema encodes by dictionary, under their Parquet names."""
     for field in fields:
         name, kind = f'{prefix}{field.name}', field.type
         if pa.types.is_list(kind):
@@ -52,15 +57,9 @@ def _list_dictionary_columns(
             yield from _list_dictionary_columns(list(kind), f'{name}.')
 
 
-# Row groups of a table, made of a few rows at a time, as if the table had been made in one piece.
-#
-# Parquet keeps the dictionary of a column with each of its row groups, in the order of the whole
-# table. So what the dictionaries hold has to be known before the first group is written: the
-# rows, as Arrow has them, wait in a file that has no name.
-
 Item = TypeVar('Item')
 
-# Rows that are made Arrow's at once.
+# Rows that are converted to Arrow at once.
 _ROWS = 2_000
 
 
@@ -73,9 +72,11 @@ def build_row_groups(
     made: Callable[[Sequence[Any]], pa.Table],
     at_once: int = _ROWS,
 ) -> Iterator[pa.Table]:
-    """The groups of so many rows, each column in one piece; none if there are no rows.
+    """Yield row groups of `size` rows, each column as one chunk; none if there are no rows.
 
-    made  some rows as a table of that schema
+    made     converts a batch of rows to a table of the schema
+    folder   folder for temporary data; None is the default for temporary files
+    at_once  rows to convert at once
     """
     known = schema.empty_table()
     options = pa.ipc.IpcWriteOptions(compression='lz4')
@@ -94,13 +95,13 @@ def build_row_groups(
 
 
 def _merge_dictionaries(known: pa.Table, part: pa.Table) -> pa.Table:
-    """No rows, with dictionaries that hold what those of both hold, in that order."""
+    """Return an empty table whose dictionaries hold the entries of both, those of `known` first."""
     both = _stack_columns(known, part).unify_dictionaries()
     return pa.Table.from_arrays([column.chunk(0) for column in both.columns], schema=known.schema)
 
 
 def _apply_dictionaries(known: pa.Table, part: pa.Table) -> pa.Table:
-    """The rows of a part, with the dictionaries that are known."""
+    """Return the rows of a part, encoded with the dictionaries of `known`."""
     both = _stack_columns(known, part).unify_dictionaries()
     return pa.Table.from_arrays([column.chunk(1) for column in both.columns], schema=known.schema)
 

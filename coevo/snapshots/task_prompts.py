@@ -1,4 +1,4 @@
-"""The prompt of a task, as its snapshot holds it."""
+"""Look up the prompt of a task in a snapshot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from coevo.snapshots import snapshot
 
 
 def load_task_prompt(place: Path | str, task_id: str) -> str:
-    """What an agent is told; Fatal for an unknown task, or a snapshot that has no prompts."""
+    """Return the prompt of a task.
+
+    Raises: Fatal if the task is unknown or the snapshot has no prompts.
+    """
     snapshot.require_texts(place)
     with snapshot.translate_read_errors((place,)):
         connection = snapshot.open_snapshots(place)

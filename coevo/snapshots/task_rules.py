@@ -1,4 +1,4 @@
-"""The laws of what is measured of methods, and of the families of tasks (see `coevo.snapshots.rules`)."""
+"""Rules for the measurements of methods and the families of tasks (see `coevo.snapshots.rules`)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from coevo.snapshots.rules import SnapshotRule
 
 # -- mutants, coverage, start states --
 
-# Before 1.2 it was of a method's own dependencies, and no list was named.
+# Before schema 1.2 the coverage was that of the method's own dependencies, and no list was named.
 _COVERED = '(CASE WHEN t.dependency_list IS NULL THEN m.coverage ELSE m.task_coverage END)'
 
-# A method's shares, None where they could not be measured, and their means over a task's methods.
+# Shares of each method, null if not measured, beside the means that its task states.
 _SHARES = f"""
     SELECT t.task_id, t.coverage_gold, t.coverage_gold_success, t.code_coverage_gold,
         t.code_coverage_gold_success, t.mutation_score_gold, t.mutation_score_gold_success,
@@ -98,7 +98,7 @@ MUTANTS = (
     ),
 )
 
-# -- siblings and leaks: before schema 1.2 there are none of either --
+# -- siblings and leaks: schemas before 1.2 have neither --
 
 _EACH_SIBLING = '(SELECT *, unnest(siblings) AS sibling FROM tasks)'
 
@@ -146,7 +146,7 @@ SIBLINGS = (
     ),
 )
 
-# -- test files as they stand, and the suites that tasks are made of --
+# -- whole test files at one revision, and the suite tasks made of them --
 
 _NAMES = ', '.join(f"'{family}'" for family in SINGLE_REVISION_FAMILIES)
 _SUITES = f"coalesce(family, '{Family.COEVOLUTION}') IN ({_NAMES})"
@@ -245,7 +245,7 @@ SUITES = (
     ),
 )
 
-# -- whole-file maintenance: before schema 2.4 there is none of it --
+# -- whole-file maintenance: schemas before 2.4 have none --
 
 _IS_ONE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"
 _STAYING = ', '.join(f"'{member}'" for member in STAYING)

@@ -1,7 +1,8 @@
-"""Check a snapshot against what it claims: its files, its keys, the label table, the funnel.
+"""Check that a snapshot is consistent: its files, keys, ids, label table and funnel.
 
-A rule is a query that gives the rows which break it; most stand in `coevo.snapshots.rules`. The order is from
-the outside to the inside, and what makes later rules meaningless ends the check.
+A rule is a query for the rows that break it; most are in `coevo.snapshots.rules`. Checks go from
+the outside to the inside. If a check finds faults that make later rules meaningless, they are not
+run.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ LAWS = (
     *task_rules.RULES,
 )
 
-# What both the manifest and the table say of a walk.
+# Columns of a walk that both the manifest and the table `repositories` have.
 _OF_WALKS = (
     'ref',
     'head',
@@ -64,23 +65,24 @@ _OF_WALKS = (
     'engine_version',
 )
 
-# However large a snapshot is, and whoever else needs memory. The order of findings is said.
+# DuckDB's memory limit, independent of the size of the snapshot; beyond it DuckDB spills to disk.
 _MEGABYTES = 400
 
-# Of files that are small, tables in memory: the rules ask of each again and again.
+# Snapshots up to this size are loaded into memory, since the rules query each table many times.
 _SMALL_BYTES = 4 << 20
 
-# Nobody reads more of one kind.
+# Most findings of one rule.
 _MOST = 20
 
-# A byte that is no UTF-8, as `schema.table` shows it. Of many in one path all but some are taken for it.
+# A byte that is not UTF-8, as `schema.table` writes it. Of many escapes in one path, only the first
+# few are tried both ways; the others are taken for escaped bytes.
 _ESCAPE = re.compile(r'\\udc[89a-f][0-9a-f]')
 _MOST_ESCAPES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that is off: the row of a table, or a file, and the rule that it breaks."""
+    """A fault of a snapshot: the row of a table, or a file, and the rule that it breaks."""
 
     table: str
     row: str
@@ -89,17 +91,20 @@ class Finding:
 
 
 def verify_snapshot(place: Path | str) -> list[Finding]:
-    """What is off, the gravest first; empty for a good snapshot. Damaged if it is none at all.
+    """Return the faults of a snapshot, the most fundamental first; empty if it is good.
 
-    What does not lie in a folder is copied first.
+    A snapshot that is not in a folder is copied first.
+
+    Raises: DamagedSnapshot if the place holds no valid manifest.
     """
     with open_local_copy(place) as path:
         return check_folder(path)
 
 
 def check_folder(path: Path, space: Path | None = None) -> list[Finding]:
-    """The same of a folder. What does not fit in memory is put into a folder in `space`, or where
-    temporary files are.
+    """Return the faults of a snapshot in a folder.
+
+    space  folder for data that does not fit in memory; None is the default for temporary files
     """
     with tempfile.TemporaryDirectory(dir=space) as spill:
         return _find_faults(path, spill)
@@ -154,7 +159,7 @@ def _check_tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
         folder = path / 'data' / get_table_name_in_files(name, version)
         files = sorted(folder.glob('*.parquet'))
         if not files:
-            # Timings are no part of what a snapshot promises.
+            # A snapshot need not have timings.
             if name != 'timings' and is_table_promised(name, version):
                 yield Finding(table=name, row=f'data/{folder.name}', rule='file_missing')
             continue
@@ -179,8 +184,8 @@ def _has_promised_schema(name: str, metadata: pq.FileMetaData, manifest: dict[st
 
 
 def _load_metadata(file: Path) -> pq.FileMetaData | None:
-    """None for what is no Parquet, has a damaged or a huge footer, or is no file."""
-    if not file.is_file():  # a pipe would be waited for
+    """Return the footer of a Parquet file; None if there is none, or it is damaged or too large."""
+    if not file.is_file():  # opening a pipe would block
         return None
     try:
         with pa.OSFile(str(file)) as opened:
@@ -190,7 +195,7 @@ def _load_metadata(file: Path) -> pq.FileMetaData | None:
 
 
 def _check_forms(opened: OpenedSnapshots) -> Iterator[Finding]:
-    """Values that would be names of files, arguments or dates are such."""
+    """Check the form of values that become file names, arguments or dates."""
     for wrong in forms.find_malformed_values(opened.connection, opened.rows):
         yield Finding(table=wrong.table, row=wrong.value, rule='form', detail=wrong.column)
 
@@ -204,10 +209,11 @@ def _check_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
 
 
 def _check_ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    """Ids are made of what they name (`records.short_hash`), the same in every snapshot.
+    """Check that ids are hashes of what they name (`compute_short_hash`) in every snapshot.
 
-    A path that is no UTF-8 stands in the data with escapes, from which no id was made: what they
-    stand for is asked then. A name may also hold the text of an escape.
+    The tables show the bytes of a path that is not UTF-8 as escapes, but the id was computed from
+    the bytes. So escapes are decoded before the comparison. A name may also contain the text of an
+    escape.
     """
     for rule in rules.IDS:
         for id_, parts in connection.execute(rule.sql).fetchall():
@@ -216,7 +222,7 @@ def _check_ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
 
 
 def _guess_original_parts(parts: Sequence[str]) -> Iterator[list[str]]:
-    """Parts of an id as they may have been, of which escapes were made."""
+    """Yield what the parts of an id may have been before bytes were escaped."""
     texts = re.split(f'({_ESCAPE.pattern})', '\0'.join(parts))
     for chosen in product((False, True), repeat=min(len(texts) // 2, _MOST_ESCAPES)):
         taken = iter(chosen)
@@ -244,14 +250,14 @@ def _check_rules(
 
 
 def list_skipped_rules(manifest: Mapping[str, Any]) -> tuple[SnapshotRule, ...]:
-    """The laws that nobody can ask of a snapshot, since it is an edition without the texts."""
+    """Return the rules that cannot be checked on a code-free snapshot, which lacks their texts."""
     if not is_code_free(manifest):
         return ()
     return tuple(rule for rule in LAWS if rule.reads_texts)
 
 
 def _check_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[Finding]:
-    """A code-free edition holds no text of others, and says of which release it is."""
+    """Check that a code-free edition holds no third-party text and names its release."""
     if not is_code_free(manifest):
         return
     for table, rows in opened.rows.items():
@@ -281,7 +287,7 @@ def _find_broken_rules(
 def _check_licences(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
-    """What is published has a licence that the OSI approved, or the release accepted."""
+    """Check that every published licence is approved by the OSI or accepted by the release."""
     accepted = manifest.get('parameters', {}).get('licences_accepted') or ''
     sql = """SELECT DISTINCT pair_id, license FROM pairs SEMI JOIN (SELECT pair_id, walk FROM methods
         UNION ALL SELECT pair_id, walk FROM single_revision) USING (pair_id, walk)"""
@@ -293,7 +299,7 @@ def _check_licences(
 def _check_walks(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
-    """The manifest tells of each walk what `repositories` tells, and of no other one."""
+    """Check that the manifest and `repositories` list the same walks, with the same values."""
     manifest_walks = {
         (walk['repo'], walk['language'], walk['walk']): walk for walk in manifest['walks']
     }
@@ -313,7 +319,7 @@ def _check_walks(
 def _check_unmined(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
-    """Every pair of a walk is there, or the manifest says that it is not mined yet."""
+    """Check that every pair of a walk is there, or that the manifest counts it as not mined yet."""
     missing = {
         (walk['repo'], walk['language'], walk['walk']): walk['pairs_unmined']
         for walk in manifest['walks']
@@ -333,7 +339,7 @@ def _list_present_tables(connection: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 def _find_table(name: str) -> str:
-    """The table that a file belongs to, or the file itself."""
+    """Return the table that a file belongs to; the file's name if it belongs to none."""
     parts = name.split('/')
     return parts[1] if parts[0] == 'data' and len(parts) > 2 else name
 

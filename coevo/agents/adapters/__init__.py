@@ -1,4 +1,4 @@
-"""Agents that `coevo attempt --agent NAME` knows: one module each, which says how to install it."""
+"""Agents that `coevo attempt --agent NAME` knows, one module each, and how to install them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run has to know of an agent."""
+"""The interface between `coevo attempt` and the agents that it knows."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ from typing import Protocol
 
 
 class Adapter(Protocol):
-    # a line for the shell; the prompt is standard input and the file $COEVO_PROMPT
-    @property
-    def COMMAND(self) -> str: ...
+    """An agent that coevo can run; the modules of this package implement it."""
 
-    # the APIs that it speaks, of `coevo.agents.apis`, the usual one first
     @property
-    def APIS(self) -> tuple[str, ...]: ...
+    def COMMAND(self) -> str:
+        """The shell command; the prompt is its standard input and the file $COEVO_PROMPT."""
 
-    # variables of the sandbox; where an agent wants a key, one that is none
     @property
-    def ENVIRONMENT(self) -> Mapping[str, str]: ...
+    def APIS(self) -> tuple[str, ...]:
+        """The names in `coevo.agents.apis` of the APIs that it can use, the default first."""
 
-    # how its software comes into the folder DIR that --software names
     @property
-    def INSTALL(self) -> str: ...
+    def ENVIRONMENT(self) -> Mapping[str, str]:
+        """Environment variables in the sandbox, such as a dummy key if the agent requires one."""
 
-    # its software where coevo brings it, a file that is put into /agent; else --software names it
     @property
-    def SOFTWARE(self) -> Path | None: ...
+    def INSTALL(self) -> str:
+        """Instructions to install its software into the folder DIR, which --software names."""
 
-    # whether it runs commands, for which it needs a language's tools and a task's libraries
     @property
-    def HAS_TOOLS(self) -> bool: ...
+    def SOFTWARE(self) -> Path | None:
+        """A file of coevo that is mounted in /agent; None if --software names a folder instead."""
+
+    @property
+    def HAS_TOOLS(self) -> bool:
+        """Whether it runs commands, so that it needs a language's tools and a task's libraries."""

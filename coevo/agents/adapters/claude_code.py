@@ -1,7 +1,7 @@
-"""Claude Code, by its command line in print mode.
+"""Adapter for Claude Code, which runs as a command in print mode.
 
-The prompt is the user's message, as it is. Tools that search the web are off; at the endpoint they
-would be refused by the relay.
+The prompt is the user's message, unchanged. Tools that search the web are off; the relay would
+refuse those that run at the endpoint.
 """
 
 from __future__ import annotations

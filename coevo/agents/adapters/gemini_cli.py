@@ -1,7 +1,7 @@
-"""Gemini CLI, by its command line without a terminal.
+"""Adapter for Gemini CLI, which runs as a command without a terminal.
 
-The prompt is the user's message, as it is, behind a part in which Gemini CLI lists the folder. Tools
-that search the web are off; at the endpoint they would be refused by the relay.
+The prompt is the user's message, unchanged, after a part in which Gemini CLI lists the folder.
+Tools that search the web are off; the relay would refuse those that run at the endpoint.
 """
 
 from __future__ import annotations

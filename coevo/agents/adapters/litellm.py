@@ -1,11 +1,11 @@
-"""What agents that reach their model through LiteLLM have in common.
+"""Parts shared by agents that reach their model through LiteLLM.
 
-$COEVO_MODEL begins with the API, as LiteLLM has it: anthropic/…, gemini/… or openai/….
+$COEVO_MODEL begins with LiteLLM's name of the API: anthropic/…, gemini/… or openai/….
 """
 
 from __future__ import annotations
 
-# Each API has its calls elsewhere below its address.
+# LiteLLM expects the API's version in the base address, except for Anthropic.
 BASE = """\
 case "$COEVO_MODEL" in
     gemini/*) base="$COEVO_ENDPOINT/v1beta" ;;
@@ -18,6 +18,6 @@ ENVIRONMENT = {
     'ANTHROPIC_API_KEY': 'none',
     'GEMINI_API_KEY': 'none',
     'OPENAI_API_KEY': 'none',
-    'LITELLM_LOCAL_MODEL_COST_MAP': 'True',  # it would be fetched
+    'LITELLM_LOCAL_MODEL_COST_MAP': 'True',  # otherwise LiteLLM would try to download it
     'PYTHONDONTWRITEBYTECODE': '1',
 }

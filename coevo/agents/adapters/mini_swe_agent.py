@@ -1,7 +1,7 @@
-"""mini-SWE-agent, by its command line.
+"""Adapter for mini-SWE-agent, which runs as a command.
 
-The prompt is the user's message, as it is. That an answer has to call a tool, and how to end, the
-model has to be told all the same: that stands in the system's message.
+The prompt is the user's message, unchanged. The system message tells the model what the agent
+requires: that every answer calls a tool, and how to end.
 """
 
 from __future__ import annotations

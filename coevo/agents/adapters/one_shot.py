@@ -1,4 +1,4 @@
-"""The baseline that has no tools: a prompt with its files in, a test file out."""
+"""Adapter for the baseline without tools: a prompt with its files in, a test file out."""
 
 from __future__ import annotations
 

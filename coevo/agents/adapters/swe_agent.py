@@ -1,10 +1,11 @@
-"""SWE-agent 1.1, by its command line, its environment the sandbox itself.
+"""Adapter for SWE-agent 1.1, which runs as a command and uses the sandbox as its environment.
 
-The prompt is the user's message, as it is, without SWE-agent's own frame. What tools there are, and
-how to end, the model has to be told all the same: that stands in the system's message.
+The prompt is the user's message, unchanged, without SWE-agent's own frame. The system message tells
+the model what the agent requires: its tools, and how to end.
 
-It keeps its state below /root, which no sandbox has: a copy of it is told to use /tmp/root. The
-editor's tool installs packages for an option that is not used here.
+SWE-agent keeps its state below /root, which no sandbox has, so a copy of it is changed to use
+/tmp/root. The editor tool's install script is emptied: it installs packages for an option that is
+not used here.
 """
 
 from __future__ import annotations

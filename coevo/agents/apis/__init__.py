@@ -1,4 +1,4 @@
-"""The APIs of models that the relay understands, one module each."""
+"""The model APIs that the relay supports, one module each."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ KEY_VARIABLE = 'ANTHROPIC_API_KEY'
 
 _MESSAGES, _COUNT = '/v1/messages', '/v1/messages/count_tokens'
 
-# Tools that the agent carries out itself; all other types run at the endpoint, which has a network.
-# A search for tools looks through those of the request.
+# Tools that the agent runs itself. All other types run at the endpoint, which has a network; a
+# search for tools is allowed, since it only searches the tools of the request.
 _OWN_TOOLS = ('bash_', 'text_editor_', 'memory_', 'computer_', 'tool_search_tool_')
 
 _CACHED: dict[str, Shape] = {
@@ -171,23 +171,27 @@ _REQUEST = object_of(
 
 
 def build_auth_headers(key: str) -> Mapping[str, str]:
+    """See `ModelApi.build_auth_headers`."""
     return {'x-api-key': key}
 
 
 def accepts_call(method: str, path: str) -> bool:
+    """See `ModelApi.accepts_call`."""
     return method == 'POST' and path in (_MESSAGES, _COUNT)
 
 
 def is_model_call(path: str) -> bool:
+    """See `ModelApi.is_model_call`; counting tokens is none."""
     return path == _MESSAGES
 
 
 def find_objection(path: str, request: Document) -> str | None:
+    """See `ModelApi.find_objection`."""
     return _REQUEST(request, '')
 
 
 def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
-    """A stream's later events repeat or complete the counts of its first."""
+    """See `ModelApi.extract_usage`; later events of a stream repeat or add to the first counts."""
     counts: dict[str, object] = {}
     named: str | None = None
     for document in answer:

@@ -1,4 +1,4 @@
-"""What the relay asks of a model's API."""
+"""The interface of the relay to a model API, and helpers to read answers."""
 
 from __future__ import annotations
 
@@ -10,37 +10,44 @@ from coevo.agents.prices import Usage
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import UnreadableContent
 
-# Of one answer, which may tell the probability of each token.
+# Most JSON values of one answer, which may contain the probability of each token.
 _MOST_VALUES = 2_000_000
 
 Document = Mapping[str, Any]
 
 
 class ModelApi(Protocol):
-    # where it is usually found, and the variable of this machine that usually holds the key
+    """A model API; the modules of this package implement it."""
+
     @property
-    def ENDPOINT(self) -> str: ...
+    def ENDPOINT(self) -> str:
+        """The address of the API's maker."""
+
     @property
-    def KEY_VARIABLE(self) -> str: ...
+    def KEY_VARIABLE(self) -> str:
+        """The usual environment variable with the key."""
 
-    # headers that carry the key
-    def build_auth_headers(self, key: str) -> Mapping[str, str]: ...
+    def build_auth_headers(self, key: str) -> Mapping[str, str]:
+        """Return the headers that carry the key."""
 
-    # whether an agent needs this call: all others are answered as if they were not there
-    def accepts_call(self, method: str, path: str) -> bool: ...
+    def accepts_call(self, method: str, path: str) -> bool:
+        """Return whether an agent needs this call; the relay answers 404 to all others."""
 
-    # whether a model answers it, which is a round
-    def is_model_call(self, path: str) -> bool: ...
+    def is_model_call(self, path: str) -> bool:
+        """Return whether a model answers this call, so that it counts as a round."""
 
-    # why a request would let the model reach more than the task, None if it would not
-    def find_objection(self, path: str, request: Document) -> str | None: ...
+    def find_objection(self, path: str, request: Document) -> str | None:
+        """Return why a request would let the model reach more than the task, or None."""
 
-    # of an answer to a round: its documents in order, one or the events of a stream
-    def extract_usage(self, path: str, answer: Sequence[Document]) -> Usage | None: ...
+    def extract_usage(self, path: str, answer: Sequence[Document]) -> Usage | None:
+        """Return the usage that the answer to a round states; None if it states none.
+
+        answer  its JSON documents in order: one, or the events of a stream
+        """
 
 
 def get_token_count(document: Document | None, *names: str) -> int:
-    """A count of tokens somewhere in a document; 0 where there is none."""
+    """Return a token count at a path of names in a document; 0 if there is none."""
     value: object = document
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
@@ -48,9 +55,13 @@ def get_token_count(document: Document | None, *names: str) -> int:
 
 
 def parse_documents(kind: str, content: bytes) -> list[Document]:
-    """The JSON objects of an answer that may tell its cost: one, those of an array, or events of a stream."""
+    """Return the JSON objects of an answer that may state its usage.
+
+    An answer is an object, an array of objects, or a stream of events.
+    """
     if kind.startswith('text/event-stream'):
-        # Every API calls it usage or usageMetadata: most events hold a few words of the answer, and no counts.
+        # All APIs call it usage or usageMetadata. Other events hold a few words of the answer and
+        # no counts.
         lines = io.BytesIO(content)
         texts: Iterator[bytes] = (
             line[5:] for line in lines if line.startswith(b'data:') and b'usage' in line
@@ -61,7 +72,7 @@ def parse_documents(kind: str, content: bytes) -> list[Document]:
     for text in texts:
         try:
             value = parse_json(text, most_values=_MOST_VALUES)
-        except UnreadableContent:  # [DONE], or the end of what broke off
+        except UnreadableContent:  # the [DONE] of a stream, or an event that was cut off
             continue
         values += value if isinstance(value, list) else [value]
     return [document for document in values if isinstance(document, dict)]

@@ -1,6 +1,7 @@
-"""What a request may hold, field by field: a shape says what is wrong with a value, and where.
+"""The allowed fields of requests: a shape checks a value and says what is wrong with it, and where.
 
-Whatever a maker adds to an API may reach more than the task, so what no shape names is refused.
+A field that no shape names is refused, since new fields of an API may give access to more than the
+task.
 """
 
 from __future__ import annotations
@@ -9,33 +10,35 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# Why a value at a place is not passed on; None if it is.
+# Function from a value and its place to the reason for a refusal; None if the value is allowed.
 Shape = Callable[[Any, str], str | None]
 
 _MODEL = re.compile(r'[A-Za-z0-9._:/+-]+')
-# Of models that search the web by themselves, wherever it stands in their name.
+# Parts of the names of models that search the web themselves.
 _SEARCHING = ('search', ':online', 'deep-research', 'sonar', 'compound')
 _SHOWN = 60
 
 
 def allow_anything(value: Any, place: str) -> str | None:
-    """Anything: schemas of tools, what a tool is given and answers. No endpoint looks into it."""
+    """Allow any value: schemas, arguments and results of tools, which no endpoint interprets."""
     return None
 
 
 def check_scalar(value: Any, place: str) -> str | None:
-    """A text, number or truth."""
+    """Allow a text, number, boolean or null."""
     return _describe_refusal(place) if isinstance(value, (dict, list)) else None
 
 
 def check_inline_url(value: Any, place: str) -> str | None:
-    """A URL that holds what it is of."""
+    """Allow a `data:` URL, which contains its data; other URLs would be fetched by the endpoint."""
     if isinstance(value, str) and value.startswith('data:'):
         return None
     return f'{place} is fetched by the endpoint'
 
 
 def one_of(*wanted: object) -> Shape:
+    """Return the shape of a value that is one of these."""
+
     def check(value: Any, place: str) -> str | None:
         same = any(type(value) is type(each) and value == each for each in wanted)
         return None if same else f'{place} cannot be {_shorten(value)} here'
@@ -44,7 +47,7 @@ def one_of(*wanted: object) -> Shape:
 
 
 def list_of(inner: Shape) -> Shape:
-    """A list of such."""
+    """Return the shape of a list whose items have the inner shape."""
 
     def check(value: Any, place: str) -> str | None:
         if not isinstance(value, list):
@@ -56,7 +59,7 @@ def list_of(inner: Shape) -> Shape:
 
 
 def text_or(inner: Shape) -> Shape:
-    """A text, or such a value."""
+    """Return the shape of a text, or of a value with the inner shape."""
 
     def check(value: Any, place: str) -> str | None:
         return None if isinstance(value, str) else inner(value, place)
@@ -65,7 +68,7 @@ def text_or(inner: Shape) -> Shape:
 
 
 def mapping_of(inner: Shape) -> Shape:
-    """An object with names of the agent's own."""
+    """Return the shape of an object with any names, whose values have the inner shape."""
 
     def check(value: Any, place: str) -> str | None:
         if not isinstance(value, dict):
@@ -79,7 +82,10 @@ def mapping_of(inner: Shape) -> Shape:
 
 
 def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
-    """An object with these fields alone; null is as good as no field."""
+    """Return the shape of an object with no other fields than `known`, and at least those `needed`.
+
+    A null counts as a missing field.
+    """
 
     def check(value: Any, place: str) -> str | None:
         if not isinstance(value, dict):
@@ -106,7 +112,7 @@ def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
 
 
 def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> Shape:
-    """An object whose `type` says which; `default` where it has none."""
+    """Return the shape of an object whose `type` selects its shape, or `default` without one."""
 
     def check(value: Any, place: str) -> str | None:
         if not isinstance(value, dict):
@@ -123,7 +129,7 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
 
 
 def check_model_name(value: Any, place: str) -> str | None:
-    """A model by its name, one that does not search by itself; not a preset that somebody stored."""
+    """Allow the name of a model that does not search the web itself, and no stored preset."""
     if not isinstance(value, str) or not _MODEL.fullmatch(value):
         return f'{place} is no name of a model: {_shorten(value)}'
     if any(word in value.lower() for word in _SEARCHING):

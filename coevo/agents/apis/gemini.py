@@ -116,7 +116,8 @@ _FIELDS: dict[str, Shape] = {
     'serviceTier': check_scalar,
 }
 _REQUEST = object_of({**_FIELDS, 'generateContentRequest': object_of(_FIELDS)})
-# What is in here has names of the agent's own.
+# Objects in these fields have names that the agent chooses, so they are not converted to camel
+# case.
 _OWN_NAMES = (
     *('args', 'response', 'parameters', 'parametersJsonSchema', 'responseJsonSchema'),
     *('responseSchema', '_responseJsonSchema', 'partMetadata', 'labels'),
@@ -124,27 +125,34 @@ _OWN_NAMES = (
 
 
 def build_auth_headers(key: str) -> Mapping[str, str]:
+    """See `ModelApi.build_auth_headers`."""
     return {'x-goog-api-key': key}
 
 
 def accepts_call(method: str, path: str) -> bool:
+    """See `ModelApi.accepts_call`."""
     call = _CALL.fullmatch(path)
     return method == 'POST' and call is not None and call[2] in (*_ROUNDS, 'countTokens')
 
 
 def is_model_call(path: str) -> bool:
+    """See `ModelApi.is_model_call`; counting tokens is none."""
     call = _CALL.fullmatch(path)
     return call is not None and call[2] in _ROUNDS
 
 
 def find_objection(path: str, request: Document) -> str | None:
+    """See `ModelApi.find_objection`; the model's name in the path is checked, too."""
     call = _CALL.fullmatch(path)
     why = check_model_name(call[1], 'the path') if call else None
     return why or _REQUEST(_convert_to_camel_case(request), '')
 
 
 def _convert_to_camel_case(value: object, own: bool = False) -> object:
-    """Names as the API gives them: `cached_content` is read as `cachedContent` is."""
+    """Return a value with names in camel case: the API reads `cached_content` as `cachedContent`.
+
+    own  whether its names are chosen by the agent, so that they stay as they are
+    """
     if isinstance(value, list):
         return [_convert_to_camel_case(item, own) for item in value]
     if own or not isinstance(value, dict):
@@ -152,14 +160,15 @@ def _convert_to_camel_case(value: object, own: bool = False) -> object:
     converted: dict[str, object] = {}
     for name, item in value.items():
         camel = _SEPARATED.sub(lambda match: match[1].upper(), name)
-        if camel in converted:  # under both names; which of them counts is the endpoint's to say
+        # The endpoint would choose one of the two values, so the request is made invalid.
+        if camel in converted:
             return {**converted, f'{camel} twice': True}
         converted[camel] = _convert_to_camel_case(item, camel in _OWN_NAMES)
     return converted
 
 
 def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
-    """Each document of a stream has the counts up to it."""
+    """See `ModelApi.extract_usage`; each document of a stream has the counts up to it."""
     counted = [document for document in answer if isinstance(document.get('usageMetadata'), dict)]
     if not counted:
         return None

@@ -1,4 +1,4 @@
-"""OpenAI's APIs, chat completions and responses, which many other endpoints speak.
+"""OpenAI's APIs for chat completions and responses, which many other endpoints offer, too.
 
 https://platform.openai.com/docs/api-reference/chat and …/responses
 """
@@ -266,7 +266,7 @@ _RESPONSES_REQUEST = object_of(
         'context_management': list_of(
             object_of({'type': one_of('compaction'), 'compact_threshold': check_scalar})
         ),
-        # What is answered in the background does not say what it cost.
+        # The answer to a background request does not state its usage.
         'background': one_of(False),
         **dict.fromkeys(('max_output_tokens', 'max_tool_calls', 'truncation'), check_scalar),
     }
@@ -274,18 +274,22 @@ _RESPONSES_REQUEST = object_of(
 
 
 def build_auth_headers(key: str) -> Mapping[str, str]:
+    """See `ModelApi.build_auth_headers`."""
     return {'Authorization': f'Bearer {key}'}
 
 
 def accepts_call(method: str, path: str) -> bool:
+    """See `ModelApi.accepts_call`."""
     return method == 'POST' and path in (_CHAT, _RESPONSES)
 
 
 def is_model_call(path: str) -> bool:
+    """See `ModelApi.is_model_call`."""
     return path in (_CHAT, _RESPONSES)
 
 
 def find_objection(path: str, request: Document) -> str | None:
+    """See `ModelApi.find_objection`; a stream of a chat must also include its usage."""
     if path != _CHAT:
         return _RESPONSES_REQUEST(request, '')
     why = _CHAT_REQUEST(request, '')
@@ -299,7 +303,7 @@ def _asks_for_usage(request: Document) -> bool:
 
 
 def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
-    """The last document with counts: of a stream only the last one has any."""
+    """See `ModelApi.extract_usage`; in a stream only the last document has counts."""
     bodies = [document.get('response') or document for document in answer]
     counted = [document for document in bodies if isinstance(document.get('usage'), dict)]
     if not counted or not counted[-1].get('model'):

@@ -1,1 +1,1 @@
-"""Models and prompts: one file that names both, an attempt at each task for each pair of them, one report."""
+"""Grids of models and prompts: one attempt at each task for each combination, and one report."""

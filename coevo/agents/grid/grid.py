@@ -1,4 +1,4 @@
-"""The file of a grid, a YAML like AgoneTest's:
+"""Parse the file of a grid, a YAML file similar to AgoneTest's:
 
     llms:
       - model: openai/gpt-4o-mini      # or `human`, the developers' own tests
@@ -10,10 +10,10 @@
             content: Reply with code only.
           - role: user
             content: "Like {{example}}, test {{class_under_test}} with {{testing_framework}}."
-    variables:                         # of your own; those of a task are in `coevo.agents.templates`
-      example: {file: example.java}    # beside this file; or a text
+    variables:                         # the user's own; see `coevo.agents.templates` for a task's
+      example: {file: example.java}    # a path relative to this file; or a text
 
-What it does not know is an error: a word that is misspelt would else be left out of an expensive run.
+Unknown keys are errors, since a misspelt key would otherwise be ignored in an expensive run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _HOTTEST = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridCell:
-    """One model with one prompt; `name` is that of its folder."""
+    """A model with a prompt."""
 
     model: GridModel
     prompt: str
@@ -46,19 +46,20 @@ class GridCell:
 
     @property
     def name(self) -> str:
+        """The name of its folder, MODEL/PROMPT."""
         return f'{_derive_folder_name(self.model.name)}/{self.prompt}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """`human`: whether the developers' own tests are judged, too."""
+    """The cells of a grid; `human` says whether the developers' own tests are graded, too."""
 
     cells: tuple[GridCell, ...]
     human: bool
 
 
 def load_grid(file: Path) -> Grid:
-    """Fatal, in one sentence, for all that is not as it has to be."""
+    """Return the grid of a file. Raises: Fatal, with one sentence, if the file is not valid."""
     try:
         document = yaml.safe_load(file.read_text('utf-8'))
     except OSError as error:
@@ -160,13 +161,17 @@ def _parse_message(found: object, place: str) -> Message:
     return Message(role=role, content=_check_text(raw['content'], f'{place}.content'))
 
 
-# -- the shapes of YAML ----------------------------------------------------------------------------
+# -- checks of YAML values -------------------------------------------------------------------------
 
 
 def _check_mapping(
     found: object, place: str, needed: Collection[str], more: Collection[str] | None
 ) -> Mapping[str, Any]:
-    """more  other keys that may be there, None for any"""
+    """Return a value that must be a mapping with text keys. Raises: Fatal if it is not.
+
+    needed  keys that must be there
+    more    other keys that may be there; None allows any
+    """
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
         raise Fatal(f'{place} is to be a mapping')
     for key in needed:
@@ -180,7 +185,7 @@ def _check_mapping(
 
 
 def _number_items(found: object, place: str) -> Sequence[tuple[int, object]]:
-    """From 1, as people count."""
+    """Return the items of a list that must not be empty, numbered from 1."""
     if not isinstance(found, list) or not found:
         raise Fatal(f'{place} is to be a list with something in it')
     return list(enumerate(found, 1))

@@ -1,6 +1,7 @@
-"""Models by the names that LiteLLM has for them, `openai/gpt-4o-mini`: what an endpoint speaks, and whose key it takes.
+"""Models by LiteLLM's names, such as `openai/gpt-4o-mini`: their API, address and key variable.
 
-Of makers whose API is OpenAI's the endpoint has to be named: only those of `coevo.agents.apis` are known.
+The addresses of the makers in `coevo.agents.apis` are known. For other makers with OpenAI's API,
+the grid has to give the address.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from coevo.agents.apis import APIS
 from coevo.agents.endpoint import Endpoint, make_endpoint
 from coevo.model.errors import Fatal
 
-# The developers' own tests, which are judged beside those of models.
+# The name of the developers' own tests, which are graded beside those of models.
 HUMAN = 'human'
 
 _APIS: Mapping[str, str] = {
@@ -31,9 +32,11 @@ _APIS: Mapping[str, str] = {
 class GridModel:
     """A model of a grid.
 
-    name         as LiteLLM has it
-    url, key     where it is and the variable with its key, None for those of the maker
-    temperature, max_tokens  None: what the endpoint does by itself
+    name         LiteLLM's name, MAKER/MODEL
+    url          address of the endpoint; None is the maker's
+    key          environment variable with the key; None is the maker's
+    temperature  None is the endpoint's default
+    max_tokens   None is the endpoint's default
     """
 
     name: str
@@ -44,24 +47,26 @@ class GridModel:
 
     @property
     def api(self) -> str:
+        """The name in `coevo.agents.apis` of its API."""
         return _APIS[self.name.partition('/')[0]]
 
     @property
     def name_at_endpoint(self) -> str:
-        """Its name at the endpoint."""
+        """The model's name at the endpoint."""
         return self.name.partition('/')[2]
 
     @property
     def key_variable(self) -> str:
+        """The environment variable with the key."""
         return self.key or f'{self.name.partition("/")[0].upper()}_API_KEY'
 
     def resolve_endpoint(self) -> Endpoint:
-        """Fatal where a key is missing."""
+        """Return the endpoint with its key. Raises: Fatal if the key is missing."""
         return make_endpoint(self.api, self.url, self.key_variable)
 
 
 def check_model(model: GridModel) -> GridModel:
-    """Fatal for a name that nobody knows, or one whose endpoint is not known."""
+    """Return the model. Raises: Fatal if its maker, or the maker's address, is not known."""
     maker, _, called = model.name.partition('/')
     if maker not in _APIS or not called:
         raise Fatal(

@@ -1,4 +1,4 @@
-"""`grid.json`: what each model made of each prompt, a family of tasks each, for those who compare."""
+"""The report `grid.json`, with the figures of each model and prompt for each family of tasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GRID_VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridRow:
-    """A model with a prompt, None of the developers' own tests, and the figures of their suites."""
+    """Figures of a model's suites with a prompt; for the developers' tests there is no prompt."""
 
     model: str
     prompt: str | None
@@ -31,13 +31,14 @@ class GridRow:
 
 
 def write_grid(folder: Path, rows: Sequence[GridRow]) -> None:
+    """Write `grid.json` into a folder."""
     document = {'version': GRID_VERSION, 'runs': [dataclasses.asdict(row) for row in rows]}
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     durable.write_durably(folder / NAME, [f'{text}\n'.encode()])
 
 
 def make_grid_tables(rows: Sequence[GridRow]) -> Iterator[Table]:
-    """Of each family: what suites are worth by both averages, their smells, and why they do not compile."""
+    """Yield the tables of each family: measures of suites, test smells, and compilation errors."""
     for family in Family:
         reports = [
             (row, family_report)
@@ -56,7 +57,7 @@ Found = Sequence[tuple[GridRow, FamilyReport]]
 
 
 def _make_measure_table(family: Family, found: Found) -> Table:
-    """Each measure over all suites, and below that over those that ran, with the number of each."""
+    """Return a table of measures, over all suites and, below, over those that ran, with counts."""
     names = ('Tasks', 'Builds%', 'Ran%', 'Success%', 'Lines', 'Branches', 'Methods', 'Mutants')
     table = cells.make_table(
         f'Family {family}: over all / over those that ran', ('Model', 'Prompt'), names
@@ -88,7 +89,7 @@ def _format_averages(measure: SuiteMeasure) -> Text:
 
 
 def _make_smell_table(family: Family, found: Found) -> Table:
-    """Tests of a suite with each smell, as a mean over those that ran."""
+    """Return a table with the mean number of tests of a suite that have each smell."""
     names = sorted({name for _, family_report in found for name in family_report.texts.smells})
     table = cells.make_table(
         f'Family {family}: tests of a suite with each smell, over all / over those that ran',

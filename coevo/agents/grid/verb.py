@@ -1,4 +1,7 @@
-"""`coevo attempt --grid`: all cells attempted, then all judged, then one report."""
+"""`coevo attempt --grid`: make the attempts of all cells, then grade them and write one report.
+
+Each cell becomes a plan of attempts, with a folder of its own below --out.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ from coevo.model.errors import Fatal, Transient
 
 
 def attempt_grid(arguments: argparse.Namespace) -> int:
-    """Status 1 for a bug of ours; Transient, hence 3, for trouble of ours, before anything is judged."""
+    """Return status 1 after a bug in coevo, else 0.
+
+    Raises: Transient, before anything is graded, if a task could not be attempted for now.
+    """
     grid = load_requested_grid(arguments)
     if arguments.estimate:
         for name, estimate in estimate_grid(arguments, grid):
@@ -71,7 +77,10 @@ Answers = tuple[str, str, str, Path]
 def _grade_submissions(
     arguments: argparse.Namespace, answers: list[Answers], *, human: bool
 ) -> bool:
-    """Whether a bug of ours ended a judgement."""
+    """Grade the predictions of all cells, and write and print the report.
+
+    Return whether a bug in coevo occurred.
+    """
     console, rows, bugs = open_console(), [], False
     for model, prompt, folder, options in _list_evaluations(arguments, answers, human=human):
         with show_progress(console) as listener:
@@ -98,16 +107,16 @@ def _list_evaluations(
         yield model, prompt, folder, build_evaluation_options(arguments, predictions)
 
 
-# The cells of a grid as plans of attempts, in the file's order; each has a folder of its own
-# below --out.
-
-# What the file says itself, by the names of options.
+# Options that a grid's file replaces.
 _SAID = ('agent', 'agent_model', 'api', 'endpoint', 'key_env', 'software', 'harness')
 _AGENT = 'one-shot'
 
 
 def load_requested_grid(arguments: argparse.Namespace) -> Grid:
-    """Fatal for a file, or options beside it, that do not go."""
+    """Return the grid of --grid.
+
+    Raises: Fatal if its file is not valid, or other options conflict with it.
+    """
     for name in _SAID:
         if getattr(arguments, name) is not None:
             raise Fatal(f'--grid says itself what is asked; leave out --{name.replace("_", "-")}')
@@ -119,7 +128,10 @@ def load_requested_grid(arguments: argparse.Namespace) -> Grid:
 def plan_grid_runs(
     arguments: argparse.Namespace, grid: Grid
 ) -> Sequence[tuple[GridCell, AttemptPlan]]:
-    """Each cell with how its attempts are made, when it is certain that each can begin: Fatal before the first has."""
+    """Return each cell with the plan of its attempts.
+
+    Raises: Fatal, before the first attempt of any cell, if a cell cannot begin.
+    """
     endpoints = [cell.model.resolve_endpoint() for cell in grid.cells]
     first = grid.cells[0]
     base = make_plan(
@@ -168,12 +180,12 @@ def plan_grid_runs(
         )
     for _, plan in runs:
         with RunFolder(plan.out).lock_folder(plan.run_inputs):
-            pass  # it is ours, or new
+            pass  # the folder is new or belongs to this run
     return runs
 
 
 def estimate_grid(arguments: argparse.Namespace, grid: Grid) -> Sequence[tuple[str, CostEstimate]]:
-    """What each cell would cost, by its name; needs no key."""
+    """Return the name and the estimated cost of each cell. It needs no key."""
     tasks, prices = select_tasks(arguments), load_requested_prices(arguments)
     return [
         (
@@ -197,7 +209,7 @@ def _collect_settings(cell: GridCell) -> Mapping[str, float]:
 
 
 def _hash_prompt(cell: GridCell) -> str:
-    """SHA-256 of a prompt with the texts of its own."""
+    """Return the SHA-256 of a prompt and of the texts that it uses."""
     messages = [dataclasses.asdict(message) for message in cell.template.messages]
     named = cell.template.variables
     texts = {name: text for name, text in cell.template.texts.items() if name in named}

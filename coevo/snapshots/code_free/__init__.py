@@ -1,1 +1,1 @@
-"""Code-free editions of snapshots: which texts they leave out, and how public clones give them back."""
+"""Code-free editions of snapshots: which texts they omit, and how public clones restore them."""

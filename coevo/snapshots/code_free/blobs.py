@@ -1,4 +1,4 @@
-"""The files that recipes cut slices of, out of clones: named ones, those of a store, or fetched ones."""
+"""Find the files from which texts are restored: in a user's clones, in a store, or by fetching."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from coevo.snapshots.code_free.recipes import TextSource
 
 
 class SourceUnavailable(RuntimeError):
-    """A repository does not give what texts are made of; says which file it lacks, and what to do."""
+    """Raised if a repository lacks files that texts are made of; says which, and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloneLocations:
-    """Where repositories are looked for, in this order; what is in neither is fetched.
+    """Places to look for repositories, in this order; those found in neither are fetched.
 
-    folder  of clones of anyone: OWNER/NAME, OWNER/NAME.git or OWNER+NAME.git in it
-    store   whose clones are used where they have what is needed
+    folder  a user's clones, as OWNER/NAME, OWNER/NAME.git or OWNER+NAME.git
+    store   a coevo store; its clones are used if they have what is needed
     """
 
     folder: Path | None = None
@@ -33,7 +33,10 @@ class CloneLocations:
     def open_repository(
         self, repo: str, url: str | None, sources: Collection[TextSource]
     ) -> Iterator[Repository]:
-        """A repository with all of these files; NotHad where there is none."""
+        """Yield a repository that has all of these files.
+
+        Raises: SourceUnavailable if there is none.
+        """
         named = self._find_named_clone(repo)
         if named is not None:
             with closing(Repository(named)) as repository:
@@ -60,7 +63,7 @@ class CloneLocations:
 
 
 def _check_sources(repository: Repository, sources: Collection[TextSource], shown: str) -> None:
-    """NotHad if an object is not there."""
+    """Raise SourceUnavailable if a file is missing."""
     wanted = list(sources)
     request = ''.join(f'{source.blob}\n' for source in wanted)
     try:

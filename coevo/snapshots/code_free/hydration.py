@@ -1,4 +1,4 @@
-"""From a code-free edition to the release that it is of: the same bytes, or nothing."""
+"""Hydration: restore the full release from a code-free edition, with the same bytes or none."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _ROWS = 2_000  # read at once
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HydrationResult:
-    """What came of it: the whole release at `out`, unless something is lacking or differs.
+    """The result of a hydration. The release is at `out`, unless files are lacking or differ.
 
-    texts    how many the edition leaves out
-    differs  files that came out with other bytes than the release has
+    texts    number of texts that the edition omits
+    differs  files whose bytes differ from those of the release
     """
 
     out: Path
@@ -49,10 +49,12 @@ class HydrationResult:
 
     @property
     def is_whole(self) -> bool:
+        """Whether the release was restored."""
         return not self.lacking and not self.differs
 
     @property
     def sentences(self) -> Iterator[str]:
+        """Lines for the user: each problem, then whether the release was written."""
         yield from map(str, self.lacking)
         for name in self.differs:
             yield f'{name} came out with other bytes than the release has'
@@ -66,14 +68,15 @@ class HydrationResult:
 
 
 def describe_writer() -> str:
-    """What writes Parquet here; another version may give other bytes of the same rows."""
+    """Return the name and version of the Parquet writer; another version may write other bytes."""
     return f'pyarrow {pa.__version__}'
 
 
 def hydrate_edition(place: Path | str, out: Path, clones: CloneLocations) -> HydrationResult:
-    """Write the release that an edition is of into a folder that is not there yet.
+    """Restore the release of an edition into a new folder.
 
-    Fatal for what is no code-free edition, Damaged for one that does not verify.
+    Raises: Fatal if the folder exists or the place holds no code-free edition; DamagedSnapshot if
+    the edition is not valid.
     """
     if out.exists() or out.is_symlink():
         raise Fatal(f'{out} is there already; name a folder that is not')
@@ -98,7 +101,7 @@ def hydrate_edition(place: Path | str, out: Path, clones: CloneLocations) -> Hyd
 
 
 def _publish_release(folder: Path, out: Path, texts: EditionTexts) -> tuple[str, ...]:
-    """Give the release its name if it has its bytes; the files that have not."""
+    """Restore the release, move it to `out` if all bytes match, and return files that differ."""
     parent = out.absolute().parent
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(
@@ -115,7 +118,7 @@ def _publish_release(folder: Path, out: Path, texts: EditionTexts) -> tuple[str,
 
 
 def write_release(folder: Path, made: Path, texts: EditionTexts) -> tuple[str, ...]:
-    """The whole release into a new folder; the names of files with other bytes than it has."""
+    """Write the whole release into a new folder, and return the files whose bytes differ."""
     release = _load_release_manifest(folder)
     for name in release['files']:
         _write_release_file(folder, name, join_beneath(made, name).prepare_for_writing(), texts)
@@ -131,7 +134,10 @@ def write_release(folder: Path, made: Path, texts: EditionTexts) -> tuple[str, .
 
 
 def _load_release_manifest(folder: Path) -> Mapping[str, Any]:
-    """The manifest of the release, which is held against its form by its name."""
+    """Return the release's manifest.
+
+    A copy under the usual name is loaded, which checks its form.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         shutil.copyfile(folder / f'{FULL}{MANIFEST}', Path(scratch) / MANIFEST)
         return load_manifest(scratch)
@@ -144,7 +150,7 @@ def _load_urls(folder: Path) -> Mapping[str, str | None]:
 
 
 def _write_release_file(folder: Path, name: str, target: Path, texts: EditionTexts) -> None:
-    """A file of the release: as it is in the edition, but for a table with texts."""
+    """Write a file of the release: a copy of the edition's, unless it is a table with texts."""
     table = Path(name).parts[1] if name.startswith('data/') else ''
     if table not in TABLES:
         shutil.copyfile(folder / f'{FULL}{name}', target)

@@ -1,10 +1,10 @@
-"""How a text that an edition leaves out is put together: slices of files in Git, and words of ours.
+"""Recipes by which the texts that an edition omits are restored: slices of Git blobs, and literals.
 
     data/texts/sources.parquet   files of repositories, by the ids of their blobs
     data/texts/recipes.parquet   one recipe for each text: pieces, in their order
-    data/texts/places.parquet    where each text stands: file, row, column, element of a list
+    data/texts/places.parquet    the position of each text: file, row, column, element of a list
 
-A recipe needs no parser, no diff and no version of coevo: whoever has the blobs has the text.
+A recipe needs no parser, no diff and no particular version of coevo: the blobs are enough.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from coevo.git.patches import format_literal_lines
 
 FOLDER = 'data/texts'
 FULL = 'full-'
-"""What the names of the whole release's own manifest, card and Croissant begin with in an edition."""
+"""Prefix, in an edition, of the full release's own manifest, card and Croissant file."""
 
 
 class SourceForm(StrEnum):
-    """What a file is to those who cut slices of it."""
+    """The way a blob is decoded to text, before slices are cut from it."""
 
     TEXT = 'text'
     BINARY_PATCH = 'binary_patch'
@@ -31,7 +31,7 @@ class SourceForm(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextSource:
-    """A file of a repository, at a revision that has it."""
+    """A file of a repository, and a revision that has it."""
 
     repo: str
     rev: str
@@ -42,11 +42,11 @@ class TextSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPiece:
-    """A slice of a source, or words.
+    """A slice of a source, or a literal.
 
-    start, length  in characters of what the source is to readers (`decode_blob`)
-    prefix         what each line of the slice has in front of it, as lines of a patch have
-    words          what stands in no file; a piece with words has no source
+    start, length  in characters of the source's text (`decode_blob`)
+    prefix         written before each line of the slice, as in a patch
+    words          a literal, which is in no file; a piece with words has no source
     """
 
     source: int | None = None
@@ -87,11 +87,14 @@ PLACES = pa.schema(
         pa.field('text', pa.int64(), nullable=False),
     ]
 )
-"""`element` is the number in the list of a nested column, 0 of any other; `text` is a row of the recipes."""
+"""`element` is the index in the list of a nested column, else 0; `text` is a row of the recipes."""
 
 
 def decode_blob(content: bytes, form: SourceForm) -> str:
-    """A blob as the text that slices are cut of; what is no UTF-8 as the tables show it."""
+    """Return the text of a blob, from which slices are cut; bytes that are not UTF-8 are escaped.
+
+    A binary patch is the blob in the lines of a Git patch.
+    """
     if form is SourceForm.BINARY_PATCH:
         return '\n'.join(format_literal_lines(content))
     decoded = content.decode('utf-8', 'surrogateescape')
@@ -99,7 +102,7 @@ def decode_blob(content: bytes, form: SourceForm) -> str:
 
 
 def join_pieces(pieces: Iterable[TextPiece], source: Callable[[int], str]) -> str:
-    """The text that a recipe makes; `source` gives what a source is to readers, by its number."""
+    """Return the text of a recipe; `source` gives the text of a source by its number."""
     return ''.join(
         piece.words if piece.source is None else _cut_slice(piece, source(piece.source))
         for piece in pieces
@@ -116,7 +119,7 @@ def _cut_slice(piece: TextPiece, text: str) -> str:
 
 
 def split_git_lines(text: str) -> Iterator[str]:
-    """Its lines as Git counts them, each with its end if it has one."""
+    """Yield the lines of a text as Git counts them, each with its line end if it has one."""
     start = 0
     while start < len(text):
         end = text.find('\n', start) + 1 or len(text)

@@ -1,4 +1,4 @@
-"""The texts that an edition leaves out, put together from clones."""
+"""The texts that an edition omits, restored from clones."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from coevo.snapshots.code_free.recipes import (
 )
 
 _OBJECT = re.compile('[0-9a-f]{40}([0-9a-f]{24})?')
-_HELD = 400  # sources as texts
+_HELD = 400  # sources whose text is kept in memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LackingRepository:
-    """A repository of which texts could not be had, how many, and why."""
+    """A repository that lacks needed files, the number of texts made from it, and the reason."""
 
     repo: str
     texts: int
@@ -48,7 +48,12 @@ class LackingRepository:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPosition:
-    """Where a text stands in its row: a column, `mutants.original` for one of the list `mutants`."""
+    """Position of a text in its row.
+
+    column   `mutants.original` is the field `original` in the list `mutants`
+    element  index in that list, else 0
+    text     number of the recipe
+    """
 
     column: str
     element: int
@@ -56,7 +61,10 @@ class TextPosition:
 
 
 class EditionTexts:
-    """Those of an edition in a folder; Damaged if it does not say how they are made."""
+    """The texts of an edition in a folder.
+
+    Raises: DamagedSnapshot if the recipes are missing or malformed.
+    """
 
     def __init__(self, folder: Path) -> None:
         rows = _load_table(folder, 'sources', SOURCES).to_pylist()
@@ -81,7 +89,10 @@ class EditionTexts:
     def find_lacking(
         self, clones: CloneLocations, urls: Mapping[str, str | None]
     ) -> Iterator[LackingRepository]:
-        """The repositories that do not give what texts are cut of; each is looked at once, and left."""
+        """Yield the repositories that lack files from which texts are cut.
+
+        Each repository is opened once, and closed again.
+        """
         for repo, sources in sorted(self._by_repository.items()):
             try:
                 with clones.open_repository(repo, urls.get(repo), sources):
@@ -93,7 +104,10 @@ class EditionTexts:
     def open_repository(
         self, clones: CloneLocations, urls: Mapping[str, str | None], repo: str
     ) -> Iterator[Repository]:
-        """One that was not lacking; Fatal where it is by now."""
+        """Yield a repository that `find_lacking` did not report.
+
+        Raises: Fatal if it lacks files now.
+        """
         try:
             with clones.open_repository(
                 repo, urls.get(repo), self._by_repository[repo]
@@ -103,11 +117,11 @@ class EditionTexts:
             raise Fatal(f'{repo} was there and is no more ({error}): run again') from None
 
     def use_clones(self, clone: Callable[[str], Repository]) -> None:
-        """Cut them of these repositories, each of which is asked for when a text is cut of it."""
+        """Cut texts from these repositories; `clone` is called when a text needs one."""
         self._clone = clone
 
     def list_positions(self, name: str) -> Mapping[int, Sequence[TextPosition]]:
-        """Where those of a file stand, by the number of the row."""
+        """Return the positions of the texts in a file, by the number of their row."""
         positions: dict[int, list[TextPosition]] = defaultdict(list)
         theirs = self._places.filter(pc.equal(self._places.column('file'), name))
         for batch in theirs.to_batches():
@@ -119,6 +133,10 @@ class EditionTexts:
         return positions
 
     def build_text(self, number: int) -> str:
+        """Return the text of a recipe.
+
+        Raises: DamagedSnapshot if the edition has no such recipe or source.
+        """
         try:
             pieces = [TextPiece(**piece) for piece in self._recipes[number].as_py()]
             return join_pieces(pieces, self._shown)
