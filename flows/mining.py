@@ -49,7 +49,10 @@ class CompilableStates:
     def build_compile_check(
         self, repository: Repository, pair: Pair, open_builder: Callable[[], Builder]
     ) -> Callable[[str, str], bool]:
-        """Answers for states between a pair's ends; they are built as old ends of the same new."""
+        """Return a function that checks states between a pair's ends.
+
+        It builds each state as the old end of a pair with the same new end.
+        """
 
         def compiles(rev: str, module: str) -> bool:
             if (rev, module) not in self._known:

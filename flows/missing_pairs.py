@@ -111,7 +111,7 @@ def find_missing_pairs(
 def mine_missing_pairs(
     options: MineOptions, missing: MissingPairs, runtimes: Runtimes, listener: Listener
 ) -> None:
-    """Mine them in threads; the report of the run says what came of it."""
+    """Mine the pairs in threads; the results go to the run's report."""
     if not missing.pairs:
         return
     report, mining, todo = missing.report, missing.mining, missing.pairs
