@@ -55,6 +55,7 @@ class CompilableStates:
         """
 
         def compiles(rev: str, module: str) -> bool:
+            """Return whether the own tests of a revision's module compile."""
             if (rev, module) not in self._known:
                 nearer = replace(pair, old=repository.get_commit(rev), between=())
                 self._known[rev, module] = _is_compilable(open_builder(), nearer, module)

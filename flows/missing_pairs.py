@@ -117,6 +117,7 @@ def mine_missing_pairs(
     report, mining, todo = missing.report, missing.mining, missing.pairs
 
     def mine_in_worker(pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
+        """Mine one pair in a worker thread."""
         return mine_pair(mining, pair, open_builder)
 
     run = RunSettings(

@@ -139,6 +139,7 @@ def build_tools(
     """Return the tools that the study of each pair uses."""
 
     def list_tests(rev: str) -> Mapping[str, Sequence[TestMethod]]:
+        """Return the tests of a revision by module."""
         return group_methods_by_module(repository, rev, language.NAME)
 
     return Tools(

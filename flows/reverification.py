@@ -193,6 +193,7 @@ def _rerun_on_runtime(
     def rerun_segment(
         item: DrawnSegment, open_builder: Callable[[], Builder]
     ) -> RerunResult | WorkFailure:
+        """Run the methods of one segment again."""
         try:
             return rerun_methods(repository, item, open_builder())
         except CorruptObject as error:
@@ -269,6 +270,7 @@ def draw_labels(
     """
 
     def rank_label(label: DrawnLabel) -> tuple[bool, str]:
+        """Return the sort key of a label: tracked ones first, then by a hash with the seed."""
         rank = hashlib.sha256(f'{seed}\0{label.method_id}'.encode()).hexdigest()
         return not label.tracked, rank
 

@@ -78,7 +78,7 @@ class Validation:
     ref    what led to the revision: the tag of the latest release, a branch, or the requested ref
     level  the highest level that a built module declares; None if there is none, or all had to be
            raised
-    runtime  the runtime of the build, the last one that counted of those tried
+    runtime  the runtime of the build; several may have been tried
     built  number of its modules that build
     tests  number of tests in built modules
     suite  None if it was not run

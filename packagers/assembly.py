@@ -135,6 +135,7 @@ def _select_repositories(rows: Rows, repos: Collection[str]) -> Rows:
     are."""
 
     def select_rows(found: Sequence[Row]) -> tuple[Row, ...]:
+        """Return the rows of these repositories, in their order."""
         return tuple(row for repo in repos for row in list_rows_of_repo(found, repo))
 
     return dataclasses.replace(

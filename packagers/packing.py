@@ -57,6 +57,7 @@ def _make_converters(record: Any) -> tuple[Convert, Convert]:
     setters = [getattr(record, name).__set__ for name in names]
 
     def to_plain(row: Any) -> list[Any]:
+        """Convert a record to plain values."""
         values = list(values_of(row))
         values.pop()
         for at, convert in outward:
@@ -65,6 +66,7 @@ def _make_converters(record: Any) -> tuple[Convert, Convert]:
         return values
 
     def from_plain(values: Any) -> Any:
+        """Convert plain values to a record."""
         values = list(values)
         for at, convert in inward:
             if values[at] is not None:

@@ -47,6 +47,8 @@ class TaskDependencies:
         }
 
         def rank_row(row: MethodRow) -> int:
+            """Return the rank of the row's first dependency within the task; the last rank if it
+            has none."""
             own = select_dependencies(row.dependencies, row.dependency_list)
             first = min(own, key=lambda d: d.rank, default=None)
             return places[_get_declaration_key(first)] if first else len(places) + 1

@@ -122,7 +122,7 @@ def _get_sort_key(task: _EarlierTask | TaskRow) -> tuple[str, str]:
 def _set_release_months(earlier: EarlierSnapshot, rows: Rows, month: str) -> Iterator[TaskRow]:
     """Yield the tasks with the month of their first release.
 
-    A task that was withdrawn and is back keeps the month of its withdrawal.
+    A task that was withdrawn and is back counts from the month of its first withdrawal.
     """
     back: dict[str, str] = {}
     for row in earlier.withdrawn:

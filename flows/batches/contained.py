@@ -114,6 +114,7 @@ def stop_with_parent() -> None:
     """
 
     def kill_when_input_ends() -> None:
+        """Wait for the end of standard input, then kill this process."""
         while os.read(sys.stdin.fileno(), 1 << 10):
             pass
         os.kill(os.getpid(), signal.SIGKILL)

@@ -45,6 +45,7 @@ def main() -> int:
     answers = _reserve_stdout()
 
     def write_output(heard: JobOutput) -> None:
+        """Write one line of output."""
         answers.write(codec.encode_record(heard) + b'\n')
         answers.flush()
 

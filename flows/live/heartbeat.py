@@ -26,8 +26,8 @@ SECONDS = 45.0
 def hold_run_lease(store: Root) -> Iterator[None]:
     """Hold the lease of the current flow run until the block ends.
 
-    A run that is told to end (SIGTERM) is scheduled again, for any worker; by the time it starts,
-    the leases of this run are free. `flows.live.worker` tells all runs of a worker to end.
+    A run that ends by SIGTERM is scheduled again, for any worker; by the time it starts, the leases
+    of this run are free. `flows.live.worker` tells all runs of a worker to end.
     """
     run_id = str(flow_run.id)
     try:

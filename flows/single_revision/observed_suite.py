@@ -36,6 +36,7 @@ class ObservedRevision:
 
     @property
     def rev(self) -> str:
+        """The id of the revision's commit."""
         return self.pair.new.rev
 
     def make_runner(self, files: Files = ()) -> EditedCellRunner:
@@ -162,6 +163,7 @@ class ObservedSuite:
     def measure_coverage(
         self, suite: PassingSuite, focus: Sequence[Focus], tests: int, trace: Trace
     ) -> SuiteAdequacy:
+        """Return the adequacy of a suite without mutants, from its trace."""
         return suites.add_coverage(
             SuiteAdequacy(tests=tests, passing=len(suite.methods)),
             self.revision.tools.repository,

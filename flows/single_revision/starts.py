@@ -366,6 +366,7 @@ def _build_zero_adequacy(gold: SuiteAdequacy, tests: int) -> SuiteAdequacy:
     """Return the adequacy of a file without passing tests."""
 
     def zero_unless_none(whole: int | None) -> int | None:
+        """Return 0, or None if the whole was not measured."""
         return None if whole is None else 0
 
     return replace(

@@ -277,8 +277,10 @@ def create_or_update_mirror(remote: Remote, git_dir: Path) -> tuple[str, ...]:
 
 
 def find_default_ref(git_dir: Path) -> str:
-    """Return the source's default branch; `HEAD` under refs/coevo/ or another ref if it has
-    none."""
+    """Return the source's default branch, or the commit itself if none was checked out.
+
+    If the default branch has no commit, return another ref, preferably main or master.
+    """
     refs = list_refs(git_dir)
     head = git(git_dir, 'symbolic-ref', 'HEAD').strip()
     if head == HEAD and HEAD in refs:

@@ -328,6 +328,7 @@ def copy_objects(
     """
 
     def run_checked(*arguments: str, stdin: str) -> str:
+        """Run Git on the mirror and the source's objects; CopyError if it fails."""
         done = run_git(
             git_dir,
             *arguments,

@@ -89,9 +89,11 @@ def _search_language(
     listener: Listener,
 ) -> None:
     def keep_seen(seen: SeenBodies) -> None:
+        """Write the state of the search to the store."""
         dates.write_seen_bodies(store.storage, repo, language, seen)
 
     def report_step(done: int, total: int) -> None:
+        """Report the progress of the search."""
         listener.step(f'history ({language})', done, total)
 
     known = dates.load_seen_bodies(store.storage, repo, language, name_parser_version(language))

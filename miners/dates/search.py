@@ -34,6 +34,7 @@ class History:
         places = {rev: position for position, rev in enumerate(self.graph)}
 
         def get_sort_key(change: CommitChange) -> tuple[bool, float, int]:
+            """Return the key of a change: its date, then ancestors before descendants."""
             date = self.dates.get(change.rev)
             return date is not None, date.timestamp() if date else 0.0, -places[change.rev]
 

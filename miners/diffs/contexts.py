@@ -93,6 +93,7 @@ class TestTree:
 
     def _find_tests(self, path: str) -> Iterator[Test]:
         def resolve(simple: str) -> list[DeclaredType]:
+            """Return the types in the test tree that a simple name may mean in the file."""
             return [located.type for located in self.tree.resolve_type(path, simple)]
 
         module = self.tree.find_module(path)
