@@ -50,8 +50,7 @@ class MineOptions:
     """The options of one mining run; `commits` None visits all of them.
 
     local  folder of clones and caches; None takes the store, or a folder of this machine if the
-           store
-           is a URL
+           store is a URL
     brings_runtimes  whether runtimes that the machine lacks are installed when a pair needs them
     families     families of test files, for the walk `single_revision`; empty means `class`
     pushed       time of the last push to the source, from its host before the fetch

@@ -28,8 +28,7 @@ class ReleaseClones:
 
     folder   folder of clones
     moments  crawl time and refs of each clone: as a month fixed them, else as they were when the
-             clone
-             was first opened
+             clone was first opened
     """
 
     def __init__(self, folder: Path, store: Store, moments: CloneMoments | None = None) -> None:

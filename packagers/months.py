@@ -125,8 +125,8 @@ class MonthCut:
         self._dates = tuple(sorted({*self._dates, *found}, key=lambda row: row.key))
 
     def check_complete(self, root: object) -> None:
-        """Raise Fatal if the month is empty, or ends after the time that all repositories have
-        reached."""
+        """Raise Fatal if the month is empty, or ends after the latest time that any repository
+        has reached."""
         if self.fixed is not None:
             return
         reached = max(filter(None, self._reached.values()), default=None)

@@ -32,8 +32,7 @@ class RowPacker(Generic[Row]):
         values = self._plain(row)
         try:
             return marshal.dumps(values)
-        # a field of type str may hold a member of an enum, which marshal refuses
-        except ValueError:
+        except ValueError:  # marshal refuses enum members, which a text field may hold
             return marshal.dumps(_unwrap_enums(values))
 
     def unpack(self, packed: bytes) -> Row:
@@ -51,8 +50,7 @@ def _make_converters(record: Any) -> tuple[Convert, Convert]:
     choices = [_find_converters(hints[name]) for name in names]
     outward = [(at, choice[0]) for at, choice in enumerate(choices) if choice]
     inward = [(at, choice[1]) for at, choice in enumerate(choices) if choice]
-    # the repeated name gives a tuple even for a single field
-    values_of = attrgetter(*names, names[0])
+    values_of = attrgetter(*names, names[0])  # a tuple even for a single field
     # Skip the constructor, as unpickling does: packed records have passed it before.
     setters = [getattr(record, name).__set__ for name in names]
 

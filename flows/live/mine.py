@@ -43,8 +43,7 @@ def mine(
     ref         where the walk starts; None for the default branch
     walk        the rule that makes pairs; None takes the profile's
     families    families of test files as they are, `class` and `file`, instead of changes; families
-                of
-                earlier runs stay
+                of earlier runs stay
     name        the key in the data, owner/name, if one repository is mined; None takes it from the
                 source
     again       execute once more what was mined, without the cache

@@ -32,8 +32,7 @@ def reverify(
 
     seed      of the sample; by default from the year and week of the scheduled start
     snapshot  name of the snapshot to draw from; by default the last by name, and if there is none,
-              all
-              labels of the store
+              all labels of the store
     repository  owner/name; draw only labels of this one
     """
     check_engine(engine)

@@ -140,10 +140,8 @@ def build_absent_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start
 
 
 def build_as_is_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
-    """Start from the whole file if it leaves lines of its focus uncovered (TAM-Eval:
-
-    "coverage < 100 %").
-    """
+    """Start from the whole file if it leaves lines of its focus uncovered (TAM-Eval: "coverage <
+    100 %")."""
     gold = row.adequacy
     if gold is not None and gold.lines is not None and gold.covered_lines == gold.lines:
         return NoStart(reason=Reason.NOTHING_TO_ADD)

@@ -149,8 +149,7 @@ def _choose_test_file(
     """Return the match of a unit with its best test file.
 
     weight  share of the unit in what a test executes; it is squared, so that many tests that
-            execute the
-            unit by the way count less than a few tests of its own
+            execute the unit by the way count less than a few tests of its own
     """
     weights: dict[str, Fraction] = defaultdict(Fraction)
     for run in runs:

@@ -2,10 +2,10 @@
 
 execution     what each method executes, its changed dependencies, and its coverage of them
 texts         smells and assertions
-track_checks  for methods that would have a track: isolated cells, refactorings, guards of
-              repairs, suites; then filters remove some tracks
-adequacy      for methods that keep their track, with their siblings removed: coverage, mutants,
-              and each changed method undone
+track_checks  for methods that would have a track: isolated cells, refactorings, guards of repairs,
+              suites; then filters remove some tracks
+adequacy      for methods that keep their track, with their siblings removed: coverage, mutants, and
+              each changed method undone
 """
 
 from __future__ import annotations

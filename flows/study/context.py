@@ -63,8 +63,7 @@ class Study:
     methods             the rows, which each step extends with `dataclasses.replace`
     doubts              by method id, why a pass that decides the label is not trusted
     refactoring_status  the pair's `refactorings`, as are `suite_old` and `suite_new` its columns;
-                        None
-                        if not checked
+                        None if not checked
     knows_refactorings  whether rows say if their methods are only refactored
     """
 

@@ -57,8 +57,7 @@ def _evict(git_dir: Path, limits: FetchLimits) -> bool:
             try:
                 if not _leave_tombstone(git_dir, limits):
                     return False
-            # gone, unreachable or damaged: this clone may be the last copy
-            except (Fatal, Transient):
+            except (Fatal, Transient):  # gone, unreachable or damaged: this may be the last copy
                 return False
             # Rename it first, so that a kill leaves no partial clone under its name.
             git_dir.rename(git_dir.with_name(f'.{git_dir.name}.evicted'))

@@ -1,8 +1,8 @@
 """Write and read the tombstone of an evicted clone: its source, its crawl, and what only it had.
 
 NAME.remains/source.json        {"location": URL, "kept": ids of commits that the source lost}
-NAME.remains/kept.pack          the objects of these commits, except those that the source's
-                                default branch and tags lead to
+NAME.remains/kept.pack          the objects of these commits, except those that the source's default
+                                branch and tags lead to
 NAME.remains/coevo-crawl.json   when the clone was brought to the state of its refs
 """
 

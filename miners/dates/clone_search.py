@@ -36,7 +36,7 @@ class SearchedClone:
 
     @property
     def basis(self) -> SearchBasis:
-        """The completeness of the clone's history is: shallow, with pull requests, or branches
+        """The completeness of the clone's history: shallow, with pull requests, or branches
         only."""
         if (self.repository.git_dir / 'shallow').exists():
             return SearchBasis.SHALLOW
@@ -51,10 +51,8 @@ class SearchedClone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchListener:
-    """Callbacks of a search:
-
-    `keep` saves its state, `step` gets the moments done and their total.
-    """
+    """Callbacks of a search: `keep` saves its state, `step` gets the moments done and their
+    total."""
 
     keep: Callable[[SeenBodies], None] = lambda seen: None
     step: Callable[[int, int], None] = lambda done, total: None

@@ -1,6 +1,5 @@
-"""Decide whether changed declarations are only refactored (TestEvo-Bench, 3.2:
-
-"non-refactoring changes").
+"""Decide whether changed declarations are only refactored (TestEvo-Bench, 3.2: "non-refactoring
+changes").
 
 A declaration that exists at both ends is only refactored if it is equal after renaming, with
 extracted or inlined code put back in place of the calls. A declaration that exists at one end is
