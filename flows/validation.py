@@ -1,7 +1,7 @@
 """Validate by execution that a repository is worth mining (TestEvo-Bench, A.1).
 
-The paper: "it must declare Java >= 8 in its Maven configuration, build cleanly with `mvn
--DskipTests` from a recent commit on the default branch, and execute its existing JUnit suite
+The paper: "it must declare Java >= 8 in its Maven configuration, build cleanly with
+`mvn -DskipTests` from a recent commit on the default branch, and execute its existing JUnit suite
 without infrastructure errors"; 3.1 says "the latest (release) commit". So the latest release is
 validated, or the head of the default branch if there is no release.
 

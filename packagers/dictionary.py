@@ -1,5 +1,5 @@
-"""Render the data dictionary as Markdown: the tables of the card, and `docs/schema.md` (`make
-docs`)."""
+"""Render the data dictionary as Markdown: the tables of the card, and `docs/schema.md`
+(`make docs`)."""
 
 from __future__ import annotations
 

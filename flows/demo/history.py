@@ -1,8 +1,8 @@
 """Write the demo's repository with fixed dates and one identity, so that its commit ids are
 constant.
 
-To change a step, write the repository, check out the step's first parent, edit it, and let `git
-diff` write the new patch.
+To change a step, write the repository, check out the step's first parent, edit it, and let
+`git diff` write the new patch.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ CHANGED_TESTS = (MethodChange.CHANGED, MethodChange.INSERTED)
 Edit = tuple[MethodChange, TestMethod]
 
 Holds = Callable[[str, str], bool]
-"""True if the own tests of a revision's module compile."""
+"""Returns whether the own tests of a revision's module compile."""
 
 
 def find_tests_shown_nearer(
