@@ -1,4 +1,4 @@
-"""The filter: what a pair changes, filter by filter in the order of the tables, to what is run.
+"""Decide, filter by filter in the order of the tables below, which tests of a pair are run.
 
 | the pair changes | what is run | dropped |
 | --- | --- | --- |
@@ -69,18 +69,18 @@ FILTERS: Mapping[str, _Filter] = {
     **METHOD_FILTERS,
     **TRACK_FILTERS,
 }
-"""All filters, in the order in which they are asked."""
+"""All filters, in the order in which they are applied."""
 
 FILTERS_BY_STAGE: Mapping[Stage, tuple[_Filter, ...]] = {
     Stage.PAIR: (*PAIR_FILTERS.values(), *CHANGE_FILTERS.values()),
     Stage.FILTER: tuple(METHOD_FILTERS.values()),
     Stage.TRACK: tuple(TRACK_FILTERS.values()),
 }
-"""Where what a filter drops leaves the funnel."""
+"""The filters by the stage of the funnel at which their drops are counted."""
 
 
 def filter_pair(pair: Pair, profile: Profile) -> Drop | None:
-    """Why a pair is dropped before it is even diffed, or None."""
+    """Return the reason why a pair is dropped before it is diffed, or None to keep it."""
     for filter_ in PAIR_FILTERS.values():
         if (reason := filter_.check(pair, profile)) is not None:
             return Drop.make_at_stage(Stage.PAIR, pair, pair.pair_id, reason)
@@ -90,9 +90,11 @@ def filter_pair(pair: Pair, profile: Profile) -> Drop | None:
 def filter_candidates(
     change: FilterableChange, profile: Profile, nearer: frozenset[TestMethod] | None = None
 ) -> tuple[tuple[Candidate, ...], tuple[Drop, ...]]:
-    """The candidates to run, and the drops: one for the pair, or one for each other candidate.
+    """Return the candidates to run and the drops.
 
-    nearer  tests that states between a window's ends show as changed, if there are such states
+    The drops are one for the whole pair, or one for each candidate that is not run.
+
+    nearer  tests that a state between the ends of a window shows as changed; None if there is none
     """
     if (drop := _filter_change(change, profile)) is not None:
         return (), (drop,)
@@ -127,7 +129,7 @@ def _filter_candidate(case: FilterCase, candidate: Candidate) -> StrEnum | None:
 
 
 def find_no_track_reason(case: TrackCase) -> StrEnum | None:
-    """Why a labelled method keeps its label but loses its track, or None."""
+    """Return the reason why a labelled method keeps its label but loses its track, or None."""
     for filter_ in TRACK_FILTERS.values():
         if (reason := filter_.check(case)) is not None:
             return reason

@@ -1,4 +1,7 @@
-"""What a filter is: a module with `Reason`, a closed choice, and check(), which returns one of it or None."""
+"""The protocols of filters: a module with an enum `Reason` and a function check().
+
+check() returns a member of `Reason` to drop its subject, or None to keep it.
+"""
 
 from __future__ import annotations
 
@@ -21,25 +24,34 @@ from coevo.model.words import MethodChange, Track
 
 
 class FilterableChange(Protocol):
-    """What the diff of a pair tells."""
+    """The diff of a pair, as far as filters need it."""
 
     @property
-    def pair(self) -> Pair: ...
+    def pair(self) -> Pair:
+        """The two revisions that were compared."""
+
     @property
-    def source_changed(self) -> bool: ...
+    def source_changed(self) -> bool:
+        """True if the pair changes production code."""
+
     @property
-    def tests_changed(self) -> bool: ...
+    def tests_changed(self) -> bool:
+        """True if the pair changes test code."""
+
     @property
-    def candidates(self) -> tuple[Candidate, ...]: ...
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The tests that may get a label."""
+
     @property
-    def reason(self) -> DiffReason | None: ...
+    def reason(self) -> DiffReason | None:
+        """The reason why the diff rules out the whole pair, or None."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilterCase:
-    """A pair's change under a profile: what filters of either kind judge by.
+    """The change of a pair and the profile by which filters judge it.
 
-    nearer  tests that a state between the ends shows as changed; None where there is no such state
+    nearer  tests that a state between the ends shows as changed; None if there is no such state
     """
 
     change: FilterableChange
@@ -48,7 +60,8 @@ class FilterCase:
 
     @cached_property
     def unchanged_in_drawn_order(self) -> tuple[str, ...]:
-        """The method ids of unchanged candidates, in an order drawn with the pair as seed."""
+        """The candidate ids of unchanged candidates, in a random order with the pair's id as
+        seed."""
         pair = self.change.pair
         ids = [
             compute_candidate_id(pair, candidate)
@@ -60,11 +73,13 @@ class FilterCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackCase:
-    """What is known of a labelled method that would have a track.
+    """The evidence about a labelled method that is eligible for a track.
 
-    doubt               why a deciding pass is not believed, see `coevo.engine.observed_passes`
-    *_only_refactored   None where it is unknown
-    suite_old, _new     `pass`, or what of the whole suite was broken; None if not asked
+    doubt               why a pass that decides the label is not trusted, see
+                        `coevo.engine.observed_passes`
+    *_only_refactored   None if unknown
+    suite_old, _new     `pass`, or the broken outcome of the whole suite; None if the suites were
+                        not run
     """
 
     profile: Profile
@@ -79,32 +94,45 @@ class TrackCase:
 
 
 class TrackFilter(Protocol):
-    # every reason `check` may return, each with its sentence
+    """A filter of labelled methods."""
+
     @property
-    def Reason(self) -> type[StrEnum]: ...
-    # why the method keeps its label but loses its track, or None to keep it
-    def check(self, case: TrackCase) -> StrEnum | None: ...
+    def Reason(self) -> type[StrEnum]:
+        """Every reason that `check` may return, with its sentence."""
+
+    def check(self, case: TrackCase) -> StrEnum | None:
+        """Return why the method keeps its label but loses its track, or None to keep the track."""
 
 
 class PairFilter(Protocol):
-    # every reason `check` may return, each with its sentence: the funnel lists them even at zero
+    """A filter of pairs, applied before the diff."""
+
     @property
-    def Reason(self) -> type[StrEnum]: ...
-    # why this pair is dropped, or None to keep it
-    def check(self, pair: Pair, profile: Profile) -> StrEnum | None: ...
+    def Reason(self) -> type[StrEnum]:
+        """Every reason that `check` may return; the funnel lists each, even if its count is
+        zero."""
+
+    def check(self, pair: Pair, profile: Profile) -> StrEnum | None:
+        """Return why this pair is dropped, or None to keep it."""
 
 
 class ChangeFilter(Protocol):
-    # every reason `check` may return, each with its sentence
+    """A filter of pairs, applied after the diff."""
+
     @property
-    def Reason(self) -> type[StrEnum]: ...
-    # why a pair that changes this is dropped, or None to keep it
-    def check(self, case: FilterCase) -> StrEnum | None: ...
+    def Reason(self) -> type[StrEnum]:
+        """Every reason that `check` may return, with its sentence."""
+
+    def check(self, case: FilterCase) -> StrEnum | None:
+        """Return why the pair is dropped because of its change, or None to keep it."""
 
 
 class MethodFilter(Protocol):
-    # every reason `check` may return, each with its sentence
+    """A filter of candidates."""
+
     @property
-    def Reason(self) -> type[StrEnum]: ...
-    # why this candidate is dropped, or None to keep it
-    def check(self, case: FilterCase, candidate: Candidate) -> StrEnum | None: ...
+    def Reason(self) -> type[StrEnum]:
+        """Every reason that `check` may return, with its sentence."""
+
+    def check(self, case: FilterCase, candidate: Candidate) -> StrEnum | None:
+        """Return why this candidate is dropped, or None to keep it."""

@@ -1,4 +1,5 @@
-"""Repairs that another date would cure, or break again: the test was not at fault in its own day."""
+"""Drop repairs whose outcomes depend on the date of the run, since the test was correct on its
+own date."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from filters.base import TrackCase
 
 
 class Reason(Choice):
+    """Why a repair is dropped because of the clock."""
+
     CLOCK_UNKNOWN = (
         'clock_unknown',
         "A repair could not be run with its commits' dates as the clock's.",
@@ -16,6 +19,8 @@ class Reason(Choice):
 
 
 def check(case: TrackCase) -> Reason | None:
+    """Return why a repair loses its track, judged by runs with the clock set to the commit
+    dates."""
     if case.track is not Track.REPAIR:
         return None
     guard = case.guard

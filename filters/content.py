@@ -1,4 +1,5 @@
-"""Pairs that change neither source nor tests, or what cannot be read, for the reason that the diff gives."""
+"""Drop pairs that change neither source nor tests, or that cannot be read; the diff gives the
+reason."""
 
 from __future__ import annotations
 
@@ -9,4 +10,5 @@ Reason = DiffReason
 
 
 def check(case: FilterCase) -> DiffReason | None:
+    """Return the reason that the diff found, or None."""
     return case.change.reason

@@ -1,7 +1,7 @@
-"""Tests of which a deciding pass, watched from outside of its process, is not what it is told to be.
+"""Drop tests with a deciding pass that the observer outside of the test process did not confirm.
 
-Mined code shares its process with the worker that tells its verdict, and could forge it. A task of
-such a test could not be scored either: gold itself would count as tampered.
+Mined code shares its process with the worker that reports its outcome, and could forge a pass. A
+task of such a test could not be graded either: gold itself would count as tampered.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from filters.base import TrackCase
 
 
 class Reason(Choice):
+    """Why a test is dropped because of an unconfirmed pass."""
+
     PASS_NOT_CONFIRMED = (
         'pass_not_confirmed',
         (
@@ -21,4 +23,5 @@ class Reason(Choice):
 
 
 def check(case: TrackCase) -> Reason | None:
+    """Return a reason if a pass that decides the label was not confirmed."""
     return Reason.PASS_NOT_CONFIRMED if case.doubt is not None else None

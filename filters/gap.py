@@ -1,7 +1,7 @@
-"""Pairs of states whose ends are too far apart to be one change.
+"""Drop pairs of states whose ends are too far apart in time to be one change.
 
-Only walks over states ask: a commit and its parent are one change however long it took. The gap is
-by committer time of the whole pair.
+Only the walks `states` and `window` are checked: a commit and its first parent are one change
+however long it took. The gap is the time between the committer dates of the two ends.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from coevo.model.words import Walk
 
 
 class Reason(Choice):
+    """Why a pair is dropped because of its gap."""
+
     GAP_TOO_LONG = 'gap_too_long', 'The two revisions are further apart than the profile allows.'
     GAP_NEGATIVE = 'gap_negative', 'The new revision is older than the old one by committer time.'
     GAP_UNKNOWN = 'gap_unknown', 'A committer date is missing or cannot be read.'
 
 
 def check(pair: Pair, profile: Profile) -> Reason | None:
+    """Return why the gap of a pair is not acceptable under the profile, or None."""
     if pair.walk not in (Walk.STATES, Walk.WINDOW) or profile.gap_hours is None:
         return None
     if pair.gap_hours is None:

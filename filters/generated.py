@@ -1,4 +1,4 @@
-"""Tests in files that no one wrote here: what changes them is a generator or another project."""
+"""Drop tests in generated or vendored files, which a generator or another project changes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from filters.base import FilterCase
 
 
 class Reason(Choice):
+    """Why a test is dropped because of the origin of its file."""
+
     GENERATED_CODE = (
         'generated_code',
         'The test file is generated, as its folder, its head or a mark in it says.',
@@ -22,4 +24,5 @@ _BY_ORIGIN = {
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:
+    """Return the reason that belongs to the origin of the candidate's file, or None."""
     return _BY_ORIGIN.get(candidate.origin)

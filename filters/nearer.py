@@ -1,6 +1,7 @@
-"""In a window, changes that a nearer old state shows already: they belong to that pair.
+"""Drop changes of a window that a nearer old state shows already: they belong to that state's pair.
 
-All that is no changed or inserted test belongs to neighbours.
+Candidates that are neither changed nor inserted tests are dropped, too: the pairs of neighbouring
+states cover them.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from filters.base import FilterCase
 
 
 class Reason(Choice):
+    """Why a candidate of a window is dropped."""
+
     NEARER_STATE = 'nearer_state', 'A nearer old state of the window shows this change already.'
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:
+    """Return a reason if the pair has states between its ends and one of them covers the
+    candidate."""
     return (
         Reason.NEARER_STATE
         if case.nearer is not None and _is_shown_nearer(case, candidate)

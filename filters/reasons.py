@@ -1,7 +1,8 @@
-"""The reasons of the filters as data that `coevo` reads, which is below the filters.
+"""Write the reasons of the filters to a file that `coevo` reads, since `coevo` must not import
+filters.
 
-`make docs` writes them. A reason keeps its place in the list, and stays when its filter goes: a
-snapshot that has been released may hold it.
+`make docs` runs this. A reason keeps its place in the list, and stays when its filter is removed: a
+released snapshot may contain it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _HEAD = """\
 
 
 def render_file(known: Mapping[Stage, Mapping[str, str]] = reasons.FILTER_REASONS) -> str:
-    """Return the file with what the filters state now, after the order of what is known."""
+    """Return the text of the file: the known reasons in their order, then new ones, with the
+    current sentences."""
     return '\n'.join((_HEAD, *(_render_stage(stage, known) for stage in FILTERS_BY_STAGE)))
 
 
@@ -38,7 +40,8 @@ def _render_stage(stage: Stage, known: Mapping[Stage, Mapping[str, str]]) -> str
 
 def _list_sentences(stage: Stage) -> Iterator[tuple[str, str]]:
     for filter_ in FILTERS_BY_STAGE[stage]:
-        # What the diff of a pair states has its sentences in `coevo` already.
+        # The reasons that the diff gives (filter `content`) have their sentences in `coevo`
+        # already.
         if issubclass(filter_.Reason, Choice):
             yield from ((reason.value, reason.clause) for reason in filter_.Reason)
 

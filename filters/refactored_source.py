@@ -1,6 +1,6 @@
-"""Tests all of whose changed dependencies are refactored and nothing more (TestEvo-Bench, 3.2).
+"""Drop tests whose changed dependencies are all refactored and nothing more (TestEvo-Bench, 3.2).
 
-A repair is the test's own: what happens to the source beside it says nothing of it.
+Repairs are exempt: they mend the test itself, so refactored source says nothing about them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from filters.base import TrackCase
 
 
 class Reason(Choice):
+    """Why a test is dropped because of its dependencies."""
+
     SOURCE_REFACTORED_ONLY = (
         'source_refactored_only',
         'All changed dependencies of the test are refactored and nothing more.',
@@ -18,5 +20,6 @@ class Reason(Choice):
 
 
 def check(case: TrackCase) -> Reason | None:
+    """Return a reason if every changed dependency of an update or generation is only refactored."""
     is_relevant = case.track is not Track.REPAIR
     return Reason.SOURCE_REFACTORED_ONLY if is_relevant and case.source_only_refactored else None

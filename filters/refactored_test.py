@@ -1,4 +1,4 @@
-"""Tests whose change is a refactoring and nothing more (TestEvo-Bench, 3.2)."""
+"""Drop tests whose change is a refactoring and nothing more (TestEvo-Bench, 3.2)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from filters.base import TrackCase
 
 
 class Reason(Choice):
+    """Why a test is dropped because of its own change."""
+
     TEST_REFACTORED_ONLY = (
         'test_refactored_only',
         'The change of the test is a refactoring and nothing more.',
@@ -14,4 +16,5 @@ class Reason(Choice):
 
 
 def check(case: TrackCase) -> Reason | None:
+    """Return a reason if the test is only refactored."""
     return Reason.TEST_REFACTORED_ONLY if case.test_only_refactored else None

@@ -1,6 +1,6 @@
-"""Tests of which nobody knows whether they, or their dependencies, are only refactored.
+"""Drop tests for which it is unknown whether they, or their dependencies, are only refactored.
 
-That refactorings could not be found is never taken for there being none.
+A failed search for refactorings is never taken as "no refactorings".
 """
 
 from __future__ import annotations
@@ -11,10 +11,14 @@ from filters.base import TrackCase
 
 
 class Reason(Choice):
+    """Why a test is dropped without a result of the search for refactorings."""
+
     REFACTORING_UNKNOWN = 'refactoring_unknown', 'The refactorings of the pair could not be found.'
 
 
 def check(case: TrackCase) -> Reason | None:
+    """Return a reason if the test, or the dependencies of an update or generation, could not be
+    checked."""
     source_unknown = case.source_only_refactored is None and case.track is not Track.REPAIR
     unknown = case.test_only_refactored is None or source_unknown
     return Reason.REFACTORING_UNKNOWN if unknown else None

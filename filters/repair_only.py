@@ -1,4 +1,5 @@
-"""Without a source change only a changed test is of use: it may be a repair."""
+"""Drop all tests but changed ones if the pair changes no source: only a changed test may be a
+repair."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from filters.base import FilterCase
 
 
 class Reason(Choice):
+    """Why a test of a pair without a source change is dropped."""
+
     NO_SOURCE_CHANGE = (
         'no_source_change',
         'The pair changes tests only, and this test was not changed.',
@@ -16,6 +19,7 @@ class Reason(Choice):
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:
+    """Return a reason if the pair changes no source and the candidate is not a changed test."""
     if case.change.source_changed or candidate.change is MethodChange.CHANGED:
         return None
     return Reason.NO_SOURCE_CHANGE

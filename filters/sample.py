@@ -1,7 +1,8 @@
-"""A bounded sample of the unchanged tests with a changed dependency, drawn with the pair as seed.
+"""Keep a bounded sample of the unchanged tests with a changed dependency, drawn with the pair as
+seed.
 
-The profile's `unchanged_sample` bounds it where only the source changes, its `unchanged_limit`
-where the tests change too.
+The profile's `unchanged_sample` is the bound if only the source changes, its `unchanged_limit` if
+the tests change, too.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from filters.base import FilterCase
 
 
 class Reason(Choice):
+    """Why an unchanged test is dropped."""
+
     NOT_SAMPLED = 'not_sampled', 'An unchanged test beyond the seeded sample that is run.'
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:
+    """Return a reason if the candidate is an unchanged test beyond the sample."""
     if candidate.change is not MethodChange.UNCHANGED:
         return None
     profile = case.profile

@@ -1,4 +1,4 @@
-"""Repairs where no other test is known to pass: what breaks them may break all tests there."""
+"""Drop repairs where no other test is known to pass: the fault may break all tests there."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from filters.base import TrackCase
 
 
 class Reason(Choice):
+    """Why a repair is dropped."""
+
     NO_PASSING_SIBLING = 'no_passing_sibling', 'No other test near a repair passes on the old code.'
 
 
 def check(case: TrackCase) -> Reason | None:
+    """Return a reason if no neighbouring test of a repair passes on the old code."""
     if case.track is not Track.REPAIR or (case.guard is not None and case.guard.sibling):
         return None
     return Reason.NO_PASSING_SIBLING

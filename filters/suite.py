@@ -1,4 +1,5 @@
-"""Methods of pairs whose ends do not pass all of their own tests, where the profile asks for that."""
+"""Drop methods of pairs whose ends do not pass all of their own tests, if the profile demands
+it."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from filters.base import TrackCase
 
 
 class Reason(Choice):
+    """Why a method is dropped because of the whole suites."""
+
     SUITE_OLD_BROKEN = (
         'suite_old_broken',
         'The profile wants all tests of both ends to pass; old ones do not.',
@@ -23,6 +26,7 @@ class Reason(Choice):
 
 
 def check(case: TrackCase) -> Reason | None:
+    """Return which end failed its own tests, or that they were not run; None if both ends pass."""
     if not case.profile.suites:
         return None
     old, new = has_passed(case.suite_old), has_passed(case.suite_new)

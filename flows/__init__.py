@@ -1,1 +1,2 @@
-"""The steps composed: `pipeline` in plain calls, `cli` for the command line; Prefect's flows come."""
+"""Compose the steps: plain calls, the verbs of the command line, and Prefect flows
+(`flows.live`)."""

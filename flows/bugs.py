@@ -1,8 +1,9 @@
-"""The pairs of a partition that ended in a bug of ours: kept apart, and held back from the same build.
+"""Keep records of pairs that ended in a bug of coevo, and do not try them again with the same
+build.
 
     STORE/failures/OWNER+NAME/VERB+LANGUAGE+WALK/PAIR.KEY.json
 
-A record is there while its pair is unmined. No row and no drop of the data knows of it.
+A record exists while its pair is unmined. The rows and drops of the data do not mention it.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from flows.batches.failures import FOLDER
 
 
 def identify_build() -> str:
-    """The build that mines here."""
+    """Return the identity of the build that mines here."""
     return builds.identify_build(
         *(Path(package.__path__[0]) for package in (filters, flows, miners))
     )
 
 
 class PairBugs:
-    """Of one partition of a store, at one thing that is done with its pairs."""
+    """The bugs of the pairs of one partition, for one kind of work on them."""
 
     def __init__(self, place: StoragePlace, partition: Partition, verb: str = 'mine') -> None:
         self._place, self._partition = place, partition
@@ -38,12 +39,13 @@ class PairBugs:
         self._known = bug_records.load_builds_by_record(place, self._folder)
 
     def find_bug_of_this_build(self, pair: Pair, key: str) -> str | None:
-        """Where the record lies of a bug that this build has met in a pair; None if there is none."""
+        """Return the address of the record of a bug that this build has met in a pair; None if
+        there is none."""
         name = self._name_record(pair, key)
         return self._place.describe(name) if self._known.get(name) == identify_build() else None
 
     def write_bug(self, pair: Pair, key: str, bug: Bug) -> str:
-        """Write down what a pair met, and say where that is."""
+        """Write a record of a bug in a pair; return its address."""
         about = {
             'repo': pair.repo,
             'language': self._partition.language,
@@ -58,7 +60,7 @@ class PairBugs:
         return bug_records.write_bug_record(self._place, name, bug, identify_build(), about)
 
     def forget_bug(self, pair: Pair, key: str) -> None:
-        """The pair is mined."""
+        """Remove the record of a pair, because it has been mined."""
         name = self._name_record(pair, key)
         if self._known.pop(name, None) is not None:
             self._place.remove_files([name])

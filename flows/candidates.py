@@ -1,7 +1,7 @@
-"""Which repositories a scheduled run takes, and where they are cloned from, by what the store knows.
+"""Choose the repositories of a scheduled run, and their addresses, by what the store knows.
 
-One that was mined to its end, or validated, and to which nothing was pushed since, is not even fetched: the
-crawl that says so has seen all that it has.
+A repository that was completely mined, or validated, and to which nothing was pushed since, is not
+even fetched: the crawl that reports this has seen its current state.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from flows.validations import load_latest_validation, load_validated_push
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueRepositories:
-    """Names of repositories: those that there is something to do for, and those without anything new."""
+    """Names of repositories: those with work to do, and those without anything new."""
 
     repositories: tuple[str, ...]
     unchanged: tuple[str, ...] = ()
@@ -31,10 +31,10 @@ class DueRepositories:
 def find_due_repositories(
     store: Root, verb: Verb, profile: str | None = None, sandbox: str | None = None
 ) -> DueRepositories:
-    """All candidates of the latest crawls to be validated; to be mined those that proved valid.
+    """Return the repositories of the latest crawls to validate, or the valid ones to mine.
 
-    profile  that they are to be mined by; None for any
-    sandbox  that they are to be proven in; None for any
+    profile  the profile by which they are to be mined; None for any
+    sandbox  the sandbox in which they are to be validated; None for any
     """
     candidates = load_latest_candidates(store)
     if verb is Verb.VALIDATE:
@@ -68,7 +68,8 @@ def _find_due_for_validation(
 
 
 def advance_unchanged_walks(store: Root, unchanged: tuple[str, ...]) -> None:
-    """Let the walks of repositories without anything new say until when that is known."""
+    """Extend the walks of repositories without anything new up to the time of their latest
+    crawl."""
     mined = Store(store)
     some = [
         candidate for candidate in load_latest_candidates(store) if candidate.repo in set(unchanged)
@@ -80,7 +81,7 @@ def advance_unchanged_walks(store: Root, unchanged: tuple[str, ...]) -> None:
 
 
 def index_candidates(store: Root) -> dict[str, CrawledRepository]:
-    """What crawls say of each candidate, by its name in the data."""
+    """Return what crawls say about each candidate, by its name in the data."""
     return {candidate.repo: candidate for candidate in load_latest_candidates(store)}
 
 
@@ -90,7 +91,7 @@ def _is_valid(store: Root, repo: str) -> bool:
 
 
 def _is_validation_current(store: Root, candidate: CrawledRepository, sandbox: str | None) -> bool:
-    """Whether what was found of it, valid or not, is what would be found again."""
+    """Return whether validation would give the same result again, valid or not."""
     validation = load_latest_validation(store, candidate.repo)
     if validation is None or candidate.pushed_at is None:
         return False
@@ -115,10 +116,12 @@ def _join_partitions(
 def _is_fully_mined(
     store: Store, partition: Partition, candidate: CrawledRepository, profile: str | None
 ) -> bool:
-    """Whether all of a walk is mined, by what mines now, and nothing was pushed since.
+    """Return whether a walk is completely mined with the current code, and nothing was pushed
+    since.
 
-    What GitHub said before it was mined is held against what a later crawl says, not against a clock. A crawl
-    that is stamped too late makes it late, and loses nothing: the next one tells of the push.
+    The time of the last push that GitHub reported before mining is compared with the time that a
+    later crawl reports, not with a clock. If a crawl's own stamp is too late, the repository is
+    only mined later: the next crawl reports the push.
     """
     walk = store.load_walk(partition)
     row = walk.repository

@@ -1,4 +1,5 @@
-"""A repository of a run: cloned, its crawl noted, and staying where it is meanwhile."""
+"""Open the clone of a repository for a run: obtain it, record its crawl, and protect it from
+eviction."""
 
 from __future__ import annotations
 
@@ -15,21 +16,31 @@ from miners.discovery.crawls import record_crawl
 
 
 class WantedClone(Protocol):
-    """What a user says of a repository; `folder` is where clones lie."""
+    """The repository that a user names; `folder` is the folder of clones."""
 
     @property
-    def source(self) -> str: ...
+    def source(self) -> str:
+        """A path, a URL or owner/name."""
+
     @property
-    def folder(self) -> Path: ...
+    def folder(self) -> Path:
+        """The folder of clones."""
+
     @property
-    def name(self) -> str | None: ...
+    def name(self) -> str | None:
+        """The name in the data; None takes it from the source."""
+
     @property
-    def limits(self) -> FetchLimits: ...
+    def limits(self) -> FetchLimits:
+        """Limits on the size of clones and on stalled transfers."""
 
 
 @contextmanager
 def open_clone(wanted: WantedClone, listener: Listener) -> Iterator[tuple[Clone, Repository]]:
-    """Unclonable (a Fatal) for what cannot be cloned, Transient for the network."""
+    """Yield a clone and its repository.
+
+    Raises: Unclonable (a Fatal) for a source that cannot be cloned, Transient for the network.
+    """
     listener.step('clone', 0, 1)
     with (
         pin_clone(

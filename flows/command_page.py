@@ -1,4 +1,4 @@
-"""The reference of the command, `docs/command.md`, from its parsers (`make docs`)."""
+"""Render the reference of the command, `docs/command.md`, from its parsers (`make docs`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ have; with 130 when it was interrupted. What was finished is kept."""
 
 
 def render_page() -> str:
-    """The whole of `docs/command.md`."""
+    """Return the text of `docs/command.md`."""
     blocks = [_HEAD]
     for title, verbs in GROUPS.items():
         verb_parsers = [
@@ -39,7 +39,7 @@ def render_page() -> str:
 
 
 def _find_verb_parser(name: str) -> Parser | None:
-    """The parser of a verb with all of its options; None where this coevo has no such verb."""
+    """Return the parser of a verb with all of its options; None if this coevo has no such verb."""
     top = build_parser([name])
     assert isinstance(top, TopParser)
     return top.verbs.choices.get(name)
@@ -100,6 +100,7 @@ def _render_option_meaning(action: argparse.Action) -> str:
 
 
 def main() -> None:
+    """Write the page."""
     FILE.write_text(render_page())
 
 

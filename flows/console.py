@@ -1,4 +1,4 @@
-"""What a person sees of a run of the miner when it is over."""
+"""Print the results of a mining run for a person."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def print_report(
     console: Console, report: MineReport, steps: Sequence[FunnelStep], segments: Sequence[Segment]
 ) -> None:
-    """What a run did, dropped and why."""
+    """Print what a run did, and what it dropped with reasons."""
     console.print(
         f'{report.repo} ({_format_languages(report)}{report.walk}): {report.visited} commits visited, '
         f'{report.pairs} pairs, {report.executed} mined now, {report.reused} known before'
@@ -47,7 +47,7 @@ def print_report(
 
 
 def _format_languages(report: MineReport) -> str:
-    """Named where there are several."""
+    """Return the names of the languages if there are several, else nothing."""
     names = [partition.language for partition in report.partitions]
     return f'{" and ".join(names)}, ' if len(names) > 1 else ''
 
@@ -67,7 +67,7 @@ def _describe_missing_runtimes(segments: Sequence[Segment]) -> Iterator[str]:
 
 
 def describe_bugs(bugs: Mapping[str, str]) -> str:
-    """One sentence about pairs that ended in a bug, each with the place of its record."""
+    """Return a sentence about pairs that ended in a bug, with the place of each record."""
     ends = f'{len(bugs)} pairs end' if len(bugs) != 1 else '1 pair ends'
     return (
         f'{ends} in a bug of coevo and {"count" if len(bugs) != 1 else "counts"} as unmined, until '
@@ -77,6 +77,7 @@ def describe_bugs(bugs: Mapping[str, str]) -> str:
 
 
 def build_news_table(news: Sequence[RepositoryNews]) -> Table:
+    """Return a table of new, changed and withdrawn tasks by repository."""
     table = Table(title='Tasks', title_justify='left')
     table.add_column('repository')
     for heading in ('new', 'changed', 'withdrawn'):
@@ -92,7 +93,8 @@ def build_news_table(news: Sequence[RepositoryNews]) -> Table:
 
 
 def build_funnel_table(steps: Sequence[FunnelStep]) -> Table:
-    """What entered each stage, and how much of it was kept; `describe_drop_reasons` says why the rest left."""
+    """Return a table of what entered each stage and how much was kept; `describe_drop_reasons`
+    has the reasons."""
     table = Table(title='Funnel', title_justify='left')
     for heading in ('stage', 'unit'):
         table.add_column(heading)
@@ -107,7 +109,8 @@ def build_funnel_table(steps: Sequence[FunnelStep]) -> Table:
 
 
 def describe_drop_reasons(steps: Sequence[FunnelStep]) -> Iterator[str]:
-    """Why something left each stage: how many, a sentence, and the reason's code name."""
+    """Yield, for each stage, the number of drops by reason, with a sentence and the reason's
+    code."""
     for step in steps:
         if step.dropped:
             yield f'Left at {step.stage}, {step.stage.clause}:'

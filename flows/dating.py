@@ -1,4 +1,4 @@
-"""Dates of rows: found as a step of mining, completed before a release where something is missing."""
+"""Date rows as a step of mining, and complete missing dates before a release."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Row = MethodRow | SingleRevisionRow
 def date_mined_repository(
     store: Store, clone: Clone, repository: Repository, listener: Listener
 ) -> tuple[str, ...]:
-    """Search the clone of a repository that was mined; a warning where it cannot be read."""
+    """Search the clone of a mined repository for dates; return a warning if it cannot be read."""
     searched = SearchedClone(
         repository=repository, crawled_at=load_crawl_time(clone.git_dir), refs=list_refs(repository)
     )
@@ -45,7 +45,7 @@ def date_mined_repository(
 
 
 class ReleaseDates:
-    """The dates of a release. A clone is opened only if something of it was not searched yet."""
+    """The dates of a release; a clone is opened only if it has not been searched completely."""
 
     def __init__(
         self,
@@ -59,13 +59,15 @@ class ReleaseDates:
         self._join: DateJoin | None = None
 
     def date_methods(self, rows: Rows) -> Iterator[MethodRow]:
+        """Yield method rows with their dates."""
         return self._ensure_join(rows).date_methods(rows.methods)
 
     def date_single_revision_rows(self, rows: Rows) -> Iterator[SingleRevisionRow]:
+        """Yield rows of test files with their dates."""
         return self._ensure_join(rows).date_single_revision_rows(rows.single_revision)
 
     def list_known_dates(self) -> Collection[RowDates]:
-        """The dates of all rows by now, which a month keeps."""
+        """Return the dates of all rows so far, which a month keeps."""
         return self._join.known_dates.values() if self._join else ()
 
     def _ensure_join(self, rows: Rows) -> DateJoin:
@@ -76,7 +78,7 @@ class ReleaseDates:
         return self._join
 
     def _complete_search(self, rows: Rows, repos: Sequence[str]) -> None:
-        """Read and search what mining has not: of a store of before, or after a run that broke off."""
+        """Read and search what mining has not, in an old store or after an interrupted run."""
         storage = self._store.storage
         lacking = [repo for repo in repos if self._lacks_bodies(rows, repo)]
         if self._fixed and not lacking:
@@ -98,7 +100,7 @@ class ReleaseDates:
         self._listener.step('histories', len(repos), len(repos))
 
     def _lacks_bodies(self, rows: Rows, repo: str) -> bool:
-        """Whether the bodies of a row are not known, nor its dates by a month that is fixed."""
+        """Return whether a row has unknown bodies, and no dates in a fixed month."""
         known: dict[str, frozenset[str]] = {}
         for row in _list_dated_rows(rows, repo):
             if row.language not in known:

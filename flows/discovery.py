@@ -1,5 +1,8 @@
-"""Crawl GitHub for candidates: search, ask what a search does not tell, compare with the crawl
-before, and write down what was seen and why each repository was kept or dropped."""
+"""Crawl GitHub for candidates.
+
+A crawl searches, requests further facts, compares with the previous crawl, and records what was
+seen and why each repository was kept or dropped.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from miners.discovery.github_tokens import GitHubToken
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlOptions:
-    """One crawl; `now` None is the present."""
+    """The options of one crawl; `now` None takes the present."""
 
     store: Root
     profile: CandidateProfile
@@ -37,13 +40,13 @@ class CrawlOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlReport:
-    """What a crawl did.
+    """The result of a crawl.
 
-    folder   where it stands, as a user would write it
-    found    repositories that the searches showed
+    folder   its address, as a user would write it
+    found    the number of repositories that the searches showed
     seen     these, and those that earlier crawls of the profile knew
-    proven   whether no repository that the searches cover can be missing
-    unsplit  queries that have more repositories than GitHub shows and cannot be split further
+    proven   whether the searches are certain to have found every repository that they cover
+    unsplit  queries with more repositories than GitHub shows that cannot be split further
     """
 
     stamp: str
@@ -61,10 +64,12 @@ class CrawlReport:
 
 
 def crawl(options: CrawlOptions, listener: Listener = SILENT) -> CrawlReport:
-    """Crawl once and leave `STORE/crawls/STAMP/`.
+    """Crawl once and write `STORE/crawls/STAMP/`.
 
-    Transient, with no crawl written, if the searches cannot be read; a repository that cannot be
-    asked is `unknown`. Fatal if GitHub takes none of the tokens.
+    A repository about which GitHub does not answer gets the reason `unknown`.
+
+    Raises: Transient if the searches cannot be read, and no crawl is written; Fatal if GitHub
+    accepts none of the tokens.
     """
     with crawls.hold_crawl_lock(options.store) as hold:
         stamp = crawls.choose_next_stamp(options.store, options.now or _read_clock(options.clock))
@@ -157,7 +162,8 @@ def _write_crawl(
 
 
 def _summarise_proof(hits: SearchHits) -> dict[str, object]:
-    """Of each search: what GitHub says it has, what its parts have together, what was shown."""
+    """Return, for each search, its total according to GitHub, the sum of its parts, and the
+    number shown."""
     searches = [
         {
             'query': search.query,

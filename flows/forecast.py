@@ -1,7 +1,8 @@
-"""What a month and the backfill would cost, by what the store says of the work that was done.
+"""Forecast the cost of a month and of the backfill from the work recorded in the store.
 
-A pair costs what pairs cost so far, a repository has as many new ones a month as it had in the last three
-that are known of it. It is arithmetic on the past: a new kind of project may cost something else.
+A pair is assumed to cost as much as pairs so far, and a repository to have as many new pairs a
+month as in its last three known months. This is arithmetic on the past: a new kind of project may
+cost something else.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from flows.batches.jobs import Verb
 from flows.candidates import find_due_repositories
 from flows.timings import select_disjoint_timings
 
-# benchmarks/figures.md: CPU seconds of a repository's process and task, and of a flow run of eight.
+# From benchmarks/figures.md: CPU seconds of a repository's process and task, and of a flow run of
+# eight repositories.
 REPOSITORY_SECONDS = 2.1
 RUN_SECONDS = 14.0
 BATCH = 8
-# The share of its cores that a walk keeps busy, since builds of a pair wait for one another (ibid.).
+# The share of its cores that a walk keeps busy, since builds of a pair wait for one another
+# (ibid.).
 BUSY = 0.75
 _MONTHS = 3
 _DAYS_ASKED = 30
@@ -29,7 +32,7 @@ _DAYS_ASKED = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machines:
-    """Of one kind."""
+    """Machines of one kind."""
 
     count: int
     cores: int
@@ -37,7 +40,7 @@ class Machines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredRuns:
-    """Means over what the store holds; bytes are None where they cannot be told."""
+    """Means over the content of the store; `clone_bytes` is None if unknown."""
 
     repositories: int
     pairs: int
@@ -49,7 +52,7 @@ class MeasuredRuns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastCost:
-    """CPU hours, hours on the machines that were named, and bytes of clones; None where unknown."""
+    """CPU hours, hours on the given machines, and bytes of clones; None if unknown."""
 
     repositories: int
     pairs: float
@@ -60,7 +63,8 @@ class ForecastCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """`month` is of all repositories that are to be followed, `backfill` of those not mined yet."""
+    """The costs of a month for all repositories to follow, and of the backfill for those not
+    mined yet."""
 
     measured: MeasuredRuns
     month: ForecastCost
@@ -68,9 +72,9 @@ class Forecast:
 
 
 def forecast_costs(store: Store, folder: Path, machines: Machines) -> Forecast | None:
-    """None where nothing was mined yet, by which one could tell.
+    """Return the forecast; None if nothing was mined yet.
 
-    folder  where the clones of this machine lie
+    folder  the folder of this machine's clones
     """
     partitions = store.list_partitions()
     works = [_measure_work(store, partition) for partition in partitions]
@@ -97,7 +101,8 @@ def forecast_costs(store: Store, folder: Path, machines: Machines) -> Forecast |
 
 
 def _forecast_month(measured: MeasuredRuns, repositories: int, machines: Machines) -> ForecastCost:
-    """Each repository that has new commits is asked each day; a quiet one costs nothing."""
+    """Forecast a month in which each repository with new commits is mined daily; others cost
+    nothing."""
     pairs = repositories * measured.new_pairs_of_one
     repository_runs = _DAYS_ASKED * min(repositories, pairs / _DAYS_ASKED)
     seconds = pairs * measured.pair_seconds + _compute_orchestration_seconds(repository_runs)
@@ -136,7 +141,8 @@ def _build_cost(
 
 
 def _measure_work(store: Store, partition: Partition) -> tuple[int, int, float]:
-    """What was mined of a partition: pairs, those of its last three known months, and CPU seconds."""
+    """Return the mined pairs of a partition, those of its last three known months, and CPU
+    seconds."""
     dates: list[datetime] = []
     pairs, seconds = 0, 0.0
     for segment in store.load_segments(partition):
@@ -152,7 +158,7 @@ def _measure_work(store: Store, partition: Partition) -> tuple[int, int, float]:
 
 
 def _list_clone_sizes(folder: Path, repos: Iterable[str]) -> Iterator[int]:
-    """Bytes of the clones that lie here."""
+    """Yield the bytes of the clones on this machine."""
     for repo in sorted(repos):
         git_dir = locate_clone(folder, repo)
         if git_dir.is_dir():

@@ -1,4 +1,5 @@
-"""The funnel of a repository's partitions: what entered each stage, what it kept, and why the rest left."""
+"""Compute the funnel of a repository's partitions: what entered and left each stage, with
+reasons."""
 
 from __future__ import annotations
 
@@ -13,8 +14,10 @@ from packagers.funnel import FunnelStep
 
 
 def build_funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[FunnelStep]:
-    """The steps from commits to methods with a track, or test files that a family takes; tasks are
-    counted at release."""
+    """Yield the steps from commits to methods with a track, or to test files that a family takes.
+
+    Tasks are counted at release.
+    """
     drops = [drop for segment in segments for drop in segment.drops]
     rows = [row for segment in segments for row in segment.methods]
     yield _build_step(
@@ -47,6 +50,6 @@ def _build_step(stage: Stage, kept: int, drops: Sequence[Drop]) -> FunnelStep:
 
 
 def count_labels(segments: Sequence[Segment]) -> tuple[tuple[str, int], ...]:
-    """How many methods have which label, most frequent first."""
+    """Return the number of methods with each label, most frequent first."""
     counts = Counter(str(row.label) for segment in segments for row in segment.methods if row.label)
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,4 +1,4 @@
-"""The licence of a revision, as its root says: by a licence file, else by its build files."""
+"""Find the licence of a revision at its root: from a licence file, else from its build files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EITHER = re.compile(
     r'dual[- ]licen[cs]|under either (?:of|the)|your choice of|\balso\W+provided\s+under',
     re.IGNORECASE,
 )
-# Who says it by the address alone names the licence all the same.
+# Some build files name a licence only by its address.
 _ADDRESSES = re.compile(
     r'(?:opensource|spdx)\.org/licen[cs]es?/([\w.+-]+?)(?:\.html|\.php)?/?$|'
     r'(apache)\.org/licenses/LICENSE-2\.0',
@@ -30,10 +30,12 @@ _ADDRESSES = re.compile(
 
 
 def find_spdx_expression(repository: Repository, rev: str) -> str | None:
-    """The SPDX expression of the first licence file at the root that is known, else of a build file.
+    """Return the SPDX expression of the first known licence file at the root, else of a build file.
 
-    A file that offers a choice comes before all others, which may each hold one of the texts to choose from. None where neither tells, or what would tell cannot be read. Texts that stand together are all in
-    force (`AND`), unless the file offers a choice (`OR`), as several of a build file always do.
+    A file that offers a choice comes before all others, each of which may hold one of the texts to
+    choose from. Several texts in one file are all in force (`AND`), unless the file offers a choice
+    (`OR`); several licences in a build file are always a choice. None if neither gives a known
+    licence, or the files cannot be read.
     """
     root = {
         name: oid
@@ -88,7 +90,8 @@ def _join_alternatives(declared: Iterable[DeclaredLicence]) -> str | None:
 
 
 def _list_known_licences(declared: Iterable[DeclaredLicence]) -> Iterator[str]:
-    """One that nobody knows may be chosen no less than the others."""
+    """Yield the known licences; unknown ones are ignored, since a user may choose one of the
+    others."""
     for declared_licence in declared:
         spdx_id = licences.find_id_by_name(declared_licence.name)
         address = _ADDRESSES.search(declared_licence.address.strip())

@@ -1,4 +1,4 @@
-"""One pair from diff to segment: diff, filter, execute, decide."""
+"""Mine one pair from diff to segment: diff, filter, execute, decide."""
 
 from __future__ import annotations
 
@@ -35,23 +35,27 @@ from flows.timings import DIFF, StageClock
 from miners.diffs.changes import PairChange, diff_pair
 from miners.walks.windows import find_tests_shown_nearer
 
-# Which states of a window can be the old end of a task: those whose own tests compile.
-#
-# A nearer state that cannot is no reason to drop what a farther one shows.
+# The first part decides which states of a window can be the old end of a task: those whose own
+# tests compile. A nearer state that does not compile is no reason to drop a change that a farther
+# one shows.
 
 
 @dataclass(frozen=True, slots=True)
 class CompilableStates:
-    """Each revision's module is asked once in a run, whichever pair is first to ask."""
+    """Remembers which states compile; each module of a revision is checked once in a run."""
 
     _known: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     def build_compile_check(
         self, repository: Repository, pair: Pair, open_builder: Callable[[], Builder]
     ) -> Callable[[str, str], bool]:
-        """Answers for states between a pair's ends; they are built as old ends of the same new."""
+        """Return a function that checks states between a pair's ends.
+
+        It builds each state as the old end of a pair with the same new end.
+        """
 
         def compiles(rev: str, module: str) -> bool:
+            """Return whether the own tests of a revision's module compile."""
             if (rev, module) not in self._known:
                 nearer = replace(pair, old=repository.get_commit(rev), between=())
                 self._known[rev, module] = _is_compilable(open_builder(), nearer, module)
@@ -69,11 +73,11 @@ def _is_compilable(builder: Builder, pair: Pair, module: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MiningRun:
-    """What is the same for all pairs of a run.
+    """The settings that all pairs of a run share.
 
-    again     how often some were asked for once more
-    families  that look at the test files of the walk `single_revision`, in their order
-    listener  hears what takes long in a single pair
+    again     how often some pairs were requested once more, by pair id
+    families  families of the walk `single_revision`, in their order
+    listener  gets the progress of steps that take long in a single pair
     """
 
     sandbox: str
@@ -86,20 +90,22 @@ class MiningRun:
     listener: Listener = SILENT
 
     def choose_cache(self, pair: Pair) -> Cache:
-        """Of verdicts; none for a pair that is to be executed once more."""
+        """Return the cache of verdicts; none for a pair that is to be executed once more."""
         return NO_CACHE if pair.pair_id in self.again else self.cache
 
     @property
     def repository(self) -> Repository:
+        """The repository of the run."""
         return self.tools.repository
 
     @property
     def profile(self) -> Profile:
+        """The profile of the run."""
         return self.tools.profile
 
 
 def list_missing_objects(repository: Repository, pair: Pair) -> tuple[str, ...]:
-    """The files of both ends that the clone lacks since its source does; ids in order."""
+    """Return the sorted ids of files of both ends that the clone lacks because its source does."""
     if not repository.holes:
         return ()
     try:
@@ -111,7 +117,8 @@ def list_missing_objects(repository: Repository, pair: Pair) -> tuple[str, ...]:
 
 
 def compute_segment_key(run: MiningRun, pair: Pair) -> str:
-    """A segment is reused while its inputs and what it is mined by are the same."""
+    """Return the key of a pair's segment, which is reused while its inputs, code and tools stay
+    the same."""
     return compute_short_hash(
         pair.pair_id,
         pair.walk,
@@ -125,7 +132,7 @@ def compute_segment_key(run: MiningRun, pair: Pair) -> str:
 
 
 def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
-    """All that one pair gives. The builder is opened only if something is to be run."""
+    """Return the segment of one pair; the builder is opened only if something must run."""
     absent = list_missing_objects(run.repository, pair)
     if absent:
         detail = f'{len(absent)} files, the first is {absent[0]}'
@@ -200,7 +207,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
 def _mine_single_revision(
     run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]
 ) -> Segment:
-    """The test files of a revision; nothing of it is a change of a method."""
+    """Mine the test files of a revision; this involves no changes of methods."""
     clock = StageClock()
     request = StudyRequest(
         tools=run.tools,
@@ -244,7 +251,8 @@ def _find_nearer_methods(
 def _build_missing_runtime_segment(
     run: MiningRun, evaluation: PairEvaluation, pair: Pair, release: str
 ) -> Segment:
-    """A pair that another runtime might have built; under a key that counts while that is not here."""
+    """Return the segment of a pair that lacks a runtime; its key is valid while the runtime is
+    missing."""
     detail = f'{LANGUAGES[pair.language].RUNTIME.lower()} {release}'
     segment = _build_empty_segment(run, pair, Reason.RUNTIME_MISSING, detail, evaluation)
     return replace(
@@ -253,7 +261,7 @@ def _build_missing_runtime_segment(
 
 
 def compute_missing_runtime_key(key: str, release: str) -> str:
-    """The key of a pair that was dropped for want of a runtime."""
+    """Return the key of a pair that was dropped for lack of a runtime."""
     return compute_short_hash(key, Reason.RUNTIME_MISSING, release)
 
 
@@ -264,7 +272,8 @@ def _build_empty_segment(
     detail: str,
     evaluation: PairEvaluation | None = None,
 ) -> Segment:
-    """A pair that gives nothing, for want of a file or of what would build it: the walk goes on."""
+    """Return a segment with only a drop, for a pair with a missing file or runtime; the walk
+    goes on."""
     change = _build_empty_change(pair)
     return Segment(
         key=compute_segment_key(run, pair),

@@ -1,4 +1,4 @@
-"""The pairs of a run that the store lacks: which they are, mined, and what came of each."""
+"""Find the pairs of a run that the store lacks, mine them, and record the results."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from miners.cloning.damage import mark_suspect_commits
 
 @dataclass(slots=True, kw_only=True)
 class MineReport:
-    """What a run did; `failures` are troubles of ours, by pair id.
+    """The result of a run; `failures` are transient failures of coevo, by pair id.
 
     partitions  one for each language of the repository that was mined
-    visited     commits; each language walks the same
-    tasks       that were found in what was mined now
-    bugs        where the record lies of each bug that keeps a pair from being mined, by pair id
-    unmined     why a language was not mined, in a sentence, by its name
+    visited     the number of commits; each language walks the same ones
+    tasks       the number of tasks in the pairs that were mined now
+    bugs        the address of the record of each bug that keeps a pair from being mined, by pair id
+    unmined     the reason why a language was not mined, by its name
     """
 
     repo: str
@@ -45,7 +45,7 @@ class MineReport:
     failures: dict[str, str] = field(default_factory=dict)
     bugs: dict[str, str] = field(default_factory=dict)
     unmined: dict[str, str] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()  # damage that the store or the walk found
+    warnings: tuple[str, ...] = ()  # damage in the store or in the walk's commits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ class MissingPairs:
     pairs: Sequence[Pair]
 
     def record_result(self, pair: Pair, result: Segment | WorkFailure | Bug) -> None:
-        """Write what came of a pair, or why nothing did."""
+        """Write the segment of a pair, or record why there is none."""
         report = self.report
         if isinstance(result, Bug):
             report.bugs[pair.pair_id] = self.bugs.write_bug(pair, self.keys[pair], result)
@@ -85,7 +85,7 @@ def find_missing_pairs(
     pairs: Sequence[Pair],
     runtimes: Runtimes,
 ) -> MissingPairs:
-    """What is to be mined, less the pairs that met a bug of this very build before."""
+    """Return the pairs to mine, without those that met a bug of this same build before."""
     known = store.list_keys(partition)
     keys = {pair: compute_segment_key(mining, pair) for pair in pairs}
     unmined = [pair for pair in reversed(pairs) if not _is_known(keys[pair], known, runtimes)]
@@ -111,12 +111,13 @@ def find_missing_pairs(
 def mine_missing_pairs(
     options: MineOptions, missing: MissingPairs, runtimes: Runtimes, listener: Listener
 ) -> None:
-    """Mine them in threads; the report of the run says what came of it."""
+    """Mine the pairs in threads; the results go to the run's report."""
     if not missing.pairs:
         return
     report, mining, todo = missing.report, missing.mining, missing.pairs
 
     def mine_in_worker(pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
+        """Mine one pair in a worker thread."""
         return mine_pair(mining, pair, open_builder)
 
     run = RunSettings(
@@ -139,13 +140,15 @@ def mine_missing_pairs(
 
 
 def _count_tasks(segment: Segment) -> int:
-    """As many as a release would make of it, but for copies and what it withholds."""
+    """Return the number of tasks that a release would make of a segment, before duplicates and
+    withholding."""
     rows = [row for row in segment.methods if row.track is not None]
     return len({(row.test_file, row.track) for row in rows})
 
 
 def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
-    """Whether a pair is mined, or was dropped for want of a runtime that is still not to be had."""
+    """Return whether a pair is mined, or was dropped for lack of a runtime that is still
+    unavailable."""
     return key in known or any(
         compute_missing_runtime_key(key, release) in known and not runtimes.can_provide(release)
         for release in runtimes.installable
@@ -153,6 +156,6 @@ def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
 
 
 def _needs_new_clone(mining: MiningRun, segment: Segment) -> bool:
-    """Whether a pair has only failed for a file that another clone will have."""
+    """Return whether a pair failed only for a file that a new clone will have."""
     unreadable = any(drop.reason == Reason.UNREADABLE_OBJECT for drop in segment.drops)
     return unreadable and mark_suspect_commits(mining.repository.git_dir, [segment.pair.new_rev])

@@ -8,19 +8,21 @@ from coevo.model.errors import Fatal
 
 
 def find_month_end(month: str, now: datetime) -> datetime | None:
-    """The month's last moment, in UTC; None where it is not over, for then it is no limit."""
+    """Return the month's last moment in UTC; None if the month is not over, since it is no limit
+    then."""
     first = _parse_month(month)
     end = (first + timedelta(days=31)).replace(day=1) - timedelta(microseconds=1)
     return end if end < now else None
 
 
 def find_previous_month(now: datetime) -> str:
-    """The month before the one that `now` is in."""
+    """Return the month before the one that contains `now`."""
     return f'{now.replace(day=1) - timedelta(days=1):%Y-%m}'
 
 
 def parse_day(text: str | None, *, end: bool) -> datetime | None:
-    """A date or time in UTC; a bare date is its first moment, or its last one where `end`."""
+    """Parse a date or time in UTC; a bare date is its first moment, or its last one if `end` is
+    true."""
     if text is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a user can ask of `coevo mine` and `coevo release`."""
+"""The options of `coevo mine` and `coevo release`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from miners.cloning.remotes import NO_LIMITS, FetchLimits
 def parse_families(
     names: Sequence[str], known: Sequence[Family] = SINGLE_REVISION_FAMILIES
 ) -> tuple[Family, ...]:
-    """In the order of the families; Fatal for a name that is none of those that are known."""
+    """Return the named families in their fixed order; Fatal for a name that is not known."""
     unknown = [name for name in names if name not in map(str, known)]
     if unknown and unknown[0] in map(str, RELEASED_FAMILIES):
         raise Fatal(
@@ -34,7 +34,8 @@ def parse_families(
 
 
 def choose_walk(walk: str | None, families: Sequence[Family], profile: Profile) -> Walk:
-    """That of the families, if any is asked for; Fatal where another one is asked for beside them."""
+    """Return the walk of the families if any are given; Fatal if another walk is given beside
+    them."""
     if not families:
         return Walk(walk or profile.walk)
     if walk not in (None, Walk.SINGLE_REVISION):
@@ -46,17 +47,16 @@ def choose_walk(walk: str | None, families: Sequence[Family], profile: Profile) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MineOptions:
-    """One run of the miner; `commits` None means all of them.
+    """The options of one mining run; `commits` None visits all of them.
 
-    local  where clones and caches lie; None is in the store, or in a folder of this machine where
-           the store is a URL
-    brings_runtimes  whether those that the machine lacks are brought when a pair is to be built with
-                     them
-    families     that look at test files, of the walk `single_revision`; none is `class`
-    pushed       when the source was last pushed to, as its host said before it is fetched
-    again        whether pairs that were mined are executed once more, past the cache of verdicts
-    reached      until when a copy has all commits of its repository; None is nobody knows
-    retry_bugs   whether pairs are tried again that this build of coevo could not mine
+    local  folder of clones and caches; None takes the store, or a folder of this machine if the
+           store is a URL
+    brings_runtimes  whether runtimes that the machine lacks are installed when a pair needs them
+    families     families of test files, for the walk `single_revision`; empty means `class`
+    pushed       time of the last push to the source, from its host before the fetch
+    again        whether mined pairs are executed once more, without the cache of verdicts
+    reached      until when a copy has all commits of its repository; None if unknown
+    retry_bugs   whether to retry pairs that this build of coevo could not mine
     """
 
     source: str
@@ -82,25 +82,27 @@ class MineOptions:
 
     @property
     def folder(self) -> Path:
-        """Under which clones and caches lie."""
+        """The folder of clones and caches."""
         return self.local or find_local_folder(self.store)
 
     @property
     def executions(self) -> Path:
-        """Where verdicts are kept by content: in the cache that was named, else beside clones."""
+        """The folder of verdicts by content: in the given cache, else beside the clones."""
         return (self.cache or self.folder / 'cache') / 'executions'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseOptions:
-    """One release; `month` None takes all that was mined, and its name from the newest commit visited.
+    """The options of one release.
 
-    reached   until when repositories that were not asked themselves are known
-    accepted  SPDX ids of licences that will do though the OSI has not approved them
+    With `month` None, all mined data is released, under the month of the newest commit visited.
+
+    reached   until when repositories are known whose remotes were not contacted
+    accepted  SPDX ids of licences that are accepted although the OSI has not approved them
     urls      addresses by repository, for those that were mined from a folder
-    local     where clones and caches lie, as in MineOptions
-    families  whose tasks are made of labels, beside those of the tracks
-    code_free where its edition without code goes; None for none
+    local     folder of clones and caches, as in MineOptions
+    families  families whose tasks are made from labels, beside those of the tracks
+    code_free place for the edition without code; None writes none
     """
 
     store: Root
@@ -116,5 +118,5 @@ class ReleaseOptions:
 
     @property
     def folder(self) -> Path:
-        """Under which clones and caches lie."""
+        """The folder of clones and caches."""
         return self.local or find_local_folder(self.store)

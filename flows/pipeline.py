@@ -1,7 +1,7 @@
-"""discover, clone, walk, diff, filter, execute, label, package, release: the steps in plain calls.
+"""The steps in plain calls: discover, clone, walk, diff, filter, execute, label, package, release.
 
-`mine` takes one repository to segments in the store; `publish` takes a store to a snapshot.
-Prefect's flows and the command line only call what stands here.
+`mine` takes one repository to segments in the store; `flows.publication` takes a store to a
+snapshot. Prefect's flows and the command line only call these functions.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ from miners.walks.releases import find_latest_release
 
 
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
-    """Mine one repository under one walk for each of its languages; what the store has is not run again."""
+    """Mine one repository under one walk for each of its languages; results in the store are not
+    run again."""
     with open_clone(options, listener) as (clone, repository):
         report = _mine_languages(options, clone, repository, listener)
         report.warnings += date_mined_repository(Store(options.store), clone, repository, listener)
@@ -78,7 +79,8 @@ def _mine_languages(
         try:
             _mine_language(options, clone, repository, route, report, listener)
         except Fatal as error:
-            # What one language lacks on this machine does not keep the others from being mined.
+            # A tool that one language lacks on this machine must not keep the others from being
+            # mined.
             if len(languages) == 1:
                 raise
             report.unmined[language.NAME] = str(error)
@@ -134,7 +136,10 @@ def build_tools(
     language: Language,
     refactorings: RefactoringFinder,
 ) -> Tools:
+    """Return the tools that the study of each pair uses."""
+
     def list_tests(rev: str) -> Mapping[str, Sequence[TestMethod]]:
+        """Return the tests of a revision by module."""
         return group_methods_by_module(repository, rev, language.NAME)
 
     return Tools(
@@ -167,7 +172,8 @@ def _describe_holes(repository: Repository) -> Iterator[str]:
 
 
 def _choose_start_ref(options: MineOptions, clone: Clone, repository: Repository) -> str:
-    """The ref that was asked for, else the latest release where the profile wants it."""
+    """Return the requested ref, else the latest release if the profile demands it, else the
+    default ref."""
     released = None
     if options.ref is None and options.profile.latest_release:
         released = find_latest_release(repository, options.until)
@@ -210,7 +216,7 @@ def _build_walk_record(
 def _count_repetitions(
     options: MineOptions, known: WalkRecord | None, pairs: Sequence[Pair]
 ) -> dict[str, int]:
-    """How often each pair was asked for once more; a run that broke off is asked for still."""
+    """Return how often each pair was requested once more, including interrupted runs."""
     earlier_counts = dict(known.again) if known else {}
     more = 1 if options.again else 0
     numbers = {pair.pair_id: earlier_counts.get(pair.pair_id, 0) + more for pair in pairs}
@@ -218,7 +224,7 @@ def _count_repetitions(
 
 
 def _merge_families(options: MineOptions, known: WalkRecord | None) -> tuple[Family, ...]:
-    """Those that are asked for now, and those that were before, whose rows are to stay."""
+    """Return the families of this run and of earlier ones, whose rows must stay."""
     if options.walk is not Walk.SINGLE_REVISION:
         return ()
     wanted = {*(options.families or (Family.CLASS,)), *(known.families if known else ())}
@@ -228,7 +234,8 @@ def _merge_families(options: MineOptions, known: WalkRecord | None) -> tuple[Fam
 def _compute_reached(
     options: MineOptions, clone: Clone, newest: datetime | None
 ) -> datetime | None:
-    """Until when the walk knows all commits; a copy goes at least to its newest one."""
+    """Return the time until which the walk knows all commits; for a copy, at least that of its
+    newest one."""
     stated = options.reached and max(filter(None, (options.reached, newest)))
     ends = [end for end in (clone.asked_at or stated, options.until) if end is not None]
     return min(ends) if clone.asked_at or stated else None

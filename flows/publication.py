@@ -1,4 +1,4 @@
-"""From a store to a snapshot: the parts of a release, wired together."""
+"""Release a store as a snapshot: connect the parts of a release."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from packagers.tasks import build_tasks
 
 
 def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> ReleaseReport:
-    """Release a month of a store, or all that it holds; its clones answer what rows do not say.
+    """Release a month of a store, or everything; its clones supply what rows do not contain.
 
-    They stay where they are meanwhile; those that are not here, or no more, are fetched.
+    The clones are protected from eviction meanwhile; missing or evicted ones are fetched.
     """
     if options.month:
         check_month(options.month)
@@ -46,7 +46,7 @@ def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> Rel
 
 
 def write_code_free_edition(options: ReleaseOptions) -> EditionReport:
-    """The code-free edition of what was released, from the same clones."""
+    """Write the code-free edition of a released snapshot, from the same clones."""
     if options.code_free is None:
         raise Fatal('say where the code-free edition is written')
     with ReleaseClones(options.folder, Store(options.store)) as clones:
@@ -88,7 +88,7 @@ def _build_plan(
 def _build_release_tasks(
     clones: ReleaseClones, wanted: Collection[Family], rows: Rows
 ) -> BuiltTasks:
-    """The tasks; what they name stays in the clones."""
+    """Build the tasks, and keep the commits that they name in the clones."""
     pairs = {(row.pair_id, row.walk): row for row in rows.pairs}
     environments = {(row.pair_id, row.module): row.environment for row in rows.environments}
     theirs = clones.get_repositories(
@@ -110,17 +110,17 @@ def _build_release_tasks(
     return built
 
 
-# Addresses that a release is told of, for repositories that were mined from a folder.
+# The rest parses addresses that users give for repositories that were mined from a folder.
 
 _URL = re.compile(rf'(?:{"|".join(PROTOCOLS)})://[^\s/]+/\S+')
 _NAMED = re.compile(r'([^=:]+)=(.*)')
 
-# The repository of an address that names none: the only one that a store holds.
+# Stands for the only repository of a store, if an address names none.
 ONLY = ''
 
 
 def parse_urls(words: Sequence[str]) -> Mapping[str, str]:
-    """Addresses by repository, from `REPO=URL` or `URL`; Fatal for what is neither."""
+    """Parse addresses by repository, from `REPO=URL` or `URL`; Fatal for anything else."""
     urls: dict[str, str] = {}
     for word in words:
         named = _NAMED.fullmatch(word)
@@ -140,7 +140,8 @@ def parse_urls(words: Sequence[str]) -> Mapping[str, str]:
 
 
 def assign_urls(urls: Mapping[str, str], repos: Sequence[str]) -> Mapping[str, str]:
-    """The same for the repositories of a store; Fatal for one that it does not hold."""
+    """Return the addresses with the store's repositories; Fatal for a repository that it does
+    not hold."""
     if ONLY in urls and len(repos) != 1:
         raise Fatal(
             f'the store holds {len(repos)} repositories: write --url REPO=URL, with one of '

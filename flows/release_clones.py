@@ -1,4 +1,4 @@
-"""The clones of a store as a release asks them: few are open at once, and none is taken away meanwhile."""
+"""The clones of a store for a release: few are open at once, and none is evicted meanwhile."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from packagers.sameness import find_families
 
 
 class ReleaseClones:
-    """The clones of a store's repositories, fetched where they are not here, or no more.
+    """The clones of a store's repositories, which are fetched if missing or evicted.
 
-    folder   under which clones lie
-    moments  when each was crawled, and its refs: as a month has fixed it, else as the clone said
-             when it was opened first
+    folder   folder of clones
+    moments  crawl time and refs of each clone: as a month fixed them, else as they were when the
+             clone was first opened
     """
 
     def __init__(self, folder: Path, store: Store, moments: CloneMoments | None = None) -> None:
@@ -46,29 +46,35 @@ class ReleaseClones:
         self._stack.close()
 
     def get_repository(self, repo: str) -> Repository:
-        """For a short time: work on others may close it."""
+        """Return a repository for short use: opening others may close it."""
         return self._pool.get(repo)
 
     def get_repositories(self, repos: Iterable[str]) -> Mapping[str, Repository]:
+        """Return repositories by name, each opened when it is accessed."""
         return self._pool.map_names(repos)
 
     def find_licence(self, repo: str, rev: str) -> str | None:
+        """Return the licence of a repository at a revision; None if unknown."""
         return find_spdx_expression(self.get_repository(repo), rev)
 
     def measure_size(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
+        """Return the number of source files and lines of a repository at a revision; None if
+        unreadable."""
         return measure_code_size(self.get_repository(repo), rev, language)
 
     def load_commit_date(self, repo: str, rev: str) -> datetime | None:
+        """Return the committer date of a commit; None if it cannot be read."""
         try:
             return self.get_repository(repo).get_commit(rev).committer_date
         except CorruptObject:
             return None
 
     def find_families(self, repos: Sequence[str]) -> Mapping[str, str]:
+        """Return the family of each repository."""
         return find_families(self.get_repositories(repos), LazyMapping(repos, self._load_refs))
 
     def prepare_search(self, repo: str) -> SearchedClone:
-        """A clone as its history is searched for dates."""
+        """Return a clone in the form that a search of its history needs."""
         clone = self.get_repository(repo)
         moment = self.moments[repo]
         return SearchedClone(repository=clone, crawled_at=moment.crawled_at, refs=moment.refs)
@@ -82,13 +88,13 @@ class ReleaseClones:
         with pin_existing_clone(self.folder, repo, self._find_url(repo)) as git_dir:
             if git_dir.is_dir():
                 self._pins.pin(git_dir)
-            clone = Repository(git_dir)  # the pool closes it
+            clone = Repository(git_dir)  # closed by the pool
             if repo not in self.moments:
                 self.moments.add(_build_moment(repo, clone))
             yield clone
 
     def _find_url(self, repo: str) -> str | None:
-        """Where a mined repository can be had, if that is known."""
+        """Return the address of a mined repository, if known."""
         if repo not in self._urls:
             walks = (self.store.load_walk(part) for part in self._partitions[repo])
             urls = (walk.repository.url for walk in walks)
@@ -97,7 +103,7 @@ class ReleaseClones:
 
     @cached_property
     def _partitions(self) -> Mapping[str, Sequence[Partition]]:
-        """All of the store by repository, listed once."""
+        """All partitions of the store by repository, listed once."""
         partitions_by_repo: dict[str, list[Partition]] = defaultdict(list)
         for part in self.store.list_partitions():
             partitions_by_repo[part.repo].append(part)

@@ -1,4 +1,5 @@
-"""Labels of one pair run again, and compared with what they rest on."""
+"""Run labels of one pair again, and compare the outcomes with those on which the labels are
+based."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ class DrawnSegment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerunResult:
-    """What came out; `unknown` says by method id why runs say nothing of it."""
+    """The result of repeated runs; `unknown` has, by method id, why they say nothing about a
+    label."""
 
     record: ReverificationRecord
     unknown: Mapping[str, str]
@@ -43,7 +45,8 @@ class RerunResult:
 
 
 def rerun_methods(repository: Repository, item: DrawnSegment, builder: Builder) -> RerunResult:
-    """Three fresh runs of each deciding cell, under the segment's override, without the cache."""
+    """Run each deciding cell three times in fresh processes, under the segment's override,
+    without the cache."""
     rows = {row.method_id: row for row in item.rows}
     change = diff_pair(repository, item.pair)
     selected = [
@@ -82,14 +85,17 @@ def rerun_methods(repository: Repository, item: DrawnSegment, builder: Builder) 
 
 
 def _find_override(segment: Segment) -> str | None:
-    """What all runs of a pair were given against its own word."""
+    """Return the override that all runs of a pair were given."""
     return next((row.override for row in segment.cells if row.override is not None), None)
 
 
 def _find_trouble(
     row: MethodRow, selected: SelectedMethod, evaluation: PairEvaluation
 ) -> str | None:
-    """Why the runs say nothing of the label: its code could be built then, or a process was killed."""
+    """Return why the runs say nothing about the label.
+
+    Either the code cannot be built any more, or a process was killed.
+    """
     cells = evaluation.get_cells(selected.method_id)
     for cell in list_deciding_cells(row.change):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')
@@ -104,7 +110,7 @@ def _find_trouble(
 def _find_difference(
     row: MethodRow, selected: SelectedMethod, evaluation: PairEvaluation, *, build_changed: bool
 ) -> str | None:
-    """What is otherwise than when the label was made; None where all is as it was."""
+    """Return what differs from the runs that made the label; None if nothing does."""
     cells = evaluation.get_cells(selected.method_id)
     for cell in list_deciding_cells(row.change):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')

@@ -1,16 +1,18 @@
-"""Run a sample of labels again: do their cells still say what they said when they were mined?
+"""Run a sample of labels again, and check whether their cells still give the recorded outcomes.
 
-The deciding cells of the drawn methods are run as they were for the label, three fresh processes
-each, at the same revisions, in the same sandbox, on a runtime of that version, else of its release, and under
-the same override, but without the cache: a verdict that is used again is no repeat. What came out
-is kept in the store (`coevo.storage.reverifications`), and a release counts it (`packagers.assembly`).
+The deciding cells of the drawn methods are run as for the label: three fresh processes each, at the
+same revisions, in the same sandbox, under the same override, and on a runtime of the same version,
+or else of the same release. The cache is not used, since a cached verdict is no repetition. The
+results are kept in the store (`coevo.storage.reverifications`), and a release counts them
+(`packagers.assembly`).
 
-A label is lost where an outcome or a failure's signature is otherwise. Trouble of ours says
-nothing, nor does code that was built for the label and cannot be built now: libraries and their
-servers are not the label's fault. Such methods are named in the report, and nothing of them is kept.
+A label is lost if an outcome or the signature of a failure differs. Transient failures of coevo say
+nothing. Neither does code that could be built for the label and cannot be built now, since missing
+libraries and servers are not the label's fault. Such methods are listed in the report, but no
+results are kept for them.
 
-The sample depends on the seed and the ids of methods alone: who asks again with the same seed draws
-the same methods, as long as the population is the same, and adds further runs of them.
+The sample depends only on the seed and the ids of methods: the same seed draws the same methods, as
+long as the population is the same, and adds further runs of them.
 """
 
 from __future__ import annotations
@@ -45,11 +47,11 @@ from miners.discovery.repository_drops import Unclonable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReverifyOptions:
-    """How many labels of a store are run again, and which seed draws them.
+    """The number of labels to run again, and the seed that draws them.
 
-    snapshot  only what was released there; None takes all labels of the store that still stand
-    repository  only labels of that one
-    local     where clones lie, as in MineOptions
+    snapshot  draw only labels that were released there; None draws all valid labels of the store
+    repository  draw only labels of this one
+    local     folder of clones, as in MineOptions
     """
 
     store: Root
@@ -62,13 +64,17 @@ class ReverifyOptions:
 
     @property
     def folder(self) -> Path:
-        """Under which clones lie."""
+        """The folder of clones."""
         return self.local or find_local_folder(self.store)
 
 
 @dataclass(slots=True, kw_only=True)
 class Reverification:
-    """What a run did; the sentences say what was otherwise, or why it is unknown, by method id."""
+    """The result of a run; `lost` and `unknown` have a sentence by method id.
+
+    lost     the difference from the recorded outcome
+    unknown  why nothing can be said
+    """
 
     population: int
     drawn: int
@@ -87,14 +93,14 @@ class _ReverifyRun:
     listener: Listener
 
     def mark_unknown(self, method_ids: Iterable[str], sentence: str) -> None:
-        """Nothing can be said of these."""
+        """Record why nothing can be said about some methods."""
         self.report.unknown.update(dict.fromkeys(method_ids, sentence))
 
 
 def reverify(options: ReverifyOptions, listener: Listener = SILENT) -> Reverification:
-    """Draw a sample, run it again, and keep what came out; a kill costs the pairs in hand.
+    """Draw a sample, run it again, and keep the results; a kill loses only the pairs in progress.
 
-    Fatal where there is nothing to draw from.
+    Raises: Fatal if there are no labels to draw from.
     """
     store = Store(options.store)
     if options.repository is not None:
@@ -177,7 +183,7 @@ def _rerun_on_runtime(
     runtime: str,
     items: Sequence[DrawnSegment],
 ) -> None:
-    """Run items in one sandbox on one runtime; each is kept as soon as it is there."""
+    """Run items in one sandbox on one runtime, and keep each result as soon as it is available."""
     language = LANGUAGES[items[0].pair.language]
     if not runtimes.can_provide(runtime):
         every = (row.method_id for item in items for row in item.rows)
@@ -187,6 +193,7 @@ def _rerun_on_runtime(
     def rerun_segment(
         item: DrawnSegment, open_builder: Callable[[], Builder]
     ) -> RerunResult | WorkFailure:
+        """Run the methods of one segment again."""
         try:
             return rerun_methods(repository, item, open_builder())
         except CorruptObject as error:
@@ -236,14 +243,14 @@ def _record_result(run: _ReverifyRun, item: DrawnSegment, result: RerunResult) -
     report.cpu_seconds += result.cpu_seconds
 
 
-# Which labels are run again: a random sample of all that stand, those with a track first.
+# The rest draws labels: a random sample of all valid ones, those with a track first.
 
 _PREFERENCE = tuple(Walk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnLabel:
-    """A labelled method, in the walk that is preferred of those in which it has one."""
+    """A labelled method, in the preferred one of its walks."""
 
     partition: Partition
     pair_id: str
@@ -254,15 +261,16 @@ class DrawnLabel:
 def draw_labels(
     store: Store, released: Path | str | None, seed: int, repository: str | None = None
 ) -> tuple[DrawnLabel, ...]:
-    """All labels of a store that were not refuted, in the order of the sample.
+    """Return all labels of a store that were not refuted, in the order of the sample.
 
-    The order depends on the seed and on the ids of methods alone.
+    The order depends only on the seed and on the ids of methods.
 
-    released    a snapshot: only what stands in it
-    repository  only what is of that one
+    released    a snapshot; only its labels are drawn
+    repository  only labels of this one are drawn
     """
 
     def rank_label(label: DrawnLabel) -> tuple[bool, str]:
+        """Return the sort key of a label: tracked ones first, then by a hash with the seed."""
         rank = hashlib.sha256(f'{seed}\0{label.method_id}'.encode()).hexdigest()
         return not label.tracked, rank
 
@@ -272,7 +280,7 @@ def draw_labels(
 def _list_population(
     store: Store, released: Path | str | None, repository: str | None
 ) -> Iterator[DrawnLabel]:
-    """One for each method id, whatever the number of walks that meet it."""
+    """Yield one label for each method id, even if several walks have it."""
     selected = None if released is None else _load_released_methods(released)
     there = (
         store.list_partitions()

@@ -1,4 +1,4 @@
-"""Records of mining turned into the rows of a segment."""
+"""Turn records of mining into the rows of a segment."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ def build_pair_row(
     sandbox: str,
     basis: SegmentBasis,
 ) -> PairRow:
+    """Return the row of a pair; columns of builds are empty without an evaluation."""
     pair, old, new = change.pair, None, None
     if evaluation is not None:
         old, new = evaluation.old, evaluation.new
@@ -73,7 +74,8 @@ def build_pair_row(
 
 
 def add_source_measures(row: PairRow, repository: Repository, change: PairChange) -> PairRow:
-    """A pair's row with the measures of its change and of the functions in it, and the history of their files."""
+    """Return a pair's row with measures of its change, of the changed functions, and of their
+    files' history."""
     functions = measure_functions(repository, change)
     paths = {source.old.path for source in change.sources if source.old is not None}
     history = compute_file_history(repository, change.pair.old, sorted(paths))
@@ -92,14 +94,14 @@ def add_source_measures(row: PairRow, repository: Repository, change: PairChange
 
 
 def _list_tools(pair: Pair, build: Build) -> tuple[str, ...]:
-    """`name version` of what the pair was measured with and run by, sorted."""
+    """Return `name version` of the tools that measured and ran the pair, sorted."""
     return tuple(sorted((*LANGUAGES[pair.language].list_tool_versions(), *build.runtime_packages)))
 
 
 def build_method_row(
     pair: Pair, decided: DecidedMethod, evaluation: PairEvaluation, sandbox: str
 ) -> MethodRow:
-    """The row of a decided method before anything is studied."""
+    """Return the row of a decided method before it is studied."""
     candidate, decision = decided.selected.candidate, decided.decision
     cells = evaluation.get_all_cells(decided.selected.method_id)
     return MethodRow(
@@ -136,7 +138,7 @@ def build_method_row(
 
 
 def _build_old_columns(candidate: Candidate) -> dict[str, Any]:
-    """The identity at old, where it differs from that at new."""
+    """Return the identity at old, if it differs from that at new."""
     moved = candidate.old if candidate.new is not None and _has_moved(candidate) else None
     return {
         'old_module': moved.module if moved else None,
@@ -173,7 +175,7 @@ def _build_cell_columns(cells: Mapping[Cell, CellResult]) -> dict[str, Any]:
 def build_cell_rows(
     pair: Pair, selected: Sequence[SelectedMethod], evaluation: PairEvaluation
 ) -> Iterator[CellRow]:
-    """One row for each run, in the order of methods, cells and runs."""
+    """Yield one row for each run, in the order of methods, cells and runs."""
     for item in selected:
         for cell, result in evaluation.get_all_cells(item.method_id).items():
             for repeat, run in enumerate(result.runs):

@@ -1,7 +1,7 @@
-"""The keys of segments: what a segment is valid for, computed from the code, the profile and the tools.
+"""Compute the keys of segments from the code, the profile and the tools that they depend on.
 
 A segment is due again once its key changes. `coevo status` compares the basis that a walk recorded
-with the basis of now, and says what differs.
+with the current basis, and says what differs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from coevo.model.profiles import Profile, load_profile
 from coevo.model.records import compute_short_hash
 from coevo.storage.bases import SegmentBasis
 
-# Parsers and counters whose answers decide candidates, labels and columns.
+# Parsers and counters whose results decide candidates, labels and columns.
 _LIBRARIES = (
     'lizard',
     'packaging',
@@ -35,7 +35,7 @@ _LIBRARIES = (
 
 
 def make_mining_roots(language: str) -> CodeRoots:
-    """Return where the code begins that the rows of a mined pair of a language depend on."""
+    """Return the functions at which the code begins that mines pairs of a language."""
     modules = {name: module.__name__ for name, module in LANGUAGES.items()}
     return CodeRoots(
         names=(
@@ -50,12 +50,12 @@ def make_mining_roots(language: str) -> CodeRoots:
 
 
 def compute_mining_code(language: str) -> CodeDigest:
-    """Return the digest of all code that the rows of a mined pair of a language depend on."""
+    """Return the digest of all code on which the rows of a mined pair of a language depend."""
     return compute_code_digest(make_mining_roots(language))
 
 
 def compute_basis(profile: Profile, language: str) -> SegmentBasis:
-    """Return what segments of a language are mined by: code, thresholds and tools."""
+    """Return the basis of a language's segments: code, thresholds and tools."""
     code = compute_mining_code(language)
     tools = (
         *LANGUAGES[language].list_tool_versions(),
@@ -74,9 +74,9 @@ def compute_basis(profile: Profile, language: str) -> SegmentBasis:
 
 
 def explain_stale(basis: SegmentBasis | None) -> str | None:
-    """Return why segments of a basis are due again, in a clause; None if they are not.
+    """Return a clause saying why segments of a basis are due again; None if they are not.
 
-    basis  None for one that the store does not know any more
+    basis  None for a basis that the store does not have any more
     """
     if basis is None:
         return 'it is not known by which code they were mined'
@@ -101,7 +101,7 @@ def _list_differences(basis: SegmentBasis) -> Iterator[str]:
 
 
 def _find_named_thresholds(name: str) -> str | None:
-    """Return the fingerprint of a named profile as its file has it; None if there is none."""
+    """Return the current fingerprint of a named profile; None if there is no such profile."""
     try:
         return load_profile(name).fingerprint
     except Fatal:

@@ -1,4 +1,4 @@
-"""What a store holds of each repository, how far that is, what went wrong, and what is to be done."""
+"""Summarise a store: its repositories, their progress, failures, and the next step for each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from flows.validations import Validation, load_latest_validation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StalePairs:
-    """How many mined pairs of a walk are due again, and why, in a clause."""
+    """The number of mined pairs of a walk that are due again, and the reason as a clause."""
 
     count: int
     reason: str
@@ -31,11 +31,11 @@ class StalePairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkStatus:
-    """One partition.
+    """The status of one partition.
 
     reached  until when all commits are known
-    again    how many pairs were asked for once more
-    stale    pairs that are mined, but not by the code, thresholds and tools of now
+    again    the number of pairs that were requested once more
+    stale    mined pairs whose code, thresholds or tools differ from the current ones
     """
 
     partition: Partition
@@ -51,7 +51,7 @@ class WalkStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureStatus:
-    """A record of a run that failed, or of a bug that a pair met; `run` is the flow run that did it, if any."""
+    """A record of a failed run, or of a bug in a pair; `run` is the flow run, if any."""
 
     name: str
     at: str
@@ -61,7 +61,7 @@ class FailureStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryStatus:
-    """What is known of one repository; failures are those that are kept, the newest last."""
+    """The status of one repository; kept failures come with the newest last."""
 
     repo: str
     walks: tuple[WalkStatus, ...]
@@ -71,7 +71,7 @@ class RepositoryStatus:
 
     @property
     def next_step(self) -> str:
-        """What is to be done, as a person would say it."""
+        """The next step, as a clause for a person."""
         if self.withdrawn is not None:
             return f'nothing: withdrawn ({self.withdrawn})'
         if not self.walks:
@@ -87,6 +87,8 @@ class RepositoryStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStatus:
+    """The status of all repositories, the released months and the withdrawals."""
+
     repositories: tuple[RepositoryStatus, ...]
     months: tuple[str, ...]
     withdrawals: tuple[Withdrawal, ...]
@@ -94,7 +96,8 @@ class StoreStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryCost:
-    """CPU and wall seconds by step, of what the store holds of a repository now; and re-verifications."""
+    """CPU and wall seconds by step for the present segments of a repository, and its
+    reverifications."""
 
     seconds: dict[str, tuple[float, float]]
     reverified: int
@@ -102,7 +105,8 @@ class RepositoryCost:
 
 
 def summarise_store(store: Store, repo: str | None = None) -> StoreStatus:
-    """Of all repositories that were mined, validated or failed, or of one; Fatal if it is unknown."""
+    """Return the status of all repositories that were mined or failed, or of one; Fatal if it is
+    unknown."""
     taken_back = list_withdrawals(store.storage)
     partitions: dict[str, list[Partition]] = defaultdict(list)
     failed = _index_failures(store.storage)
@@ -110,7 +114,7 @@ def summarise_store(store: Store, repo: str | None = None) -> StoreStatus:
         partitions[partition.repo].append(partition)
     names = {*partitions, *failed} if repo is None else {repo}
     if repo is not None and repo not in {*partitions, *failed}:
-        store.list_repository_partitions(repo)  # which refuses it
+        store.list_repository_partitions(repo)  # raises Fatal
     return StoreStatus(
         repositories=tuple(
             _summarise_repository(store, name, partitions[name], failed.get(name, ()), taken_back)
@@ -122,7 +126,7 @@ def summarise_store(store: Store, repo: str | None = None) -> StoreStatus:
 
 
 def compute_repository_cost(store: Store, repo: str) -> RepositoryCost:
-    """What mining one repository cost; reads all its segments."""
+    """Return the cost of mining one repository; reads all its segments."""
     cpu: dict[str, float] = defaultdict(float)
     wall: dict[str, float] = defaultdict(float)
     reverified = lost = 0
@@ -184,7 +188,7 @@ def _summarise_walk(store: Store, partition: Partition) -> WalkStatus:
 def _list_stale_pairs(
     store: Store, partition: Partition, record: WalkRecord
 ) -> Iterator[StalePairs]:
-    """Group the stale pairs of a walk by what they are mined by, the largest group first."""
+    """Group the stale pairs of a walk by their basis, the largest group first."""
     unmined = {*store.list_unmined_pairs(partition)}
     pending = {*store.list_pending_pairs(partition)} - unmined
     if pending:
@@ -200,7 +204,7 @@ def _list_stale_pairs(
 
 
 def _index_failures(place: StoragePlace) -> dict[str, tuple[str, ...]]:
-    """The names of the records of failures, by repository."""
+    """Return the names of the records of failures, by repository."""
     names_by_folder: dict[str, list[str]] = defaultdict(list)
     for entry in place.list_files(FOLDER):
         names_by_folder[entry.name.split('/')[1]].append(entry.name)
@@ -210,7 +214,10 @@ def _index_failures(place: StoragePlace) -> dict[str, tuple[str, ...]]:
 
 
 def _find_repo(place: StoragePlace, folder: str, names: list[str]) -> str:
-    """A URL or path that failed before it had a key stands under its own name."""
+    """Return the repository of a folder of failures.
+
+    A URL or path that failed before it had a key is stored under its own name.
+    """
     for name in names:
         record = _load_json(place, name)
         repo = record.get('repo') or record.get('name')

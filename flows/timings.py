@@ -1,4 +1,4 @@
-"""What the steps of a pair cost: the clock of its own thread, and which steps are parts of others."""
+"""Measure the cost of a pair's steps, with a clock of its own thread."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from coevo.engine.results import PairEvaluation, Step
 from coevo.model.pair_rows import TimingRow
 from coevo.model.records import Pair
 
-# All of a pair's own thread, and the part of it that finds out what changed.
+# The whole time of a pair's own thread, and the part of it that finds changes.
 OWN, DIFF = 'pair', 'diff'
-# Steps whose seconds other steps have, too: the thread's, and those of the runs.
+# Steps whose seconds are also in other steps: in the thread's, or in those of the runs.
 PARTS = (DIFF, Step.TESTS)
 
 
 def select_disjoint_timings(timings: Iterable[TimingRow]) -> Iterator[TimingRow]:
-    """The rows whose seconds no other row has, so that their sum is what was spent."""
+    """Yield the rows whose seconds are in no other row, so that their sum is the total cost."""
     return (row for row in timings if row.step not in PARTS)
 
 
@@ -29,12 +29,13 @@ class StageClock:
         self._laps: dict[str, tuple[float, float, int]] = {}
 
     def record_lap(self, step: str, count: int) -> None:
+        """Record the time since the last lap as a step."""
         cpu, wall = time.thread_time(), time.monotonic()
         self._laps[step] = (cpu - self._cpu, wall - self._wall, count)
         self._cpu, self._wall = cpu, wall
 
     def build_rows(self, pair: Pair, evaluation: PairEvaluation | None) -> Iterator[TimingRow]:
-        """The laps, what the sandboxed programs used, and the whole pair's wall time."""
+        """Yield the laps, the cost of sandboxed programs, and the whole pair's wall time."""
         laps = dict(self._laps)
         if evaluation is not None:
             cost = evaluation.cost

@@ -1,13 +1,13 @@
-"""Is a repository worth mining? It is cloned and proven by execution (TestEvo-Bench, A.1).
+"""Validate by execution that a repository is worth mining (TestEvo-Bench, A.1).
 
 The paper: "it must declare Java >= 8 in its Maven configuration, build cleanly with
 `mvn -DskipTests` from a recent commit on the default branch, and execute its existing JUnit suite
 without infrastructure errors"; 3.1 says "the latest (release) commit". So the latest release is
-asked, and the head of the default branch where there was none.
+validated, or the head of the default branch if there is no release.
 
-No level at all is no objection, whatever "must declare" says: tasks were published of repositories
-whose POMs have none at their latest release. Tests that fail are none either. Where not a single
-one passes the surroundings are at fault, or there is nothing to mine.
+A missing language level is no objection, in spite of "must declare": tasks were published of
+repositories whose POMs have no level at their latest release. Failing tests are no objection
+either. If not a single test passes, the environment is at fault, or there is nothing to mine.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from miners.cloning.remotes import NO_LIMITS, FetchLimits
 from miners.diffs.siblings import group_methods_by_module
 from miners.walks.releases import find_latest_release
 
-# For all tests of a revision: three times what the profile `testevo` gives them.
+# For all tests of a revision: three times the limit of the profile `testevo`.
 SUITE_CPU_SECONDS = 1800.0
 
 
@@ -54,10 +54,10 @@ SUITE_CPU_SECONDS = 1800.0
 class ValidateOptions:
     """One repository to validate.
 
-    ref                in place of the latest release, else of the default branch
-    suite_cpu_seconds  for all tests of the revision, but for what the last process is given
-    local              where clones lie, as in MineOptions
-    pushed             when it was last pushed to, as its host said before it is fetched
+    ref                replaces the latest release or the default branch
+    suite_cpu_seconds  for all tests of the revision; the last process may exceed it
+    local              folder of clones, as in MineOptions
+    pushed             time of the last push, from its host before the fetch
     """
 
     source: str
@@ -72,17 +72,17 @@ class ValidateOptions:
 
     @property
     def folder(self) -> Path:
-        """Under which clones lie."""
+        """The folder of clones."""
         return self.local or find_local_folder(self.store)
 
 
 def validate_repository(options: ValidateOptions, listener: Listener = SILENT) -> Validation:
-    """What is found of a repository; a revision that this engine has proven runs nothing.
+    """Validate a repository; a revision with a current result is not run again.
 
-    Unclonable (a Fatal) for what cannot be cloned, which has no revision to keep a finding of;
-    Transient for trouble of ours, which is none.
+    Raises: Unclonable (a Fatal) for a source that cannot be cloned, which has no revision for which
+    to keep a result; Transient for a failure of coevo, which is no result either.
     """
-    Store(options.store)  # which refuses a folder that is none
+    Store(options.store)  # raises Fatal if the folder is not a store
     with open_clone(options, listener) as (clone, repository):
         blank = _build_blank_validation(options, clone, repository)
         validation = load_validation(options.store, clone.repo, blank.rev)
@@ -98,7 +98,7 @@ def validate_repository(options: ValidateOptions, listener: Listener = SILENT) -
 def _build_blank_validation(
     options: ValidateOptions, clone: Clone, repository: Repository
 ) -> Validation:
-    """Which revision is asked, and nothing that was found."""
+    """Return a validation with the revision and no results yet."""
     ref = options.ref or find_latest_release(repository) or clone.default_ref
     rev = repository.resolve(ref)
     return Validation(
@@ -114,7 +114,7 @@ def _build_blank_validation(
 def _is_still_current(
     found: Validation, options: ValidateOptions, languages: Sequence[Language]
 ) -> bool:
-    """Whether it was found in the same sandbox, by the engine of today of the language that it names."""
+    """Return whether a result is from the same sandbox and the current engine of its language."""
     language = LANGUAGES.get(found.language or '', languages[0] if languages else None)
     version = '' if language is None else get_engine_version(language.NAME)
     return (found.engine_version, found.sandbox) == (version, options.sandbox)
@@ -123,7 +123,7 @@ def _is_still_current(
 def _validate_languages(
     options: ValidateOptions, repository: Repository, blank: Validation, listener: Listener
 ) -> tuple[Validation, ValidationSeconds]:
-    """In the first of its languages that it is valid in; what speaks against the first in none."""
+    """Return the first valid result among the languages, else the result of the first language."""
     findings: list[Validation] = []
     spent = ValidationSeconds(build=0.0, suite=0.0)
     for language in detect_languages(repository, blank.rev):
@@ -151,7 +151,7 @@ def _validate_language(
     listener: Listener,
 ) -> tuple[Validation, ValidationSeconds]:
     commit = repository.get_commit(blank.rev)
-    # A builder builds pairs: this is one of a revision with itself, which is built once.
+    # A builder builds pairs, so this pairs the revision with itself; it is built once.
     alone = Pair(
         repo=blank.repo,
         language=language.NAME,
@@ -179,7 +179,10 @@ def _validate_language(
 
 
 def add_build_findings(blank: Validation, build: Build, outdated: str | None) -> Validation:
-    """What the build shows, a reason included if it is not enough; `outdated` is its language's."""
+    """Return the validation with the results of the build, and a reason if it is not good enough.
+
+    outdated  the language's objection to the declared level; None if there is none
+    """
     built = replace(
         blank,
         level=build.level,
@@ -198,7 +201,7 @@ def add_build_findings(blank: Validation, build: Build, outdated: str | None) ->
 
 
 def _explain_build_failure(build: Build) -> str | None:
-    """Maven's own reason, with the first module of which that is known."""
+    """Return the build's own reason, or the first module with a known reason."""
     if build.failure is not None:
         return build.failure
     failed = {name: why for name, why in sorted(build.modules.items()) if why is not None}
@@ -212,7 +215,7 @@ def _add_test_findings(
     built: Validation,
     pair: BuiltPair,
 ) -> tuple[Validation, float]:
-    """What the tests of all modules show, and the CPU seconds that they took."""
+    """Return the validation with the results of all modules' tests, and their CPU seconds."""
     build = pair.old
     tests = {module: methods for module, methods in declared.items() if module in build.modules}
     built = replace(built, tests=sum(map(len, tests.values())))
@@ -234,7 +237,7 @@ def _add_test_findings(
 
 
 def find_suite_objection(suite: SuiteCounts, *, in_time: bool) -> InvalidReason | None:
-    """What speaks against a suite; `in_time` if its CPU seconds have lasted."""
+    """Return the objection to a suite; `in_time` says whether its CPU seconds lasted."""
     if suite.not_run:
         return InvalidReason.SUITE_BREAKS_OFF if in_time else InvalidReason.SUITE_TOO_SLOW
     if not suite.passed + suite.failed + suite.error + suite.timeout:

@@ -1,8 +1,8 @@
-"""What validation found of a repository at a revision, and where a store keeps it.
+"""The results of validating repositories, and their files in a store.
 
-STORE/validations/OWNER+NAME/REV.json           the finding; written whole or not at all
-STORE/validations/OWNER+NAME/REV.seconds.json   what it cost, which is not the same twice
-STORE/validations/OWNER+NAME/latest.json        the revision that was asked about last, and as of which push
+STORE/validations/OWNER+NAME/REV.json           the result; written completely or not at all
+STORE/validations/OWNER+NAME/REV.seconds.json   its cost, which differs from run to run
+STORE/validations/OWNER+NAME/latest.json        the revision validated last, and the push before it
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CURE = 'remove it and validate again'
 
 
 class InvalidReason(StrEnum):
-    """Why a repository is not mined. The values are data; one is never renamed."""
+    """The reasons why a repository is not mined. The values are data; one is never renamed."""
 
     NO_BUILD_FILE = 'no_build_file'
     LEVEL_TOO_OLD = 'level_too_old'
@@ -35,6 +35,7 @@ class InvalidReason(StrEnum):
 
     @property
     def sentence(self) -> str:
+        """A sentence that explains the reason."""
         return _SENTENCES[self]
 
 
@@ -53,9 +54,9 @@ _SENTENCES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteCounts:
-    """How many test methods had which outcome on their own code.
+    """The number of test methods by outcome on their own code.
 
-    environment  of the broken, those that need what the machine withholds
+    environment  broken ones that need something that the machine withholds
     not_run      those for which no process or no CPU seconds were left
     """
 
@@ -72,16 +73,17 @@ class SuiteCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """One repository at one revision; valid if there is no `reason`.
+    """The result for one repository at one revision; valid if there is no `reason`.
 
-    ref    what led to the revision: the tag of the latest release, a branch, what was asked for
-    level  the highest level that a built module declares; None where there is none, or all had to
-           be raised
-    runtime  that it was built with, the one that counts of those tried
-    built  how many of its modules
-    tests  declared in modules that are built
-    suite  None where it was not run
-    language  of which it is valid, or the first of those that it is not; None where it is of none
+    ref    what led to the revision: the tag of the latest release, a branch, or the requested ref
+    level  the highest level that a built module declares; None if there is none, or all had to be
+           raised
+    runtime  the runtime of the build; several may have been tried
+    built  number of its modules that build
+    tests  number of tests in built modules
+    suite  None if it was not run
+    language  the language in which it is valid, or the first one in which it is not; None without
+              one
     """
 
     repo: str
@@ -104,11 +106,12 @@ class Validation:
 
     @property
     def valid(self) -> bool:
+        """True if there is no reason against the repository."""
         return self.reason is None
 
     @property
     def sentence(self) -> str:
-        """The finding in one line."""
+        """The result in one line."""
         what = f'{self.repo} at {self.rev[:12]} ({self.ref})'
         if self.reason is not None:
             detail = f' ({self.detail})' if self.detail else ''
@@ -121,7 +124,7 @@ class Validation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationSeconds:
-    """CPU seconds of the sandboxed programs; `suite` with the compilation of tests."""
+    """CPU seconds of the sandboxed programs; `suite` includes the compilation of tests."""
 
     build: float
     suite: float
@@ -134,29 +137,30 @@ class _LatestValidation:
 
 
 def load_validation(store: Root, repo: str, rev: str) -> Validation | None:
-    """What is known of a revision; None where it was not asked."""
+    """Return the result for a revision; None if it was not validated."""
     return load_record(Validation, open_place(store), f'{_get_folder(repo)}/{rev}.json', _CURE)
 
 
 def load_latest_validation(store: Root, repo: str) -> Validation | None:
-    """What is known of the revision that was asked about last; None if none ever was."""
+    """Return the result for the revision that was validated last; None if there is none."""
     latest = load_record(_LatestValidation, open_place(store), _get_latest_path(repo), _CURE)
     return None if latest is None else load_validation(store, repo, latest.rev)
 
 
 def load_validated_push(store: Root, repo: str) -> datetime | None:
-    """When it was last pushed to, as its host said before it was asked about last; None if nobody knows."""
+    """Return the time of the last push that the host reported before the last validation; None
+    if unknown."""
     latest = load_record(_LatestValidation, open_place(store), _get_latest_path(repo), _CURE)
     return None if latest is None else latest.pushed
 
 
 def load_seconds(store: Root, validation: Validation) -> ValidationSeconds | None:
-    """What a validation cost when it was run."""
+    """Return the cost of a validation."""
     return load_record(ValidationSeconds, open_place(store), _get_seconds_path(validation), _CURE)
 
 
 def write_validation(store: Root, validation: Validation, seconds: ValidationSeconds) -> None:
-    """Write a finding; one of the same revision by another engine or sandbox makes way."""
+    """Write a result; it replaces a result of the same revision from another engine or sandbox."""
     storage = open_place(store)
     storage.write_file(_get_seconds_path(validation), encode_line(seconds))
     storage.write_file(
@@ -165,7 +169,7 @@ def write_validation(store: Root, validation: Validation, seconds: ValidationSec
 
 
 def write_latest(store: Root, validation: Validation, pushed: datetime | None = None) -> None:
-    """Let `load_latest_validation` give this one, and `load_validated_push` what its host had said."""
+    """Make a result the latest one, with the last push that the host reported."""
     storage, latest = open_place(store), _LatestValidation(rev=validation.rev, pushed=pushed)
     if load_record(_LatestValidation, storage, _get_latest_path(validation.repo), _CURE) != latest:
         storage.write_file(_get_latest_path(validation.repo), encode_line(latest))

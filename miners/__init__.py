@@ -1,1 +1,2 @@
-"""Read repositories, never execute: clones, walks, changes of methods and what they depend on."""
+"""Read repositories without executing them: clones, walks, changes of methods and their
+dependencies."""

@@ -1,4 +1,4 @@
-"""The test files of a revision, and the classes that they may be about, as far as text tells."""
+"""List the test files of a revision, and the classes that they may be about, judged by text."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from miners.diffs.contexts import load_test_tree
 class SingleRevisionFile:
     """A file that declares tests.
 
-    named    classes of the code whose name it has, those of its own package alone if there are such
-    modules  the same of modules, in languages in which a file is one
-    reason   why it is not worth running; None where it is
+    named    classes of the code that have the name of the class under test; only those of its own
+             package if there are any
+    modules  the same for modules, in languages in which a file is a module
+    reason   why the file is not worth running, or why no class was found; None otherwise
     """
 
     test_file: str
@@ -35,16 +36,17 @@ class SingleRevisionFile:
 
     @property
     def module(self) -> str:
+        """The module of the file's tests."""
         return self.methods[0].module
 
     @property
     def is_worth_running(self) -> bool:
-        """Also where nothing of the code has its name."""
+        """True if the file is worth running, also if no class of the code has its name."""
         return self.reason in (None, Reason.NO_TEST_CLASS)
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Those of the code that it may be about, sorted."""
+        """The files of the code that it may be about, sorted."""
         return tuple(sorted({focus.file for focus in (*self.named, *self.modules)}))
 
 
@@ -55,7 +57,7 @@ _Types = Mapping[str, list[LocatedType]]
 def list_single_revision_files(
     repository: Repository, rev: str, language: str
 ) -> Iterator[SingleRevisionFile]:
-    """All of a revision by path; CorruptObject where one cannot be read."""
+    """Yield all test files of a revision by path; CorruptObject if one cannot be read."""
     tests = load_test_tree(repository, rev, language)
     classes, modules = _index_code(tests.tree)
     for path in tests.tree.list_paths(Side.TEST):
@@ -98,9 +100,10 @@ def _prefer_package(found: Sequence[LocatedType], package: str) -> Sequence[Loca
 
 
 def _prefer_file(found: Sequence[LocatedType], test_file: str) -> Sequence[LocatedType]:
-    """Of modules of one name those beside the test file, of these the file that it is named after.
+    """Return, of modules with the same name, those beside the test file, and of these the file
+    after which it is named.
 
-    A package of Go is a module of several files; elsewhere no two modules have one name.
+    A package of Go is a module of several files; elsewhere no two modules have the same name.
     """
     if len({located.type.name for located in found}) == len(found):
         return found
@@ -113,7 +116,7 @@ def _prefer_file(found: Sequence[LocatedType], test_file: str) -> Sequence[Locat
 
 
 def _index_code(tree: RevisionTree) -> tuple[_Types, _Types]:
-    """The classes of the code that stand in no class, and the modules."""
+    """Return the top-level classes of the code, and the modules."""
     classes: dict[str, list[LocatedType]] = defaultdict(list)
     modules: dict[str, list[LocatedType]] = defaultdict(list)
     for path in tree.list_paths(Side.SOURCE):

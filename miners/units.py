@@ -1,4 +1,4 @@
-"""Units of the code that families ask about: functions and packages, as far as text tells."""
+"""List the units of the code for the families of suites: functions and packages, judged by text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from coevo.model.profiles import FunctionRules, ModuleRules, Profile
 from coevo.model.reasons import Reason
 from coevo.model.records import FileOrigin
 
-# Of what lizard does not read.
+# Stands for the complexity of a language that lizard does not read.
 _UNKNOWN = 'not_offered'
 
 
@@ -29,8 +29,8 @@ class CodeUnit:
     name        a function as `FILE#Type.name(TYPE,…)`, a package by its folder
     focus       the function, or the files of the package
     function    its declaration; None for a package
-    complexity  cyclomatic, of a function; None where lizard does not read its language
-    reason      why it is not worth running; None where it is
+    complexity  cyclomatic, of a function; None if lizard does not read its language
+    reason      why it is not worth running; None if it is
     """
 
     family: Family
@@ -44,13 +44,14 @@ class CodeUnit:
 
     @property
     def files(self) -> tuple[str, ...]:
+        """The files of the unit."""
         return tuple(focus.file for focus in self.focus)
 
 
 def list_code_units(
     tree: RevisionTree, language: str, families: Sequence[Family], profile: Profile
 ) -> Iterator[CodeUnit]:
-    """Those of each family that looks at units, in the order of their names."""
+    """Yield the units of each family that has units, in the order of their names."""
     if Family.FUNCTION in families:
         yield from _list_functions(tree, profile.functions)
     if Family.MODULE in families:
@@ -61,7 +62,8 @@ def list_code_units(
 
 
 def _list_functions(tree: RevisionTree, rules: FunctionRules) -> Iterator[CodeUnit]:
-    """Functions of modules and static methods: what needs no object (ULT, "top-level functions")."""
+    """Yield functions of modules and static methods, which need no object (ULT, "top-level
+    functions")."""
     for path in _list_written_sources(tree):
         functions = [
             (type_, member)
@@ -101,7 +103,10 @@ def _make_function_unit(
 
 
 def _measure_complexities(path: str, text: bytes) -> dict[tuple[str, int], int]:
-    """Of each function of a file, by its name and first line; empty where lizard does not read it."""
+    """Return the complexity of each function of a file, by name and first line.
+
+    The result is empty if lizard does not read the language.
+    """
     if lizard_languages.get_reader_for(path) is None:
         return {}
     analysis = lizard.analyze_file.analyze_source_code(path, text.decode('utf-8', 'replace'))
@@ -112,7 +117,8 @@ def _measure_complexities(path: str, text: bytes) -> dict[tuple[str, int], int]:
 
 
 def _find_complexity(member: Member, known: dict[tuple[str, int], int]) -> int | None:
-    """Of the first function of its name within a declaration, which is itself."""
+    """Return the complexity of the first function of that name within a declaration, which is
+    the declaration itself."""
     lines = [
         line
         for name, line in known
@@ -164,7 +170,7 @@ def _make_file_focus(tree: RevisionTree, path: str, lines: int) -> Focus:
 
 
 def _list_written_sources(tree: RevisionTree) -> Iterator[str]:
-    """Sources that were written here: what is generated, or of others, is nobody's to test."""
+    """Yield handwritten sources; generated and vendored files need no tests."""
     return (
         path
         for path in tree.list_paths(Side.SOURCE)

@@ -1,1 +1,1 @@
-"""From the store's rows to a snapshot: dates, tasks, Parquet, manifest and card."""
+"""Make snapshots from the store's rows: dates, tasks, Parquet files, manifest and card."""

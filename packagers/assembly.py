@@ -1,6 +1,7 @@
-"""The columns and the tasks that only all rows together give.
+"""Fill the columns, and build the tasks, that depend on all rows together.
 
-What is known of a row when others have been looked at waits as a mark, in order, until the rows pass by.
+A value that other rows decide is kept as a mark, in the order of the rows, until a second pass over
+them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ Row = TypeVar('Row')
 
 
 def assemble_release_rows(rows: Rows, plan: ReleasePlan) -> Rows:
-    """The rows with all that a release adds but what an earlier snapshot makes of them."""
+    """Return the rows with all that a release adds, before they are compared with an earlier
+    snapshot."""
     rows = apply_reverification(rows)
     families = plan.families(sorted({row.repo for row in rows.repositories}))
     rows = rows.replace_tables(
@@ -83,8 +85,10 @@ def _build_tasks(
     drops: Sorter[Drop],
     suites: dict[tuple[str, Walk], str],
 ) -> Iterator[Mark]:
-    """The marks of methods that have a task; tasks and drops, and the tasks of suites, are added to
-    those that are there."""
+    """Build tasks and yield the marks of the methods that have one.
+
+    Tasks, drops and the tasks of suites are added to the given collections.
+    """
     families: dict[str, set[str]] = defaultdict(set)
     for row in rows.repositories:
         families[row.family or row.repo].add(row.repo)
@@ -100,7 +104,7 @@ def _build_tasks(
 
 
 def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) -> BuiltTasks:
-    """Tasks that nobody took back, with a drop for each of the others."""
+    """Remove the tasks that were withdrawn, with a drop for each."""
     taken_back = {
         withdrawal.id: withdrawal.reason
         for withdrawal in withdrawals
@@ -127,9 +131,11 @@ def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) 
 
 
 def _select_repositories(rows: Rows, repos: Collection[str]) -> Rows:
-    """What tasks of some repositories are made of; other tables are as they were."""
+    """Return the rows from which tasks of some repositories are built; other tables stay as they
+    are."""
 
     def select_rows(found: Sequence[Row]) -> tuple[Row, ...]:
+        """Return the rows of these repositories, in their order."""
         return tuple(row for repo in repos for row in list_rows_of_repo(found, repo))
 
     return dataclasses.replace(
@@ -159,17 +165,17 @@ def _mark_methods(rows: Rows, built: BuiltTasks) -> Iterator[Mark]:
             )
 
 
-# Edits that stand in several pairs of a walk: branches, cherry-picks and merges repeat them, and
-# forks.
+# The next part finds edits that are in several pairs of a walk: branches, cherry-picks, merges and
+# forks repeat them.
 
-# A test that did not change meets another change of the code in every pair: no copy of itself.
+# An unchanged test meets another change of the code in every pair, so it is no copy of itself.
 _EDITED = (MethodChange.INSERTED, MethodChange.CHANGED, MethodChange.DELETED)
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Edit:
-    """A row, as far as it matters which others repeat it; `content` stands for what they repeat."""
+    """An edit of a test, as far as its copies matter; `content` is a hash of what copies share."""
 
     content: bytes
     repo: str
@@ -182,10 +188,11 @@ class _Edit:
 
 
 def mark_duplicates(rows: Rows) -> Iterator[Mark]:
-    """Marks whose `duplicate_of` is the earliest edit of the same test to the same text.
+    """Yield marks whose `duplicate_of` is the earliest edit of the same test to the same text.
 
-    Branches, cherry-picks and merges repeat an edit in other pairs of the walk, forks in theirs. What
-    a pair of branches that interleave repeats is never the original of a pair that somebody made.
+    Branches, cherry-picks and merges repeat an edit in other pairs of the walk, forks in theirs. A
+    pair of interleaved branches is never the original if a pair with an ancestor as old end has the
+    edit, too.
     """
     sorter = Sorter(_Edit, rows.space)
     for edited_row in _list_edits(rows):
@@ -241,17 +248,17 @@ def _get_age_key(row: _Edit) -> tuple[bool, datetime, str, str]:
     return row.old_is_ancestor is False, row.date or _LATEST, row.repo, row.pair_id
 
 
-# What running labels again has shown, put into the rows of a release.
+# The rest applies the results of `coevo reverify` to the rows of a release.
 #
-# Runs that agree count as further runs of the segment whose cells were repeated. A label that did
-# not come out again is withdrawn, in every walk and for good: its method may not come back by
-# being mined another time.
+# Runs that agree count as further runs of the segment whose cells were repeated. A label that was
+# not reproduced is withdrawn, in every walk and for good: mining the method again does not bring it
+# back.
 
-Place = tuple[str, Walk, Cell]  # of a method's runs
+Place = tuple[str, Walk, Cell]  # identifies a method's runs
 
 
 def apply_reverification(rows: Rows) -> Rows:
-    """The rows with the runs of `reverified`, and without the labels that these have refuted."""
+    """Return the rows with the runs of `reverified`, and without the labels that these refuted."""
     if not rows.reverified:
         return rows
     lost = dict(_find_lost_labels(rows.reverified))
@@ -267,7 +274,7 @@ def apply_reverification(rows: Rows) -> Rows:
         for row in rows.methods
         if row.method_id in lost
     ]
-    # A method leaves the funnel once: what has no label any more has no track to lose.
+    # A method leaves the funnel once: without a label it cannot lose its track.
     kept_drops = (d for d in rows.drops if d.stage is not Stage.TRACK or d.key not in lost)
     return rows.replace_tables(
         methods=(
@@ -282,7 +289,7 @@ def apply_reverification(rows: Rows) -> Rows:
 
 
 def _find_lost_labels(found: Iterable[ReverificationRecord]) -> Iterator[tuple[str, str]]:
-    """Methods whose label is refuted, with what was otherwise when it first was."""
+    """Yield methods whose label was refuted, with the difference that was found first."""
     known: set[str] = set()
     for record in found:
         for method in record.methods:
@@ -292,7 +299,7 @@ def _find_lost_labels(found: Iterable[ReverificationRecord]) -> Iterator[tuple[s
 
 
 def _collect_runs(rows: Rows) -> tuple[CellRow, ...]:
-    """The runs of segments that still count, numbered on from those that are there."""
+    """Return the repeated runs of segments that still count, numbered after the existing runs."""
     again = {method.method_id for record in rows.reverified for method in record.methods}
     labelled = {(row.method_id, row.walk) for row in rows.methods if row.method_id in again}
     repeats = Counter(
@@ -327,7 +334,8 @@ def _add_runs(
 
 
 def _compute_flake_bound(row: MethodRow) -> float | None:
-    """As `coevo.engine.evidence.compute_flake_bound` has it, by the counts of the row."""
+    """Compute the bound as `coevo.engine.evidence.compute_flake_bound` does, from the counts of
+    the row."""
     runs = [
         getattr(row, f'{cell}_runs')
         for cell in list_deciding_cells(row.change)

@@ -1,4 +1,4 @@
-"""The dataset card: what a person has to know before using the data."""
+"""The dataset card: what users need to know about the data."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ strictly later than the last day of that month, in every table.
 **Hugging Face.** `datasets.load_dataset(SNAPSHOT, 'test_update', split='test')` loads a track, the name of a table
 that table."""
 
-# What of the head is not as a reader may expect, since `datasets` has no split of zero rows.
+# Explains what may surprise readers of the head: `datasets` has no split of zero rows.
 NO_TABLE = 'A table without rows is no configuration: {}.'
 NO_TASKS = (
     'A track without tasks is one ({}), but `datasets` refuses to load zero rows ("corresponds to no data"). '
@@ -127,7 +127,7 @@ coevo hydrate EDITION --out SNAPSHOT
 What comes of that has the SHA-256 of every file of the release, which `manifest.json` names under `edition`.
 `coevo verify` checks the edition itself, and says which rules need the texts."""
 
-# Neither is the licence of all of it.
+# Neither CC BY nor any other single licence covers all of the data.
 _LICENCE = (
     'license: other',
     'license_name: code-of-each-repository-and-cc-by-4.0-for-the-rest',
@@ -136,7 +136,7 @@ _LICENCE = (
 
 
 def render_card(rows: Rows, about: SnapshotDetails) -> str:
-    """The card as Markdown, its head telling dataset viewers which files are which table."""
+    """Return the card as Markdown; its head tells dataset viewers the files of each table."""
     blocks = (
         _render_configs(rows),
         f'# coevo {about.month}',
@@ -190,7 +190,7 @@ def describe_mixed_code(pairs: Iterable[PairRow]) -> Iterator[str]:
 
 
 def render_code_free_card(card: str, month: str) -> str:
-    """The card of an edition without code, from that of its release."""
+    """Return the card of an edition without code, made from the card of its release."""
     title = f'# coevo {month}\n'
     columns = ', '.join(f'`{name}`' for name in list_third_party_columns(TABLES))
     code_free_title = f'# coevo {month}, code-free edition\n\n{WITHOUT_CODE.format(columns)}\n'
@@ -198,10 +198,11 @@ def render_code_free_card(card: str, month: str) -> str:
 
 
 def _render_configs(rows: Rows) -> str:
-    """The head that dataset viewers read: a configuration for each table, and one for each track.
+    """Return the head that dataset viewers read: a configuration for each table and each track.
 
-    A table without rows is left out, since Hugging Face's library has no data for it. A track is not: who
-    asks every month for the same three is told that it is empty, not that there is none.
+    Tables without rows are left out, since Hugging Face's library has no data for them. Tracks
+    always stay: users who load the same three tracks every month should see that one is empty
+    rather than unknown.
     """
     lines = ['---', *_LICENCE, 'tags:', '- code', '- software-testing', 'configs:']
     paths = {name: f'data/{name}/*.parquet' for name in TABLES if getattr(rows, name)}
@@ -233,7 +234,7 @@ def _count_licences(rows: Rows) -> Iterator[tuple[object, ...]]:
 
 def _list_tables(rows: Rows) -> Iterator[tuple[str, str, str]]:
     for name, content in CONTENTS.items():
-        # How many steps were timed may differ from run to run, as the seconds do.
+        # The number of timed steps may differ from run to run, as the seconds do.
         count = '' if name == 'timings' else str(len(getattr(rows, name)))
         yield f'`{name}`', count, content
 
@@ -272,7 +273,7 @@ def _report_walks_behind(about: SnapshotDetails) -> Iterator[str]:
 
 
 def _report_reverified(rows: Rows) -> Iterator[str]:
-    """How many labels did not come out again, of those that were asked to."""
+    """Yield a section with the number of repeated labels that were not reproduced."""
     again = [method for record in rows.reverified for method in record.methods]
     rerun_ids = {method.method_id for method in again}
     lost = {method.method_id for method in again if method.lost is not None}
@@ -295,11 +296,11 @@ def _report_news(news: Sequence[RepositoryNews]) -> Iterator[str]:
     )
 
 
-_NOT_SAMPLED = 'not_sampled'  # of filters/sample.py, which a packager does not know
+_NOT_SAMPLED = 'not_sampled'  # of filters/sample.py, which packagers must not import
 
 
 def _describe_sample(rows: Rows) -> str:
-    """One more item, where there are unchanged tests: they are a sample, and of how many."""
+    """Return a further list item with the size of the sample, if there are unchanged tests."""
     left = [drop for drop in rows.drops if drop.reason == _NOT_SAMPLED]
     later = (Stage.LABEL, Stage.PUBLISH)
     drawn = sum(row.change is MethodChange.UNCHANGED for row in rows.methods)
@@ -316,7 +317,7 @@ def _describe_sample(rows: Rows) -> str:
 
 
 def _list_not_offered(rows: Rows) -> str:
-    """More items of the list, for who reads rows of a language that lacks something."""
+    """Return further list items for languages that lack some capability."""
     named = sorted({row.language for row in rows.repositories} & LANGUAGES.keys())
     lacking = {language: list_not_offered(language) for language in named}
     return ''.join(
@@ -339,11 +340,12 @@ def _list_reasons(rows: Rows) -> Iterator[tuple[object, ...]]:
             yield stage, f'`{reason}`', counts[stage, reason], meaning
 
 
-# An exact bound of a share, after Clopper and Pearson.
-
-
 def compute_upper_bound(found: int, drawn: int, confidence: float = 0.95) -> float:
-    """The largest share under which so few would be found with probability 1 - confidence."""
+    """Return the exact upper bound of a share (Clopper and Pearson).
+
+    It is the largest share for which at most `found` of `drawn` turn up with probability 1 -
+    confidence.
+    """
     if found >= drawn:
         return 1.0
     low, high = found / drawn, 1.0
@@ -357,7 +359,7 @@ def compute_upper_bound(found: int, drawn: int, confidence: float = 0.95) -> flo
 
 
 def _probability_of_at_most(found: int, drawn: int, share: float) -> float:
-    """In logarithms: the numbers of ways to draw are beyond a float for thousands."""
+    """Sum in logarithms, since the numbers of combinations exceed a float for thousands."""
     return math.fsum(
         math.exp(
             _log_combinations(drawn, k) + k * math.log(share) + (drawn - k) * math.log1p(-share)

@@ -1,4 +1,4 @@
-"""The index beside published snapshots, made anew of those that are there."""
+"""Rebuild the index beside published snapshots from the snapshots that are there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TRIES = 20
 
 
 def find_catalogue_root(snapshot: Root) -> Root | None:
-    """Where the catalogue of a snapshot lies; None for one at the top of a bucket."""
+    """Return the place of a snapshot's catalogue; None for a snapshot at the top of a bucket."""
     if isinstance(snapshot, Path):
         return snapshot.absolute().parent
     above = snapshot.rpartition('/')[0]
@@ -26,9 +26,11 @@ def find_catalogue_root(snapshot: Root) -> Root | None:
 
 
 def rebuild_catalogue(snapshots: Root) -> str:
-    """Write the index of all snapshots right below a folder or prefix; where it lies.
+    """Write the index of all snapshots directly below a folder or prefix; return its address.
 
-    Who publishes at the same time writes it, too: the last to look has seen all.
+    Concurrent publishers write it, too; the write is repeated until the index shows all snapshots.
+
+    Raises: Transient if others keep writing it.
     """
     storage = open_place(snapshots)
     for _ in range(_TRIES):
@@ -45,7 +47,7 @@ def rebuild_catalogue(snapshots: Root) -> str:
 
 
 def _render_index(snapshots: Root) -> bytes:
-    """What is no snapshot of today's schema is left out: nobody could open it."""
+    """Return the index, without snapshots of another schema, which this version cannot open."""
     storage = open_place(snapshots)
     names = publishing.list_snapshots(snapshots)
     files = zip(names, storage.load_files([f'{name}/{MANIFEST}' for name in names]), strict=True)

@@ -1,10 +1,10 @@
-"""The code-free edition of a snapshot: all of its tables, without a word of the repositories' code.
+"""Write the code-free edition of a snapshot: all of its tables without the repositories' code.
 
 EDITION/data/TABLE/*.parquet   the same rows, null where a column holds text of others
-EDITION/data/texts/*.parquet   how these texts are put together from public clones (`coevo hydrate`)
+EDITION/data/texts/*.parquet   how to rebuild these texts from public clones (`coevo hydrate`)
 EDITION/full-*                 manifest, card and Croissant of the release as they are
-EDITION/manifest.json          its own, with the SHA-256 of the release's files
-EDITION/README.md, croissant.json   which say what it is
+EDITION/manifest.json          the edition's own, with the SHA-256 of the release's files
+EDITION/README.md, croissant.json   the descriptions of the edition
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Clone = Callable[[str], Repository]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditionReport:
-    """What an edition is; `written` is false where the same one was there already."""
+    """The result of writing an edition; `written` is false if the same edition existed already."""
 
     edition: Root
     written: bool
@@ -56,6 +56,7 @@ class EditionReport:
 
     @property
     def sentence(self) -> str:
+        """A sentence about the edition for the user."""
         done = 'written' if self.written else 'already there, with the same bytes'
         return (
             f'{self.edition}: code-free, {self.size / 1e6:.1f} MB, {self.text_counts.texts} texts left out '
@@ -65,10 +66,12 @@ class EditionReport:
 
 
 def write_edition(place: Path | str, target: Root, clone: Clone) -> EditionReport:
-    """Write the code-free edition of a snapshot; Fatal if another one is there.
+    """Write the code-free edition of a snapshot.
 
-    clone  of a repository, with the revisions of its pairs
-    Unsound if it does not verify, or if what is filled in is not the snapshot again.
+    clone  opens a repository, with the revisions of its pairs
+
+    Raises: Fatal if the target has another edition; UnsoundSnapshot if the edition does not verify,
+    or does not restore the snapshot.
     """
     publishing.check_target(target)
     with open_local_copy(place) as full, publishing.make_scratch_folder(target) as scratch_folder:
@@ -129,7 +132,7 @@ def _write_descriptions(
 
 
 def _copy_without_texts(full: Path, name: str, target: Path) -> None:
-    """Write a file of a table, its columns with text of others null."""
+    """Write a file of a table with null in the columns that hold text of others."""
     table = Path(name).parts[1]
     paths = find_third_party_paths(TABLES[table]) if table in TABLES else ()
     if not paths:
@@ -154,7 +157,10 @@ def _load_without_texts(file: Path, paths: Iterable[str]) -> Iterator[Mapping[st
 
 
 def _refuse_unsound(full: Path, made: Path, clone: Clone, target: Root) -> None:
-    """Nothing has its name before it is good, and gives the snapshot again."""
+    """Raise UnsoundSnapshot unless the edition verifies and restores the snapshot.
+
+    This happens before the edition gets its name.
+    """
     findings = check_folder(made, made.parent)
     if findings:
         first = findings[0]

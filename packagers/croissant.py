@@ -1,4 +1,4 @@
-"""The snapshot's description in Croissant 1.0 (https://docs.mlcommons.org/croissant/)."""
+"""Describe a snapshot in Croissant 1.0 (https://docs.mlcommons.org/croissant/)."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ _WITHOUT_CODE = (
     'them from public clones.'
 )
 
-# Of labels, cells, dates and measurements; code has that of its repository.
+# The licence of labels, cells, dates and measurements; code keeps the licence of its repository.
 _OF_OURS = 'https://creativecommons.org/licenses/by/4.0/'
 
 
 def render_croissant(
     month: str, files: Checksums, licences: Iterable[str] = (), *, code_free: bool = False
 ) -> str:
-    """The description as JSON-LD, nested columns included.
+    """Return the description as JSON-LD, including nested columns.
 
-    licences   SPDX expressions of the code in it; what coevo adds has one of its own
-    code_free  whether it is of an edition without that code
+    licences   SPDX expressions of the code in it; coevo's own data always has CC BY 4.0
+    code_free  whether it describes an edition without that code
     """
     names = [name for name in TABLES if name != UNCHECKED]
     content = {
@@ -94,7 +94,8 @@ def render_croissant(
             for path in parquet.list_table_files(name)
         ],
     }
-    # The standard library indents in Python alone, a quarter of the time of a small release.
+    # The standard library indents in pure Python, which takes a quarter of the time of a small
+    # release.
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     return orjson.dumps(content, option=options).decode()
 
@@ -112,7 +113,7 @@ def _describe_file(path: str, files: Checksums) -> dict[str, Any]:
 
 
 def _describe_records(table: str, path: str) -> dict[str, Any]:
-    """A table, or of tasks one track, which the paper calls test_generation and so on."""
+    """Describe a table, or one track of tasks, which the paper calls test_generation and so on."""
     name = f'test_{PurePath(path).stem}' if table == 'tasks' else table
     return {
         '@type': 'cr:RecordSet',
@@ -128,7 +129,7 @@ def _describe_records(table: str, path: str) -> dict[str, Any]:
 def _describe_field(
     parent: str, path: str, column: pa.Field, within: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """A column, or a field of a nested one, which is read out of the column that it is part of."""
+    """Describe a column, or a field of a nested column, which is extracted from its column."""
     kind, repeated = column.type, pa.types.is_list(column.type)
     if repeated:
         kind = kind.value_type
@@ -152,7 +153,7 @@ def _describe_field(
 
 
 def _describe_source(path: str, names: tuple[str, ...]) -> dict[str, Any]:
-    """Where a field is read: its column, and the way into it, a step for each level."""
+    """Return where a field is read: its column, and a JSON path for each level below."""
     top, *inner = names
     steps = {'transform': [{'jsonPath': name} for name in inner]} if inner else {}
     return {'fileObject': {'@id': path}, 'extract': {'column': top}, **steps}

@@ -1,4 +1,7 @@
-"""The datasheet of every snapshot, after Gebru et al. (2021): in the card, and `docs/datasheet.md` (`make docs`)."""
+"""The datasheet of every snapshot, after Gebru et al. (2021).
+
+It is part of the card, and `make docs` writes it to `docs/datasheet.md`.
+"""
 
 from __future__ import annotations
 
@@ -44,19 +47,20 @@ one leaves it out.""",
 
 
 def render_sections(level: int) -> str:
-    """The questions as headings of that level, each with its answer."""
+    """Return the questions as headings of that level, each with its answer."""
     return '\n\n'.join(
         f'{"#" * level} {question}\n\n{answer}' for question, answer in QUESTIONS.items()
     )
 
 
 def render_page() -> str:
-    """The whole of `docs/datasheet.md`."""
+    """Return the text of `docs/datasheet.md`."""
     note = '<!-- Made by `make docs` from packagers/datasheet.py; do not edit. -->'
     return f'# Datasheet\n\n{note}\n\n{render_sections(2)}\n'
 
 
 def main() -> None:
+    """Write `docs/datasheet.md`."""
     FILE.write_text(render_page())
 
 

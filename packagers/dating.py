@@ -1,4 +1,5 @@
-"""The date columns of rows: what the clones of a store said of their bodies (`coevo.storage.dates`), joined."""
+"""Fill the date columns of rows from the dates of bodies in the store's clones
+(`coevo.storage.dates`)."""
 
 from __future__ import annotations
 
@@ -16,10 +17,11 @@ from coevo.storage.place import StoragePlace
 
 
 class DateJoin:
-    """The dates of rows by key. A body counts as of the earliest clone of the store that had it.
+    """The dates of rows by key; a body has the date of the earliest clone of the store that
+    contains it.
 
-    repos  whose clones were searched
-    fixed  what an earlier release of the month said, which stays so
+    repos  repositories whose clones were searched
+    fixed  the dates of an earlier release of the month, which stay as they are
     """
 
     def __init__(
@@ -35,7 +37,7 @@ class DateJoin:
 
     @property
     def known_dates(self) -> Mapping[str, RowDates]:
-        """The dates of all rows that were asked for."""
+        """The dates of all rows that were looked up."""
         return self._known
 
     def date_methods(self, rows: Iterable[MethodRow]) -> Iterator[MethodRow]:
@@ -52,8 +54,8 @@ class DateJoin:
     def date_single_revision_rows(
         self, rows: Iterable[SingleRevisionRow]
     ) -> Iterator[SingleRevisionRow]:
-        """Yield the rows; those that a family takes with the dates of all tests of the file and of the
-        focus."""
+        """Yield the rows; those that a family takes get the dates of all tests of the file and
+        of the focus."""
         for row in rows:
             if row.adequacy is None:
                 yield row
@@ -88,7 +90,7 @@ class DateJoin:
                 self._place, repo, language, name_parser_version(language)
             )
             rows = wanted.rows if wanted else ()
-            # One repository at a time: rows come by repository.
+            # Keep the bodies of one repository only: rows come sorted by repository.
             self._bodies = {(repo, language): {row.key: row for row in rows}}
         return self._bodies[repo, language]
 
@@ -99,7 +101,7 @@ class DateJoin:
 
 
 class _FirstSeenDates:
-    """When the clones of a store first had each body of one language."""
+    """The dates at which the clones of a store first had each body of one language."""
 
     def __init__(self, place: StoragePlace, repos: Iterable[str], language: str) -> None:
         self.basis: dict[str, str] = {}
@@ -114,11 +116,13 @@ class _FirstSeenDates:
                 self._dates[each.body] = find_earliest((before, each.date))
 
     def find_date(self, body: str) -> datetime | None:
+        """Return the earliest date of a body; None if it is unknown or was never seen."""
         return self._dates.get(body)
 
 
 def find_earliest(moments: Iterable[datetime | None]) -> datetime | None:
-    """The minimum; None if any is None or there is none at all, since that is never clean."""
+    """Return the minimum; None if any moment is None or there are none, since unknown dates are
+    never clean."""
     known: list[datetime] = []
     for moment in moments:
         if moment is None:

@@ -1,4 +1,5 @@
-"""The data dictionary as Markdown: the tables of the card, and `docs/schema.md` (`make docs`)."""
+"""Render the data dictionary as Markdown: the tables of the card, and `docs/schema.md`
+(`make docs`)."""
 
 from __future__ import annotations
 
@@ -42,14 +43,14 @@ Why something left the funnel, as in `drops.reason`, and why a method with a lab
 
 @cache
 def render_column_tables() -> str:
-    """The columns of every table of a snapshot, then the values of their choices."""
+    """Return the columns of every table of a snapshot, then the values of their choices."""
     return '\n\n'.join(
         (*_render_tables(), '### Values', _CHOICES, *_render_choices(TABLES.values()))
     )
 
 
 def render_page() -> str:
-    """The whole of `docs/schema.md`."""
+    """Return the text of `docs/schema.md`."""
     blocks = (
         _HEAD,
         '## Tables',
@@ -73,7 +74,7 @@ def render_page() -> str:
 
 
 def render_table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Lines and columns as Markdown."""
+    """Return a table in Markdown."""
     names = list(head)
     lines = [names, ['---'] * len(names), *(map(_escape_cell, row) for row in rows)]
     return '\n'.join(f'| {" | ".join(map(str, line))} |' for line in lines)
@@ -133,7 +134,7 @@ def _render_reasons() -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the page, or say that it is not current (`--check`)."""
+    """Write the page, or fail if it is not current (`--check`)."""
     if '--check' in sys.argv[1:]:
         raise SystemExit(FILE.read_text() != render_page() and f'{FILE} is not current: make docs')
     FILE.parent.mkdir(exist_ok=True)

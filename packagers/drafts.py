@@ -1,4 +1,4 @@
-"""A task before duplicates are known: its method rows, its start file, its gold patch."""
+"""Draft tasks before duplicates are known: the method rows, the start file and the gold patch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PREFERENCE = tuple(Walk)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftGroup:
-    """The rows of one task in the walk that is preferred, and those in other walks."""
+    """The rows of one task in the preferred walk, and its rows in other walks."""
 
     task_id: str
     rows: tuple[MethodRow, ...]
@@ -33,6 +33,7 @@ class DraftGroup:
 
     @property
     def key(self) -> tuple[str, Walk, Track, str]:
+        """The pair, walk, track and test file of the task."""
         row = self.rows[0]
         assert row.track is not None, 'groups() yields rows with a track'
         return row.pair_id, row.walk, row.track, row.test_file
@@ -40,10 +41,10 @@ class DraftGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A group with the start file (None: absent) and the patch from there to the file at new.
+    """A group with its start file (None if absent) and the patch from there to the file at new.
 
-    around  what else the start state has; None where mining did not look
-    others  the other test files that are not as at new
+    around  other changes of the start state; None if mining recorded none
+    others  the other test files that differ from the new revision
     """
 
     group: DraftGroup
@@ -54,18 +55,19 @@ class Draft:
 
     @property
     def start_sha256(self) -> str | None:
+        """The SHA-256 of the start file; None if it is absent."""
         return None if self.start is None else hashlib.sha256(self.start).hexdigest()
 
     @property
     def start_files(self) -> dict[str, bytes | None]:
-        """The test files that are not as at new, its own among them."""
+        """The test files that differ from the new revision, including the task's own."""
         return {**self.others, self.group.rows[0].test_file: self.start}
 
     def compute_identity(self, family: str) -> Identity:
-        """What two drafts have in common if they are one task that was seen twice.
+        """Return what two drafts share if they are the same task seen twice.
 
-        Where in its file an edit stands, and beside what, is no part of it: a cherry-pick is the
-        same edit of another file.
+        The position of an edit in its file, and the text around it, do not count: a cherry-pick is
+        the same edit in another version of the file.
         """
         row = self.group.rows[0]
         return Identity(
@@ -80,7 +82,7 @@ class Draft:
 
 
 def list_edited_lines(patch: str) -> tuple[str, ...]:
-    """The lines that the patch of a file adds and takes away; all of what is no text."""
+    """Return the added and removed lines of a file's patch; all lines of a binary patch."""
     lines = patch.split('\n')
     hunks = next((at for at, line in enumerate(lines) if line.startswith('@@ ')), None)
     if hunks is None:
@@ -89,7 +91,7 @@ def list_edited_lines(patch: str) -> tuple[str, ...]:
 
 
 def group_by_task(methods: Iterable[MethodRow]) -> Iterator[DraftGroup]:
-    """The rows with a track by task, in the order of task ids."""
+    """Yield the rows that have a track, grouped by task, in the order of task ids."""
     rows_by_task: dict[str, dict[Walk, list[MethodRow]]] = defaultdict(lambda: defaultdict(list))
     for row in methods:
         if row.track is not None:
@@ -102,7 +104,7 @@ def group_by_task(methods: Iterable[MethodRow]) -> Iterator[DraftGroup]:
 
 
 def compute_task_id(row: MethodRow) -> str:
-    """Of the task that a method with a track belongs to."""
+    """Return the id of the task to which a method with a track belongs."""
     return compute_short_hash(
         row.repo, row.language, row.old_rev, row.new_rev, str(row.track), row.test_file
     )
@@ -113,9 +115,9 @@ def _get_method_key(row: MethodRow) -> tuple[str, str, tuple[str, ...]]:
 
 
 def make_draft(group: DraftGroup, repository: Repository, around: StartRow | None = None) -> Draft:
-    """The draft of a group; StartStateInvalid if there is no start file for it.
+    """Return the draft of a group; StartStateInvalid if it has no start file.
 
-    Nor is there one for what mining ran at the start and found to be another state than it should.
+    That includes groups whose start state mining ran and found to be wrong.
     """
     first = group.rows[0]
     for row in group.rows:
@@ -144,9 +146,10 @@ def make_draft(group: DraftGroup, repository: Repository, around: StartRow | Non
 
 
 def _find_shared_names(row: MethodRow, source: bytes) -> Iterator[str]:
-    """What a test file declares for other files beside its tests: helpers, and types without a test.
+    """Yield what a test file declares for other files: helpers, and types without tests.
 
-    Whoever writes a file that is absent cannot know of it, but without it the other files do not compile.
+    An agent that writes an absent file cannot know these names, but other files do not compile
+    without them.
     """
     reader = get_reading(row.language)
     file = reader.parse(source, row.test_file)
@@ -173,7 +176,7 @@ def _make_removal_target(method: TestMethod) -> StartTarget:
 
 
 def _load_old_content(repository: Repository, row: MethodRow) -> bytes | None:
-    """The test file at old, also where it has moved since: a moved file is not a new one."""
+    """Return the test file at old, following a move: a moved file is not a new one."""
     path = find_old_path(repository, row.old_rev, row.new_rev, row.test_file)
     return None if path is None else load_content(repository, row.old_rev, path)
 
@@ -198,7 +201,7 @@ def _make_target(row: MethodRow, repository: Repository) -> StartTarget:
 
 
 def _find_old_method(row: MethodRow, source: bytes) -> TestMethod:
-    """The identity at old; among overloads the one of the row's source."""
+    """Return the identity of a test at old; among overloads, the one with the row's source."""
     owner, name = row.old_test_class or row.test_class, row.old_test_method or row.test_method
     candidates = [m for m in _list_methods(row, source, owner) if m.name == name]
     exact = [member for member in candidates if member.source == row.old_source] or candidates

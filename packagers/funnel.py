@@ -1,4 +1,4 @@
-"""The funnel of a release: what entered each stage, what it kept, and why the rest left."""
+"""Compute the funnel of a release: what entered and left each stage, with reasons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FunnelStep:
 
 
 def compute_funnel(rows: Rows) -> Iterator[FunnelStep]:
-    """The stages in order. From pairs to methods to tasks the unit changes."""
+    """Yield the stages in order; the unit changes from pairs to methods to tasks."""
     dropped_pairs: set[tuple[str, Walk]] = set()
     reasons: dict[Stage, Counter[str]] = {stage: Counter() for stage in Stage}
     for drop in rows.drops:
@@ -45,7 +45,7 @@ def compute_funnel(rows: Rows) -> Iterator[FunnelStep]:
     }
     for stage in Stage:
         if stage is Stage.SINGLE_REVISION and not rows.single_revision and not drops[stage]:
-            continue  # nobody has asked for test files
+            continue  # no test files of single revisions were mined
         ordered = sorted(reasons[stage].items(), key=lambda item: (-item[1], item[0]))
         yield FunnelStep(
             stage=stage,

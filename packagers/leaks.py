@@ -1,13 +1,13 @@
-"""How much of a task's answer its start state shows.
+"""Measure how much of a task's answer its start state shows.
 
-`leak`: the share of gold's text that stands in one test method of the start state which this pair
-added or changed; `nearest`: the same of what stood at old already, which is context alone. Of a
-task the largest share of any of its tests: one that can be copied spoils the score.
+`leak` is the share of gold's text that is in one test method of the start state which this pair
+added or changed. `nearest` is the same for methods that existed at old, and is for context only. A
+task has the largest share of any of its tests, since one test that can be copied spoils the score.
 
-Texts are compared by the token 5-grams of bodies, blind to comments, literals, the test's own name
-and the words of its class's name: `PrefixCombFactoryTest` and `SuffixCombFactoryTest` differ in
-what these words name, and a copyist replaces them. The share is a containment, not a Jaccard index: who
-copies from a longer text leaves the rest out, and has all of the answer nevertheless.
+Texts are compared by the token 5-grams of bodies, ignoring comments, literals, the test's own name
+and the words of its class's name. For example, `PrefixCombFactoryTest` and `SuffixCombFactoryTest`
+differ in what these words name, and an agent that copies replaces them. The share is a containment,
+not a Jaccard index: copying a part of a longer text gives the whole answer, too.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Texts = Mapping[str, bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownMethod:
-    """A method of the test tree: `equal` is what two versions of one have in common."""
+    """A method of the test tree; `equal` is the same for two versions of an unchanged method."""
 
     grams: Grams
     equal: Grams
 
 
 class LeakMeter:
-    """The likeness of the tasks of one repository and language."""
+    """Measures the leaks of the tasks of one repository and language."""
 
     def __init__(self, repository: Repository, language: str) -> None:
         self._reading = get_reading(language)
@@ -49,11 +49,12 @@ class LeakMeter:
         self._old = cache(self._list_methods_at)
 
     def measure_leak(self, rows: Sequence[MethodRow], start: Texts) -> float:
-        """How near gold comes to what the pair added; `start`: files that are not as at new."""
+        """Return how much of gold is in methods that the pair added; `start` has the files that
+        differ from new."""
         return _find_nearest(rows, list(self._list_added_methods(rows[0], start)))
 
     def measure_nearest(self, rows: Sequence[MethodRow]) -> float:
-        """How near it comes to what stood at old, an update's own old text included."""
+        """Return how much of gold is in methods at old, including an update's own old text."""
         return _find_nearest(rows, self._old(rows[0].old_rev))
 
     def _list_added_methods(self, row: MethodRow, start: Texts) -> Iterator[ShownMethod]:
@@ -102,7 +103,8 @@ def _parse_methods(reading: LanguageReading, source: bytes) -> Iterator[ShownMet
 
 
 def _find_nearest(rows: Sequence[MethodRow], shown: Iterable[ShownMethod]) -> float:
-    """The share of a gold test that is in what is shown, of the nearest of both; 0 where nothing is alike."""
+    """Return the largest share of a gold test that is in a shown method; 0 if they share
+    nothing."""
     there = list(shown)
     nearest = 0.0
     for row in rows:
@@ -113,14 +115,17 @@ def _find_nearest(rows: Sequence[MethodRow], shown: Iterable[ShownMethod]) -> fl
 
 
 def compute_body_grams(source: str, name: str, class_name: str) -> Grams:
-    """The grams of what stands between a method's braces, the words of its class masked."""
+    """Return the grams of a method's body, with the words of its class's name masked."""
     words = {word.lower() for word in _WORDS.findall(class_name.rpartition('.')[2])} - _COMMON
     body = _extract_body(list(tokenise(source, name)))
     return compute_token_grams([_mask_words(token, words) for token in body])
 
 
 def _extract_body(found: Sequence[str]) -> Sequence[str]:
-    """From the first brace behind the parameters; annotations have braces and parentheses, too."""
+    """Return the tokens from the first brace after the parameters.
+
+    Annotations may have braces and parentheses, too.
+    """
     depth = 0
     named = found.index('name') if 'name' in found else 0
     for at in range(named, len(found)):

@@ -1,7 +1,7 @@
-"""What may be published: the code of pairs whose licence at new is known and approved.
+"""Decide what may be published: the code of pairs whose licence at new is known and approved.
 
-Of the others the pairs, what they dropped and how many methods they had stay in the data, and
-nothing that was taken out of the repository.
+For other pairs, the data keep the pairs themselves, their drops and the number of their methods,
+but nothing that was taken from the repository.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from packagers.rows import Rows
 
 Placed = TypeVar('Placed', bound=DropLocation)
 
-# The SPDX expression of a repository at a revision, None where there is no telling.
+# Returns the SPDX expression of a repository at a revision; None if unknown.
 Licence = Callable[[str, str], str | None]
 
 
 def fill_licences(rows: Rows, licence: Licence) -> Rows:
-    """The rows with `license`: of a pair that at new, of a repository that at its walk's head."""
+    """Return the rows with `license`: of a pair at its new revision, of a repository at its
+    walk's head."""
     return rows.replace_tables(
         repositories=(
             dataclasses.replace(row, license=licence(row.repo, row.head))
@@ -38,9 +39,10 @@ def fill_licences(rows: Rows, licence: Licence) -> Rows:
 
 
 def withhold_unpublishable_rows(rows: Rows, accepted: Collection[str]) -> Rows:
-    """The rows without what may not be published; a drop for each of its labelled methods.
+    """Return the rows without what may not be published, with a drop for each labelled method
+    removed.
 
-    accepted  SPDX ids that will do though the OSI has not approved them
+    accepted  SPDX ids that are accepted although the OSI has not approved them
     """
     taken_back = {
         (str(withdrawal.kind), withdrawal.id): withdrawal.reason for withdrawal in rows.withdrawals
@@ -75,7 +77,7 @@ def withhold_unpublishable_rows(rows: Rows, accepted: Collection[str]) -> Rows:
         for row in rows.single_revision
         if (pair_key := (row.pair_id, row.walk)) in reasons and row.adequacy is not None
     )
-    # A method leaves the funnel once: what is not published has no track to lose.
+    # A method leaves the funnel once: if it is not published, it cannot lose its track.
     kept_drops = (
         drop
         for drop in rows.drops
@@ -96,7 +98,7 @@ def withhold_unpublishable_rows(rows: Rows, accepted: Collection[str]) -> Rows:
 def _explain_withholding(
     pair: PairRow, accepted: Collection[str], taken_back: Mapping[tuple[str, str], str]
 ) -> tuple[Reason, str | None] | None:
-    """Why a pair is not published, and what is to be told beside that; None if it is."""
+    """Return why a pair is not published, and a detail for its drops; None if it is published."""
     for withdrawal_key in (('repository', pair.repo), ('pair', pair.pair_id)):
         if withdrawal_key in taken_back:
             return Reason.WITHDRAWN, taken_back[withdrawal_key]

@@ -1,7 +1,8 @@
-"""Tasks of whole-file maintenance: a file with tests that a change broke, and with tests that have to stay.
+"""Build tasks of whole-file maintenance: files with tests that a change broke and tests that must
+stay.
 
-They are made of the tasks that ask for the updates of a file, and of the labels of its other tests: one for
-each, at the same pair, so that what is one task there is one here.
+They are made of the update tasks of a file and of the labels of its other tests. Each update task
+gives at most one such task, at the same pair.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from packagers.task_prompts import render_maintenance_prompt
 _ANSWERS = (MethodChange.CHANGED, MethodChange.INSERTED)
 
 Place = tuple[str, Walk, str]
-"""Pair, walk and test file."""
+"""A pair, a walk and a test file."""
 
 
 def build_maintenance_tasks(
@@ -43,10 +44,11 @@ def build_maintenance_tasks(
     clones: Mapping[str, Repository],
     environments: Environments,
 ) -> tuple[list[TaskRow], list[Drop]]:
-    """One for each task that asks for the updates of a file of which a test has to stay, else a drop.
+    """Return one task for each update task whose file has a test that must stay, and drops for the
+    others.
 
-    updates  tasks of co-evolution; those of other tracks are passed over
-    methods  rows with their contamination dates, those without a track, too
+    updates  tasks of co-evolution; those of other tracks are ignored
+    methods  rows with their contamination dates, including those without a track
     """
     wanted = {_get_file_key(task): task for task in updates if task.track is Track.UPDATE}
     rows: dict[Place, list[MethodRow]] = defaultdict(list)
@@ -73,6 +75,7 @@ def _get_file_key(task: TaskRow) -> Place:
 
 
 def compute_task_id(update: TaskRow) -> str:
+    """Return the id of the maintenance task for an update task."""
     return compute_short_hash(
         *(update.repo, update.language, update.old_rev, update.new_rev),
         *(Family.MAINTENANCE, update.test_file),
@@ -148,7 +151,7 @@ def _build_task(
 def _list_focus(
     clone: Repository, update: TaskRow, dependencies: Sequence[Dependency]
 ) -> Iterator[Focus]:
-    """The source files of which something changed that a test of the file depends on, as at new."""
+    """Yield the source files, at new, with a changed dependency of a test of the file."""
     read = get_reading(update.language)
     for path in sorted(
         {dependency.file for dependency in dependencies if not dependency.is_resource}
@@ -171,7 +174,7 @@ def _make_drop(update: TaskRow, reason: Reason, detail: str = '') -> Drop:
     )
 
 
-# The tests of both ends of a file, one beside the other, and what the labels ask of each.
+# The rest pairs the tests of both ends of a file and derives from the labels what to do with each.
 
 Texts = Mapping[str, TestText]
 
@@ -179,9 +182,10 @@ Texts = Mapping[str, TestText]
 def list_maintained_methods(
     rows: Sequence[MethodRow], clone: Repository, old: bytes, new: bytes
 ) -> tuple[MaintainedMethod, ...]:
-    """Those of the new file in its order, then those that only the old one has.
+    """Return the tests of the new file in its order, then those that only the old file has.
 
-    rows  of the file, at one pair and walk: what has no row is the same test if its name is
+    rows  those of the file, at one pair and walk; a test without a row is the same test if its name
+          is the same
     """
     first = rows[0]
     olds = load_test_texts(clone, first.language, first.old_rev, first.module, first.test_file, old)
@@ -240,7 +244,8 @@ def _find_new_name(row: MethodRow, news: Texts) -> str | None:
 
 
 def _find_old_name(row: MethodRow, olds: Texts) -> str | None:
-    """Among overloads, whose parameters at old no row has, the one of the row's source."""
+    """Return the name at old; among overloads, the one with the row's source, since rows lack
+    old parameters."""
     wanted = row.old_test_class or row.test_class, row.old_test_method or row.test_method
     candidates = {
         name: text

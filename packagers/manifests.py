@@ -1,4 +1,4 @@
-"""The manifest: what a snapshot was made of, and the checksum of every file that has to be so."""
+"""Write the manifest: the input of a snapshot, and the checksum of every reproducible file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from coevo.storage.store import Partition
 from packagers.news import RepositoryNews, format_news
 from packagers.rows import Rows
 
-# Outside of the checksummed core: seconds are not the same twice.
+# This table is outside of the checksums, since its seconds differ from run to run.
 UNCHECKED = 'timings'
 
 Checksums = dict[str, dict[str, str | int]]
@@ -29,10 +29,10 @@ Checksums = dict[str, dict[str, str | int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotDetails:
-    """What is said of a snapshot beside its rows.
+    """Facts about a snapshot beside its rows.
 
-    reached  until when each walk saw all commits, where the snapshot is that of a month
-    news     what it brings beside the snapshot before it
+    reached  until when each walk has seen all commits, if the snapshot belongs to a month
+    news     the changes since the snapshot before it
     """
 
     month: str
@@ -43,7 +43,8 @@ class SnapshotDetails:
 
 
 def compute_checksums(folder: Path, files: Iterable[Path]) -> Checksums:
-    """SHA-256 and size in bytes by path in the snapshot, but for what is not checked."""
+    """Return SHA-256 and size in bytes of files by path in the snapshot, without the unchecked
+    table."""
     return {
         file.relative_to(folder).as_posix(): {
             'sha256': _hash_file(file),
@@ -60,7 +61,7 @@ def _hash_file(file: Path) -> str:
 
 
 def render_manifest(rows: Rows, about: SnapshotDetails, files: Checksums) -> str:
-    """The manifest as JSON, keys sorted, with a newline at the end."""
+    """Return the manifest as JSON with sorted keys and a final newline."""
     content = {
         'schema_version': SCHEMA_VERSION,
         'schema_minor': SCHEMA_MINOR,
@@ -77,7 +78,8 @@ def render_manifest(rows: Rows, about: SnapshotDetails, files: Checksums) -> str
 
 
 def count_siblings(rows: Rows) -> dict[str, int | float]:
-    """How tasks of one pair share it, what leaks nevertheless, and what was lost to that."""
+    """Count tasks that share a pair, tasks that leak nevertheless, and tasks lost for that
+    reason."""
     pairs = Counter[str]()
     leaking = staying = 0
     for task in rows.tasks:
@@ -98,7 +100,7 @@ def count_siblings(rows: Rows) -> dict[str, int | float]:
 
 
 def _list_tools(rows: Rows) -> dict[str, list[Any]]:
-    """Versions as the store recorded them, not those of the machine that releases."""
+    """Return the versions of tools that the store recorded, not those of the releasing machine."""
     runtimes, builders, sandboxes = set[str | None](), set[str | None](), set[str]()
     measuring: dict[str, set[str]] = defaultdict(set)
     engines = set[str]()

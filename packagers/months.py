@@ -1,7 +1,8 @@
-"""Of a store what belongs to one month: commits up to its end by committer date, as walks saw them.
+"""Select what belongs to one month of a store: commits up to its end by committer date, as walks
+saw them.
 
-The first release of a month fixes what it is made of (`coevo.storage.months`). What is mined later
-comes with the next month, even if it was committed before.
+The first release of a month fixes its content (`coevo.storage.months`). What is mined later comes
+with the next month, even if it was committed before.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from coevo.storage.withdrawals import Withdrawal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloneFacts:
-    """What clones say of their commits, and a user of all copies.
+    """Facts about commits from the clones, and about copies from the user.
 
     committed  the committer date of a repository's commit; None if it cannot be read
-    stated     until when copies have all commits; None is until their newest one
+    stated     until when copies have all commits; None means until their newest commit
     """
 
     committed: Callable[[str, str], datetime | None]
@@ -50,7 +51,7 @@ class MonthCut:
         self._reached: dict[Partition, datetime | None] = {}
 
     def select_mined(self, store: Store, partition: Partition) -> MinedPartition | None:
-        """Of a partition what belongs to the month; None if that is nothing."""
+        """Return what belongs to the month in a partition; None if nothing does."""
         if self.fixed is not None:
             part = self._parts.get(partition)
             return _load_fixed_part(store, part) if part else None
@@ -73,7 +74,8 @@ class MonthCut:
         if within[head] is not None:
             license_ = self._known.licence(partition.repo, head)
             row = dataclasses.replace(row, head=head, license=license_)
-        # When it was asked is of no concern to a month that it is whole for, and no clock may show.
+        # The time of the crawl does not matter to a month that it covers, and no clock may show in
+        # the data.
         return dataclasses.replace(
             month_walk, repository=row, reached=reached and min(reached, self.last)
         )
@@ -81,7 +83,7 @@ class MonthCut:
     def filter_reverified(
         self, partition: Partition, found: Iterable[ReverificationRecord]
     ) -> Iterator[ReverificationRecord]:
-        """Of what was run again what counts: all, or what did when the month was fixed."""
+        """Yield the reverifications that count: all, or those known when the month was fixed."""
         part = self._parts.get(partition)
         for record in found:
             number = record.pair_id, record.key, record.number
@@ -95,7 +97,8 @@ class MonthCut:
         keys: Mapping[str, str],
         found: Iterable[ReverificationRecord],
     ) -> None:
-        """Note what was gathered of a partition; Fatal if it is no longer all that there was."""
+        """Record the content of a partition; Fatal if the store lacks some of a fixed month's
+        content."""
         part = self._parts.get(partition)
         if part is not None:
             if dict(part.walk.keys) != dict(keys):
@@ -109,7 +112,7 @@ class MonthCut:
         self._parts[partition] = MonthPart(partition=partition, walk=walk, reverified=numbers)
 
     def filter_withdrawals(self, found: tuple[Withdrawal, ...]) -> tuple[Withdrawal, ...]:
-        """Of what was taken back what counts: all, or what did when the month was fixed."""
+        """Return the withdrawals that count: all, or those known when the month was fixed."""
         if self.fixed is not None:
             return tuple(
                 withdrawal for withdrawal in found if withdrawal.number in self.fixed.withdrawn
@@ -118,11 +121,12 @@ class MonthCut:
         return found
 
     def add_dates(self, found: Iterable[RowDates]) -> None:
-        """Note the dates of the month's rows."""
+        """Add the dates of some of the month's rows."""
         self._dates = tuple(sorted({*self._dates, *found}, key=lambda row: row.key))
 
     def check_complete(self, root: object) -> None:
-        """Fatal if the month is empty, or ends after all that was reached."""
+        """Raise Fatal if the month is empty, or ends after the latest time that any repository
+        has reached."""
         if self.fixed is not None:
             return
         reached = max(filter(None, self._reached.values()), default=None)
@@ -139,11 +143,12 @@ class MonthCut:
 
     @property
     def reached(self) -> dict[Partition, datetime | None]:
-        """Until when each partition is known; one that ends before the month may lack some of it."""
+        """The time until which each partition is known; if it is before the month's end, commits
+        may be missing."""
         return {partition: part.walk.reached for partition, part in sorted(self._parts.items())}
 
     def build_record(self) -> MonthRecord:
-        """What the month is made of."""
+        """Return the record of the month's content."""
         parts = tuple(part for _, part in sorted(self._parts.items()))
         repos = {part.partition.repo for part in parts}
         return MonthRecord(
@@ -156,12 +161,14 @@ class MonthCut:
 
 
 def check_month(month: str) -> None:
+    """Raise Fatal if the text is not a month such as 2024-06."""
     if not is_month(month):
         raise Fatal(f'{month!r} is no month: write it as 2024-06')
 
 
 def _load_fixed_part(store: Store, part: MonthPart) -> MinedPartition:
-    """The segments that a part names, and the pairs that had none then, whatever they have now."""
+    """Load the segments that a part names; pairs without a segment then stay unmined, whatever
+    they have now."""
     mined_pair_ids = {pair_id for pair_id, _ in part.walk.keys}
     pairs = tuple((rev, pair_id) for rev, pair_id in part.walk.pairs if pair_id in mined_pair_ids)
     mined = store.load_mined(part.partition, dataclasses.replace(part.walk, pairs=pairs))
@@ -172,7 +179,7 @@ def _load_fixed_part(store: Store, part: MonthPart) -> MinedPartition:
 def _compute_reached(
     walk: WalkRecord, dates: Mapping[str, datetime | None], stated: datetime | None
 ) -> datetime | None:
-    """Until when all commits of a walk are known."""
+    """Return the time until which all commits of a walk are known."""
     if walk.reached is not None:
         return walk.reached
     return max(filter(None, (stated, *dates.values())), default=None)

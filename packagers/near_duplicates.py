@@ -1,12 +1,13 @@
-"""Tests that are nearly the same text, in one repository or in two.
+"""Find tests with nearly the same text, in one repository or in two.
 
-Two tests are near duplicates if the sets of their token 5-grams have a Jaccard index of 0.8 or more.
-Tokens are blind to comments, white space, the values of literals and the name of the test itself.
-The join is exact: sets that similar share one of their rarest grams (prefix filtering, Chaudhuri,
-Ganti and Kaushik, 2006), so only those are compared. DuckDB does it, on disk where memory is short.
+Two tests are near duplicates if the sets of their token 5-grams have a Jaccard index of 0.8 or
+more. Tokens ignore comments, white space, the values of literals and the name of the test itself.
+The join is exact: sets that are so similar share one of their rarest grams (prefix filtering,
+Chaudhuri, Ganti and Kaushik, 2006), so only such sets are compared. DuckDB does it, on disk if
+memory is short.
 
-A test is no duplicate of itself: what stands at another time, in another walk, or under the name from
-which it was moved, is left out.
+A test is no duplicate of itself: the same test at another time, in another walk, or under the name
+from which it was moved is left out.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ _TOKEN = re.compile(
 )
 _LATEST = datetime.max.replace(tzinfo=UTC)
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
-_BATCH = 100_000  # rows that are handed to DuckDB at once, or taken from it
+_BATCH = 100_000  # rows that go to DuckDB, or come from it, at once
 _TEXT = attrgetter('text')
 _NONE: tuple[int | None, Iterable[Any]] = None, ()
-# What DuckDB may take before it puts the rest on disk.
+# The memory that DuckDB may use before it spills to disk.
 _MEGABYTES = 300
 
-# Each step is a table, lest DuckDB join all texts by their commonest grams first. Of n grams the
-# rarest n - ceil(0.8 n) + 1 are looked up, in whole numbers.
+# Each step is a table, so that DuckDB does not join all texts by their most common grams first. Of
+# n grams, the rarest n - ceil(0.8 n) + 1 are looked up, computed in whole numbers.
 _STEPS = (
     'CREATE TABLE sizes AS SELECT text, count(*) AS size FROM grams GROUP BY text',
     """CREATE TABLE shared AS SELECT gram, count(*) AS texts FROM grams GROUP BY gram
@@ -84,12 +85,12 @@ _Test = tuple[str, str, str, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _GramRow:
-    """A row, as far as its likeness to others goes.
+    """A method row, reduced to what its similarity to others needs.
 
-    text    stands for its grams
-    grams   packed, since there are many; empty where the text alone matters
-    at      microseconds since 1970; no date is the latest
-    names   stand for what the test is called at new, and at old where that is something else
+    text    a hash of its grams
+    grams   packed to save space; empty if only the text matters
+    at      microseconds since 1970; a row without a date counts as the latest
+    names   hashes of the test's identity at new, and at old if that differs
     """
 
     text: int
@@ -102,13 +103,15 @@ class _GramRow:
 
     @property
     def age_key(self) -> tuple[int, str, str]:
+        """The sort key by age: date, then id, then walk."""
         return self.at, self.method_id, str(self.walk)
 
 
 def mark_near_duplicates(methods: Iterable[MethodRow], space: Path | None = None) -> Iterator[Mark]:
-    """Marks whose `near_duplicate_of` is the earliest near duplicate of another test, if it is earlier.
+    """Yield marks whose `near_duplicate_of` is the earliest near duplicate, if it is earlier than
+    the test.
 
-    Earlier is by contamination date, then by id. Of a deleted test the old text counts.
+    Age is by contamination date, then by id. A deleted test is compared by its old text.
     """
     texts = _sort_by_text(methods, space)
     alike = Sorter(_GramRow, space)
@@ -124,7 +127,7 @@ def mark_near_duplicates(methods: Iterable[MethodRow], space: Path | None = None
 def _join_by_text(
     texts: Iterable[_GramRow], others: Iterator[tuple[int, Iterable[Item]]]
 ) -> Iterator[tuple[list[_GramRow], list[Item]]]:
-    """The rows of each text with what stands under its number elsewhere, both in order."""
+    """Yield the rows of each text with the items of the same text number, both in order."""
     number, items = next(others, _NONE)
     for text, same in groupby(texts, key=_TEXT):
         there: list[Item] = []
@@ -135,7 +138,8 @@ def _join_by_text(
 
 
 def _mark_rows(same: Sequence[_GramRow], nearby: Iterable[_GramRow]) -> Iterator[Mark]:
-    """Of the rows of one text; `nearby` are the earliest rows of tests with a similar one."""
+    """Yield marks for the rows of one text; `nearby` has the earliest rows of tests with a
+    similar text."""
     own = _find_earliest_rows(same)
     since = {row.names[0]: row.age_key for row in own}
     firsts = sorted((*own, *nearby), key=attrgetter('age_key'))
@@ -151,7 +155,7 @@ def _mark_rows(same: Sequence[_GramRow], nearby: Iterable[_GramRow]) -> Iterator
 
 
 def _find_earliest_rows(rows: Iterable[_GramRow]) -> list[_GramRow]:
-    """The earliest row of each test."""
+    """Return the earliest row of each test."""
     earliest_rows: dict[int, _GramRow] = {}
     for row in sorted(rows, key=attrgetter('age_key')):
         earliest_rows.setdefault(row.names[0], row)
@@ -163,7 +167,7 @@ def _is_same_test(one: _GramRow, other: _GramRow) -> bool:
 
 
 def _list_names(row: MethodRow) -> tuple[_Test, ...]:
-    """What a test is called at new, and at old where that is something else."""
+    """Return the identity of a test at new, and at old if that differs."""
     new = (row.repo, row.test_class, row.test_method, row.parameters)
     old_class, old_method = row.old_test_class, row.old_test_method
     if old_class is None and old_method is None:
@@ -173,12 +177,13 @@ def _list_names(row: MethodRow) -> tuple[_Test, ...]:
 
 
 def compute_source_grams(source: str, name: str) -> Grams:
-    """The token 5-grams of a test method, as numbers; of a shorter one, all of its tokens as one."""
+    """Return the hashed token 5-grams of a test method; a shorter one gives all of its tokens as
+    one gram."""
     return compute_token_grams(list(tokenise(source, name)))
 
 
 def compute_token_grams(found: Sequence[str]) -> Grams:
-    """The 5-grams of some tokens; of fewer, all of them as one."""
+    """Return the hashed 5-grams of some tokens; fewer than five tokens give one gram."""
     count = max(len(found) - GRAM + 1, 1)
     return frozenset(_hash_tokens(found[start : start + GRAM]) for start in range(count))
 
@@ -192,7 +197,8 @@ def _hash_bytes(data: bytes) -> int:
 
 
 def tokenise(source: str, name: str) -> Iterator[str]:
-    """Literals by their kind, the test's own name as `name`, no comments."""
+    """Yield the tokens of a test: literals by their kind, the test's own name as `name`, no
+    comments."""
     for match in _TOKEN.finditer(source):
         kind = match.lastgroup
         if kind in ('text', 'number'):
@@ -202,7 +208,7 @@ def tokenise(source: str, name: str) -> Iterator[str]:
 
 
 def _sort_by_text(methods: Iterable[MethodRow], space: Path | None) -> Sequence[_GramRow]:
-    """The rows by text."""
+    """Return the rows sorted by text."""
     sorter = Sorter(_GramRow, space)
     for row in methods:
         source = row.new_source if row.new_source is not None else row.old_source
@@ -233,7 +239,7 @@ def _connect(space: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _insert_all(connection: duckdb.DuckDBPyConnection, rows: Iterable[_GramRow]) -> None:
-    """The grams of each text, once."""
+    """Insert the grams of each text once."""
     texts, all_grams = array('Q'), array('Q')
     for text, same in groupby(rows, key=_TEXT):
         packed = next(same).grams
@@ -261,7 +267,8 @@ def _make_column(values: array[int]) -> pa.Array:
 def _find_similar(
     connection: duckdb.DuckDBPyConnection, texts: Iterable[_GramRow]
 ) -> Iterator[_GramRow]:
-    """The earliest rows of tests once for each similar text, under that text."""
+    """Yield the earliest rows of tests, once for each similar text and under the number of that
+    text."""
     for step in _STEPS:
         connection.execute(step)
     similar = connection.execute(_BOTH_WAYS)
@@ -276,12 +283,12 @@ def _fetch_rows(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, int]]:
         yield from batch
 
 
-# What is found out of method rows by looking at all of them, to be put into their columns.
+# The rest puts values that depend on all method rows into the columns of the rows.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Columns of one row; those that are None are left as they are."""
+    """Columns of one row; a column that is None stays as it is."""
 
     repo: str
     method_id: str
@@ -299,7 +306,7 @@ _COLUMNS = ('duplicate_of', 'near_duplicate_of', 'task_id', 'task_coverage', 'le
 def apply_marks(
     methods: Iterable[MethodRow], marks: Iterable[Mark], space: Path | None = None
 ) -> Iterator[MethodRow]:
-    """The rows, which stand in the order of their table, with the columns of all their marks."""
+    """Yield the rows, which are sorted as their table is, with the columns of all their marks."""
     sorter = Sorter(Mark, space)
     for mark in marks:
         sorter.add(_get_key(mark), mark)

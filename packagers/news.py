@@ -1,4 +1,4 @@
-"""What a snapshot brings, repository by repository, beside the one before it."""
+"""Count what a snapshot changes for each repository compared with the one before it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from packagers.withdrawal import EarlierSnapshot, align_tasks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryNews:
-    """Tasks of one repository.
+    """The changes of the tasks of one repository.
 
-    changed  that were there before, with another date or without some of their tests
+    changed  tasks that existed before, with another date or without some of their tests
     """
 
     repo: str
@@ -26,7 +26,10 @@ class RepositoryNews:
 def count_news(
     earlier: EarlierSnapshot | None, rows: Rows, month: str
 ) -> tuple[RepositoryNews, ...]:
-    """Of all repositories that have any, by name; `rows` follow `earlier` already."""
+    """Return the news of all repositories that have any, by name.
+
+    `rows` must have been compared with `earlier` already (`apply_earlier_snapshot`).
+    """
     now = [row for row in rows.withdrawn if (row.table, row.month) == ('tasks', month)]
     anew = {row.id for row in now if row.reissued}
     new, changed, withdrawn = Counter[str](), Counter[str](), Counter[str]()
@@ -45,7 +48,7 @@ def count_news(
 
 
 def format_news(news: Sequence[RepositoryNews]) -> list[dict[str, str | int]]:
-    """As tables have them."""
+    """Return the news as plain dictionaries for the manifest."""
     return [
         {
             'repository': entry.repo,

@@ -1,6 +1,6 @@
-"""Records as plain values and back, for files that this process alone reads.
+"""Pack records as plain values and back, for files that only this process reads.
 
-`coevo.model.codec` is for what is kept; this takes a fifth of its time, and says nothing of versions.
+`coevo.model.codec` is for stored files; packing takes a fifth of its time, and records no versions.
 """
 
 from __future__ import annotations
@@ -21,37 +21,41 @@ Convert = Callable[[Any], Any]
 
 
 class RowPacker(Generic[Row]):
-    """How records of one type are packed; those nested in them, too."""
+    """Packs records of one type, including nested records."""
 
     def __init__(self, record: type[Row]) -> None:
         hint: Any = record  # mypy takes no generic type for hashable
         self._plain, self._made = _make_converters(hint)
 
     def pack(self, row: Row) -> bytes:
+        """Return a row as bytes."""
         values = self._plain(row)
         try:
             return marshal.dumps(values)
-        except ValueError:  # a member of an enum stands where any text does
+        except ValueError:  # marshal refuses enum members, which a text field may hold
             return marshal.dumps(_unwrap_enums(values))
 
     def unpack(self, packed: bytes) -> Row:
+        """Return the row that was packed."""
         row: Row = self._made(marshal.loads(packed))
         return row
 
 
 @cache
 def _make_converters(record: Any) -> tuple[Convert, Convert]:
-    """To a list of plain values in the order of the fields, and from it."""
+    """Return functions that convert a record to a list of plain values in the order of its
+    fields, and back."""
     hints = get_type_hints(record)
     names = [item.name for item in dataclasses.fields(record)]
     choices = [_find_converters(hints[name]) for name in names]
     outward = [(at, choice[0]) for at, choice in enumerate(choices) if choice]
     inward = [(at, choice[1]) for at, choice in enumerate(choices) if choice]
-    values_of = attrgetter(*names, names[0])  # a tuple, also of a single field
-    # As unpickling does: what was packed has been through the constructor.
+    values_of = attrgetter(*names, names[0])  # a tuple even for a single field
+    # Skip the constructor, as unpickling does: packed records have passed it before.
     setters = [getattr(record, name).__set__ for name in names]
 
     def to_plain(row: Any) -> list[Any]:
+        """Convert a record to plain values."""
         values = list(values_of(row))
         values.pop()
         for at, convert in outward:
@@ -60,6 +64,7 @@ def _make_converters(record: Any) -> tuple[Convert, Convert]:
         return values
 
     def from_plain(values: Any) -> Any:
+        """Convert plain values to a record."""
         values = list(values)
         for at, convert in inward:
             if values[at] is not None:
@@ -73,7 +78,8 @@ def _make_converters(record: Any) -> tuple[Convert, Convert]:
 
 
 def _find_converters(hint: Any) -> tuple[Convert, Convert] | None:
-    """Both ways of a value that is not None; None where it stands for itself."""
+    """Return converters for both directions of a value that is not None; None if it needs no
+    conversion."""
     inner: Any = split_optional(hint)[0]
     if get_origin(inner) is tuple:
         return _make_tuple_converters(_find_converters(get_args(inner)[0]))

@@ -1,7 +1,7 @@
-"""Tables as Parquet files: the same rows give the same bytes.
+"""Write tables as Parquet files; the same rows give the same bytes.
 
-Rows of methods and tasks stand by track, then by quarter of their contamination date, then by
-repository, so that the statistics of row groups let a reader skip what it does not ask for.
+Rows of methods and tasks are sorted by track, then by quarter of their contamination date, then by
+repository, so that the statistics of row groups let readers skip what they do not need.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 
 
 def list_table_files(name: str) -> tuple[str, ...]:
-    """The files of a table, below the snapshot: tasks have one for each track."""
+    """Return the files of a table as paths in the snapshot; tasks have one file for each track."""
     parts = sorted(Track) if name == 'tasks' else ('part-0',)
     return tuple(f'data/{name}/{part}.parquet' for part in parts)
 
@@ -29,9 +29,9 @@ def list_table_files(name: str) -> tuple[str, ...]:
 def write_table(
     folder: Path, name: str, rows: Iterable[Any], space: Path | None = None
 ) -> list[Path]:
-    """Write the files of a table under a folder; their paths.
+    """Write the files of a table under a folder and return their paths.
 
-    space  where what takes room meanwhile is put; None is where temporary files are
+    space  the folder for large temporary files; None uses the default folder for temporary files
     """
     paths = [folder / file for file in list_table_files(name)]
     paths[0].parent.mkdir(parents=True)
@@ -43,7 +43,7 @@ def write_table(
 def _sort_into_files(
     name: str, rows: Iterable[Any], paths: Sequence[Path], space: Path | None
 ) -> Sequence[Iterable[Any]]:
-    """The rows of each file, as they stand in it."""
+    """Return the rows of each file in their order."""
     if name not in ROWS_PER_GROUP:
         return [rows]
     sorters: dict[str, Sorter[Any]] = {path.stem: Sorter(TABLES[name], space) for path in paths}

@@ -1,4 +1,4 @@
-"""What a release is told: where to, and how rows get what the store does not say."""
+"""The input of a release: its target, and functions that supply what the store does not contain."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from packagers.licensing import Licence
 from packagers.months import MonthCut
 from packagers.rows import Rows
 
-# What comes of method rows when tasks are made of them.
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltTasks:
@@ -26,8 +24,8 @@ class BuiltTasks:
 
     ids       the task of each method row that has one, by method id and walk
     single_revision  the task of each row of `single_revision` that has one, by its id and walk
-    drops     one for each task that none came of
-    coverage  what methods cover of the dependencies of their task, by the same; where it stands
+    drops     one for each group of rows that gave no task
+    coverage  the coverage of the task's dependencies by each method, by method id and walk
     """
 
     tasks: Sequence[TaskRow]
@@ -37,14 +35,14 @@ class BuiltTasks:
     coverage: Mapping[tuple[str, Walk], Coverage] = field(default_factory=dict)
 
 
-# Methods with their contamination columns filled, in any order.
+# Returns methods with their contamination columns filled, in any order.
 Date = Callable[[Rows], Iterable[MethodRow]]
-# Test files of revisions with their dates filled, in any order.
+# Returns test files of revisions with their dates filled, in any order.
 DateSingleRevision = Callable[[Rows], Iterable[SingleRevisionRow]]
-# The family of each of some repositories: forks and their like have the same one.
+# Returns the family of each repository: forks and copies of one another have the same one.
 Families = Callable[[Sequence[str]], Mapping[str, str]]
 Size = Callable[[str, str, str], tuple[int, int] | None]
-# Tasks of a family of repositories, from the rows of these alone.
+# Builds the tasks of a family of repositories, from the rows of these alone.
 Build = Callable[[Rows], BuiltTasks]
 
 
@@ -52,16 +50,17 @@ Build = Callable[[Rows], BuiltTasks]
 class ReleasePlan:
     """One release.
 
-    licence     of a repository at a revision
-    size        source files and lines of a repository, at a revision, in a language; None where there is no telling
-    families    by repository, of all that there are: its family
-    known_dates what rows were dated by, which a month keeps
-    accepted    SPDX ids that will do though the OSI has not approved them
-    month       of the snapshot, YYYY-MM; None is that of the newest commit visited
-    cut         what of the store belongs to the month; None takes all
-    previous    an earlier snapshot: what it had and this one has not is withdrawn
-    urls        addresses by repository, instead of those that mining knew
-    parameters  what else decided the data, for the manifest
+    licence     returns the licence of a repository at a revision
+    size        returns the number of source files and lines of a repository, at a revision, in a
+                language; None if unknown
+    families    returns the family of each repository, given all of them
+    known_dates returns the dates of all rows, which a month keeps
+    accepted    SPDX ids that are accepted although the OSI has not approved them
+    month       month of the snapshot, YYYY-MM; None takes the month of the newest commit visited
+    cut         selects what belongs to the month; None takes the whole store
+    previous    an earlier snapshot; its tasks that are missing now are withdrawn
+    urls        addresses by repository, which replace those that mining recorded
+    parameters  other settings that influence the data, for the manifest
     """
 
     snapshot: Root

@@ -1,7 +1,8 @@
-"""Put a snapshot where readers look for it: whole or not at all, and never over another one.
+"""Publish a snapshot completely or not at all, and never over another one.
 
-A folder is renamed. In an object store the manifest makes a snapshot: it is created last, where
-there is none. Until then a lease keeps other writers out, and what a killed one left is replaced.
+A folder is renamed. In an object store, the manifest makes a snapshot visible: it is written last,
+on condition that there is none. Until then a lease keeps other writers out. Leftovers of a killed
+writer are replaced.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from coevo.storage.places import open_place
 
 _LEASE = 'release.lock'
 
-# What stands at the top of a snapshot, and of an edition of one.
+# The names at the top of a snapshot, and of a code-free edition.
 _TOPS = {
     'data',
     *(f'{head}{name}' for head in ('', FULL) for name in ('README.md', 'croissant.json')),
@@ -30,7 +31,7 @@ _TAKEN = (errno.ENOTEMPTY, errno.EEXIST)
 
 
 def check_target(target: Root) -> None:
-    """Fatal if what is there is neither nothing nor a snapshot."""
+    """Raise Fatal if the target exists and is neither empty nor a snapshot."""
     if not isinstance(target, Path):
         storage = open_place(target)
         if storage.read(MANIFEST) is None:
@@ -43,12 +44,12 @@ def check_target(target: Root) -> None:
 
 
 def locate_snapshot(snapshots: Root, name: str) -> Root:
-    """Where the snapshot of that name lies, or would lie."""
+    """Return the place of the snapshot with that name, whether it exists or not."""
     return snapshots / name if isinstance(snapshots, Path) else Url(f'{snapshots}/{name}')
 
 
 def list_snapshots(snapshots: Root) -> tuple[str, ...]:
-    """Of all snapshots right below a folder or a prefix, sorted."""
+    """Return the sorted names of all snapshots directly below a folder or a prefix."""
     storage = open_place(snapshots)
     top_names = sorted(storage.list_top_names())
     manifests = storage.load_files([f'{name}/{MANIFEST}' for name in top_names])
@@ -59,7 +60,7 @@ def list_snapshots(snapshots: Root) -> tuple[str, ...]:
 
 @contextmanager
 def make_scratch_folder(target: Root) -> Iterator[Path]:
-    """A folder to make a snapshot in: beside the target, so that it can be renamed."""
+    """Yield a folder in which to make a snapshot: beside the target, so that it can be renamed."""
     parent, prefix = None, 'coevo-snapshot-'
     if isinstance(target, Path):
         parent, prefix = target.absolute().parent, f'.{target.name}.new-'
@@ -69,7 +70,8 @@ def make_scratch_folder(target: Root) -> Iterator[Path]:
 
 
 def publish_folder(made: Path, target: Root) -> bool:
-    """False if the same snapshot is there already, Fatal if another one is."""
+    """Publish a folder; return False if the same snapshot exists already, Fatal if another one
+    does."""
     if isinstance(target, Path):
         return _rename_into_place(made, target)
     files = {
@@ -87,11 +89,11 @@ def _rename_into_place(made: Path, target: Path) -> bool:
             raise _make_conflict_error(str(target))
         return False
     try:
-        made.rename(target.absolute())  # an empty folder gives way
+        made.rename(target.absolute())  # replaces an empty folder
     except OSError as error:
         if error.errno not in _TAKEN or not (target / MANIFEST).is_file():
             raise
-        return _rename_into_place(made, target)  # another writer was quicker
+        return _rename_into_place(made, target)  # another writer was faster
     durable.sync_to_disk(target.absolute().parent)
     return True
 
@@ -108,7 +110,8 @@ def _upload_snapshot(files: Mapping[str, Path], manifest: bytes, place: StorageP
 
 
 def _upload_files(place: StoragePlace, hold: HeldLock, files: Mapping[str, Path]) -> None:
-    """All but the manifest, so that they are ours and nobody else's when it is written."""
+    """Upload all files but the manifest, so that all are this writer's own when the manifest is
+    written."""
     _remove_leftovers(place, hold, files)
     for name, path in files.items():
         hold.check_held()
@@ -119,7 +122,7 @@ def _upload_files(place: StoragePlace, hold: HeldLock, files: Mapping[str, Path]
 
 @contextmanager
 def _lock_out_writers(place: StoragePlace) -> Iterator[HeldLock]:
-    """Keep other writers out; where a snapshot is in the end, nobody can write any more."""
+    """Hold the lease that keeps other writers out, and remove it once a snapshot exists."""
     busy = f'{place.describe()} is being released by another process: wait until it ends'
     with place.lock(_LEASE, busy) as hold:
         yield hold
@@ -128,7 +131,11 @@ def _lock_out_writers(place: StoragePlace) -> Iterator[HeldLock]:
 
 
 def _is_published(place: StoragePlace, manifest: bytes) -> bool:
-    """The manifest has the checksums of all other files."""
+    """Return whether the same snapshot is published, judged by its manifest; Fatal if another one
+    is.
+
+    The manifest has the checksums of all other files, so comparing it is enough.
+    """
     existing = place.read(MANIFEST)
     if existing is not None and existing.data != manifest:
         raise _make_conflict_error(place.describe())
@@ -136,7 +143,7 @@ def _is_published(place: StoragePlace, manifest: bytes) -> bool:
 
 
 def _remove_leftovers(place: StoragePlace, hold: HeldLock, files: Mapping[str, Path]) -> None:
-    """Remove what a writer that was killed left of a snapshot with other bytes."""
+    """Remove files with other bytes that a killed writer left."""
     there = [entry.name for entry in place.list_files('')]
     _refuse_foreign_names(place, set(there) - set(files))
     left = [name for name in there if name in files]
@@ -159,7 +166,7 @@ def _make_conflict_error(shown: str) -> Fatal:
 
 
 def _list_differing_files(made: Path, target: Path) -> list[Path]:
-    """The files but `timings` that are not the same in both."""
+    """Return the files, except `timings`, that differ between two folders."""
     both = {
         path.relative_to(folder)
         for folder in (made, target)

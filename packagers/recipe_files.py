@@ -1,4 +1,4 @@
-"""The recipes of an edition: each text of a snapshot cut of the files of its pair, pair by pair."""
+"""Write the recipes of an edition: each text of a snapshot as slices of the files of its pair."""
 
 from __future__ import annotations
 
@@ -32,27 +32,28 @@ from packagers.slices import SliceIndex
 _ROWS = 2_000
 _PLACED = tuple(PLACES.names)
 
-# What names files in rows, also in what is nested in them.
+# Columns that name files, in rows and in nested fields.
 _PATHS = ('test_file', 'old_test_file', 'file')
 _NESTED = ('dependencies', 'siblings', 'focus', 'mutants')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextCounts:
-    """How many texts there are, their characters, and how many of these stand in no file."""
+    """The number of texts, their characters, and the number of characters that no file contains."""
 
     texts: int
     characters: int
     words: int
 
 
-# A repository, and the old and new revision of a pair of it.
+# A repository, and the old and new revision of one of its pairs.
 _Revisions = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRow:
-    """A text and where it stands; the files that its row names, and an older revision of them if any."""
+    """A text and its place, the files that its row names, and an older revision of them if there
+    is one."""
 
     file: str
     row: int
@@ -64,9 +65,9 @@ class TextRow:
 
 
 class RecipeWriter:
-    """What is written of the texts of one snapshot.
+    """Collects the recipes of the texts of one snapshot.
 
-    clone  of a repository, with the revisions of its pairs
+    clone  opens a repository, with the revisions of its pairs
     """
 
     def __init__(self, full: Path, made: Path, clone: Callable[[str], Repository]) -> None:
@@ -78,7 +79,7 @@ class RecipeWriter:
         self._characters = self._words = 0
 
     def write_files(self, names: Iterable[str]) -> tuple[TextCounts, tuple[Path, ...]]:
-        """The files, of the texts in the named ones."""
+        """Write the recipe files for the texts in the named files; return counts and paths."""
         pairs = {row['pair_id']: _make_pair(row) for row in _load_rows(self._full, 'pairs')}
         for pair_id, rows in self._sort_texts(names, pairs):
             self._cut_texts(pairs[pair_id], list(rows))
@@ -104,7 +105,7 @@ class RecipeWriter:
     def _sort_texts(
         self, names: Iterable[str], pairs: Mapping[str, _Revisions]
     ) -> Iterator[tuple[str, Iterator[TextRow]]]:
-        """All texts by their pairs, those of a repository one after another."""
+        """Yield all texts by pair; pairs of a repository follow one another."""
         sorter: Sorter[_KeyedText] = Sorter(_KeyedText, self._made.parent)
         for name in names:
             table = Path(name).parts[1]
@@ -135,7 +136,7 @@ class RecipeWriter:
     def _number_source(
         self, piece: TextPiece, files: Mapping[int, tuple[TextSource, str]]
     ) -> TextPiece:
-        """The piece with the number that its source has among all that are used."""
+        """Return the piece with the number of its source among all sources that are used."""
         if piece.source is None:
             return piece
         source, _ = files[piece.source]
@@ -149,7 +150,8 @@ class RecipeWriter:
 def _list_sources(
     repository: Repository, pair: _Revisions, rows: Sequence[TextRow]
 ) -> Iterator[tuple[TextSource, str]]:
-    """What texts of a pair may be cut of: the files that rows name, then those that it changed."""
+    """Yield the possible sources of a pair's texts: files that rows name, then files that the
+    pair changed."""
     repo, old_rev, new_rev = pair
     named = sorted({path for row in rows for path in row.paths})
     changed = [change.path for change in repository.list_changes(old_rev, new_rev)]
@@ -171,7 +173,7 @@ def _list_sources(
 
 
 def _list_forms(content: bytes) -> Iterator[SourceForm]:
-    """As text, and where patches have it otherwise as that."""
+    """Yield the forms of a file: text, and a binary patch if patches show it that way."""
     if b'\0' not in content:
         yield SourceForm.TEXT
     if not is_text(content):

@@ -1,10 +1,10 @@
-"""Release a store: an immutable, checksummed snapshot that is the same whoever makes it.
+"""Release a store: an immutable, checksummed snapshot, with the same bytes on every machine.
 
     SNAPSHOT/data/TABLE/*.parquet        the tables; tasks have a file for each track
-    SNAPSHOT/manifest.json               what it was made of, and the checksum of every other file
+    SNAPSHOT/manifest.json               its input, and the checksum of every other file
     SNAPSHOT/README.md, croissant.json   the dataset card, for people and for machines
 
-`data/timings` alone is outside of the checksums: seconds are not the same twice.
+Only `data/timings` is outside of the checksums, since its seconds differ from run to run.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from packagers.plan import ReleasePlan
 from packagers.rows import Rows, gather_rows
 from packagers.withdrawal import apply_earlier_snapshot, load_earlier_snapshot
 
-# Of many repositories a sentence names the first.
+# The number of repositories that a sentence names.
 _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseReport:
-    """What a release did; `written` is false where the same snapshot was there already.
+    """The result of a release; `written` is false if the same snapshot existed already.
 
-    fixed    whether the month had been released before, and was made of the same once more
-    reached  until when each walk knows all commits, where a month was asked for
-    without_url  repositories that nobody can clone from what the snapshot says
+    fixed    whether the month had been released before, so that its content was fixed
+    reached  until when each walk knows all commits, if a month was requested
+    without_url  repositories without a URL, which readers of the snapshot cannot clone
     mixed    a sentence for each language whose pairs were mined by several versions of the code
     """
 
@@ -61,6 +61,7 @@ class ReleaseReport:
 
     @property
     def sentence(self) -> str:
+        """A summary of the release for the user."""
         counts = ', '.join(f'{self.rows[name]} {name}' for name in ('tasks', 'methods', 'pairs'))
         done = 'written' if self.written else 'already there, with the same bytes'
         missing = ''.join(
@@ -102,9 +103,10 @@ class ReleaseReport:
 
 
 def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
-    """Write the snapshot of all that a store holds; Fatal if another one is there.
+    """Write the snapshot of all that a store holds.
 
-    Unsound if it does not verify; then there is none.
+    Raises: Fatal if another snapshot is at the target; UnsoundSnapshot if the new one does not
+    verify, in which case none is published.
     """
     publishing.check_target(plan.snapshot)
     with publishing.make_scratch_folder(plan.snapshot) as scratch_folder:
@@ -150,7 +152,7 @@ def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
 
 
 def write_snapshot(folder: Path, rows: Rows, about: manifests.SnapshotDetails) -> None:
-    """Everything of a snapshot into a new folder."""
+    """Write all files of a snapshot into a new folder."""
     files = [
         file
         for name in TABLES
@@ -174,7 +176,7 @@ def _collect_licences(rows: Rows) -> set[str]:
 
 
 def _refuse_unsound(made: Path, target: Root) -> None:
-    """Nothing has its name before it is what it claims."""
+    """Raise UnsoundSnapshot unless the snapshot verifies; this happens before it gets its name."""
     findings = check_folder(made, made.parent)
     if findings:
         first = findings[0]
@@ -190,9 +192,9 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _publish(store: Store, made: Path, plan: ReleasePlan) -> bool:
-    """Give a snapshot its name; from then on its month is made of what it was made of.
+    """Publish a snapshot and fix the content of its month.
 
-    The store knows of that first, so that whoever is killed in between gets the same bytes.
+    The store records the month first, so that a run after a kill in between gives the same bytes.
     """
     if plan.cut is None or plan.cut.fixed is not None:
         return publishing.publish_folder(made, plan.snapshot)

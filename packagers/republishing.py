@@ -1,7 +1,8 @@
-"""A snapshot from one place to another: only a good one, with the same bytes, whole or not at all.
+"""Copy a snapshot from one place to another: only if it verifies, with the same bytes, completely
+or not at all.
 
-The folder or bucket has the layout of a data set of Hugging Face: its README names the files of each
-table and of the paper's two tracks.
+The folder or bucket has the layout of a data set on Hugging Face: its README names the files of
+each table and of each track.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from packagers import publishing
 
 
 def publish_copy(place: Path | str, target: Root) -> bool:
-    """False if it is there already. Damaged if it is not good, Fatal if another one is there."""
+    """Publish a copy; return False if it exists already.
+
+    Raises: DamagedSnapshot if the snapshot does not verify; Fatal if another one is at the target.
+    """
     publishing.check_target(target)
     with open_local_copy(place) as folder, publishing.make_scratch_folder(target) as scratch_folder:
         findings = check_folder(folder)
@@ -36,7 +40,7 @@ def publish_copy(place: Path | str, target: Root) -> bool:
 
 
 def _copy_snapshot(folder: Path, made: Path) -> None:
-    """What belongs to a snapshot, and nothing else that lies beside it."""
+    """Copy the files of a snapshot, without other files beside them."""
     for name in (MANIFEST, TIMINGS, *snapshot.load_manifest(folder)['files']):
         if (folder / name).is_file():
             shutil.copyfile(folder / name, join_beneath(made, name).prepare_for_writing())

@@ -1,7 +1,7 @@
-"""Rows in order, on disk: as many as there are, in the memory of some.
+"""Keep any number of rows sorted on disk with limited memory.
 
-What is added is sorted by runs of some megabytes, and the runs are merged when they are read (an
-external merge sort). The file has no name: it is gone with whoever uses it, however that ends.
+Added rows are sorted in runs of some megabytes, which are merged when they are read (an external
+merge sort). The file has no name, so it disappears with the process, however that ends.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Row = TypeVar('Row')
 Key = tuple[Any, ...]
 _Item = tuple[Key, bytes]
 
-# Bytes of packed rows: what is sorted at once, what is read at once. A row costs some more in memory.
+# Bytes of packed rows that are sorted at once and read at once, and the additional memory of a row.
 _RUN, _PAGE, _MORE = 16 << 20, 64 << 10, 300
 _CODEC = 'lz4'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RunPage:
-    """A piece of a run: where it lies, its bytes when it is unpacked, and its first key."""
+    """A page of a run: its position in the file, its size when decompressed, and its first key."""
 
     offset: int
     length: int
@@ -43,7 +43,7 @@ class _RunPage:
 
 
 class RowFile(Sequence[Row]):
-    """Rows by their keys; those of equal keys in the order in which they came."""
+    """Rows sorted by key; rows with equal keys stay in the order of their addition."""
 
     def __init__(
         self, packing: RowPacker[Row], file: int, runs: Sequence[Sequence[_RunPage]], count: int
@@ -58,7 +58,8 @@ class RowFile(Sequence[Row]):
         return (self._packing.unpack(packed) for _, packed in self._merge_runs(self._runs))
 
     def load_section(self, section: str) -> Iterator[Row]:
-        """The rows whose keys begin with this text, as all keys of the file have to."""
+        """Yield the rows whose keys begin with this text; all keys of the file must begin with a
+        text."""
         for key, packed in self._merge_runs([_find_pages(run, section) for run in self._runs]):
             if key[0] == section:
                 yield self._packing.unpack(packed)
@@ -70,7 +71,7 @@ class RowFile(Sequence[Row]):
     def __getitem__(self, at: slice) -> Sequence[Row]: ...
 
     def __getitem__(self, at: int | slice) -> Row | Sequence[Row]:
-        """All rows before it are read, too."""
+        """Return a row or a slice; this reads all rows before it, too."""
         if isinstance(at, slice):
             return tuple(self)[at]
         index = at + self._count if at < 0 else at
@@ -79,7 +80,11 @@ class RowFile(Sequence[Row]):
         return next(islice(self, index, None))
 
     def _merge_runs(self, runs: Sequence[Sequence[_RunPage]]) -> Iterator[_Item]:
-        """A run is opened when its first key is due: of those one after another one is open."""
+        """Yield the items of all runs in order.
+
+        A run is opened when its first key is due, so runs that follow each other are open one at a
+        time.
+        """
         readers = {at: self._load_run(run) for at, run in enumerate(runs) if run}
         due = [(runs[at][0].first, at) for at in readers]
         heapq.heapify(due)
@@ -102,9 +107,9 @@ class RowFile(Sequence[Row]):
 
 
 class Sorter(Generic[Row]):
-    """Takes rows in any order, each with its key: a tuple of plain values that can be compared.
+    """Takes rows in any order, each with a key: a tuple of plain values that can be compared.
 
-    folder  of the file system that has room for them; None is the one of temporary files
+    folder  a folder on a file system with enough room; None uses the default for temporary files
     run     bytes of rows that are sorted at once
     """
 
@@ -119,6 +124,7 @@ class Sorter(Generic[Row]):
         self._runs: list[Sequence[_RunPage]] = []
 
     def add(self, key: Key, row: Row) -> None:
+        """Add a row with its key."""
         packed = self._packing.pack(row)
         self._held.append((key, packed))
         self._count += 1
@@ -127,7 +133,7 @@ class Sorter(Generic[Row]):
             self._flush()
 
     def finish(self) -> RowFile[Row]:
-        """The rows; nothing can be added any more."""
+        """Return the sorted rows; nothing can be added afterwards."""
         self._flush()
         self._close.detach()
         return RowFile(self._packing, self._file, self._runs, self._count)
@@ -166,7 +172,7 @@ def _split_into_pages(items: Sequence[_Item], most: int) -> Iterator[Sequence[_I
 
 
 def _find_pages(run: Sequence[_RunPage], section: str) -> Sequence[_RunPage]:
-    """The pages that may hold rows of a section."""
+    """Return the pages that may hold rows of a section."""
     start = bisect_left(run, section, key=lambda page: page.first[0])
     end = bisect_right(run, section, key=lambda page: page.first[0])
     return run[max(start - 1, 0) : end]

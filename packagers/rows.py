@@ -1,6 +1,6 @@
-"""All rows of a store, as a release takes them: one segment for each pair, in no one's order.
+"""Gather all rows of a store for a release: one segment for each pair, in a fixed order.
 
-Those of a table may be more than fit in memory, and stand in a file (`packagers.row_files`).
+A table may not fit in memory, so its rows are in a file (`packagers.row_files`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from coevo.storage.withdrawals import Withdrawal
 from packagers.months import MonthCut
 from packagers.row_files import Key, RowFile, Sorter
 
-# The tables of segments, and what holds their rows there.
+# The tables of segments, and the attributes that hold their rows.
 _OF_SEGMENTS = {
     'pairs': None,
     'methods': 'methods',
@@ -49,14 +49,13 @@ Row = TypeVar('Row')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """What becomes the tables of a snapshot; `environments` and `starts` serve the
-    making of tasks only.
+    """The tables of a snapshot; `environments` and `starts` are only used to build tasks.
 
-    keys        of the segment of each (pair_id, walk)
-    withdrawals what a person took back
-    reverified  what was run again of such segments, or of others of the same pairs
-    unmined     how many pairs of a partition are still to be mined, where there are any
-    space       the folder with room for files of rows; None is where temporary files are
+    keys        the segment's key for each (pair_id, walk)
+    withdrawals tasks, pairs and repositories that a person withdrew
+    reverified  repeated runs of these segments, or of other segments of the same pairs
+    unmined     the number of unmined pairs of each partition that has some
+    space       the folder for files of rows; None uses the default for temporary files
     """
 
     repositories: Sequence[RepositoryRow]
@@ -81,7 +80,7 @@ class Rows:
     space: Path | None = None
 
     def replace_tables(self, **tables: Iterable[Any]) -> Rows:
-        """These rows, with others in some tables."""
+        """Return these rows with some tables replaced."""
         new: dict[str, Any] = {
             name: sort_rows(name, rows, self.space) for name, rows in tables.items()
         }
@@ -89,7 +88,7 @@ class Rows:
 
 
 class _RowGatherer:
-    """The rows of segments by table, each table in its order."""
+    """Collects the rows of segments by table, each table in its order."""
 
     def __init__(self, space: Path | None) -> None:
         self.space = space
@@ -101,14 +100,16 @@ class _RowGatherer:
         }
 
     def add_rows(self, name: str, rows: Iterable[Any]) -> None:
+        """Add rows to a table."""
         for row in rows:
             self._tables[name].add(_get_sort_key(name, row), row)
 
     def add_drops(self, language: str, drops: Iterable[Drop]) -> None:
-        """With the language of their walk, which those of before schema 2.2 do not say."""
+        """Add drops with the language of their walk, which drops from before schema 2.2 lack."""
         self.add_rows('drops', (dataclasses.replace(drop, language=language) for drop in drops))
 
     def add_segment(self, repo: str, segment: Segment) -> None:
+        """Add all rows of a segment; Fatal if it was mined without a sandbox."""
         _refuse_unsafe(segment)
         self.keys[segment.pair.pair_id, segment.pair.walk] = segment.key
         self.add_rows('pairs', [segment.pair])
@@ -122,14 +123,15 @@ class _RowGatherer:
             self.starts.add((repo, *start_key), start)
 
     def finish_tables(self) -> dict[str, Sequence[Any]]:
+        """Return the sorted rows of each table."""
         return {name: sorter.finish() for name, sorter in self._tables.items()}
 
 
 def gather_rows(store: Store, space: Path | None = None, month: MonthCut | None = None) -> Rows:
-    """Every partition's rows, sorted; Fatal if there are none or they may not be released.
+    """Return every partition's rows, sorted; Fatal if there are none or they may not be released.
 
-    `month` says what of a partition belongs to it; None takes all.
-    Environments and starts are by repository; those of one pair under several walks stand there again.
+    `month` selects what belongs to a month; None takes everything. Environments and starts are
+    sorted by repository; a pair that several walks have is in them several times.
     """
     partitions = store.list_partitions()
     if not partitions:
@@ -139,7 +141,7 @@ def gather_rows(store: Store, space: Path | None = None, month: MonthCut | None 
     unmined: dict[Partition, int] = {}
     reverified: list[ReverificationRecord] = []
     for partition in partitions:
-        # Once: who mines meanwhile adds to what was read, and to what is read after it.
+        # Read this once: concurrent mining may add segments between two reads.
         mined = month.select_mined(store, partition) if month else store.load_mined(partition)
         if mined is None:
             continue
@@ -172,9 +174,9 @@ def gather_rows(store: Store, space: Path | None = None, month: MonthCut | None 
 def _gather_partition(
     gathering: _RowGatherer, repo: str, mined: MinedPartition
 ) -> tuple[RepositoryRow, Mapping[str, str]]:
-    """Its row, and the keys of its segments by pair.
+    """Add the segments of a partition; return its row, and the keys of its segments by pair.
 
-    A cutoff that was not given is the newest commit's date: no clock is asked.
+    If no cutoff was given, it is the date of the newest commit, not the current time.
     """
     newest: datetime | None = None
     keys: dict[str, str] = {}
@@ -188,7 +190,7 @@ def _gather_partition(
 
 
 def sort_rows(table: str, rows: Iterable[Row], space: Path | None = None) -> Sequence[Row]:
-    """The rows of a table by repository and key, whatever their order."""
+    """Return the rows of a table sorted by repository and key."""
     sorter: Sorter[Row] = Sorter(TABLES[table], space)
     for row in rows:
         sorter.add(_get_sort_key(table, row), row)
@@ -202,7 +204,10 @@ def _get_sort_key(table: str, row: object) -> Key:
 
 
 def list_rows_of_repo(rows: Sequence[Row], repo: str) -> Iterable[Row]:
-    """Those of a repository; perhaps all where they say nothing of theirs, and are in no file."""
+    """Return the rows of a repository.
+
+    Rows without a column `repo` are all returned, unless they are in a file sorted by repository.
+    """
     if isinstance(rows, RowFile):
         return rows.load_section(repo)
     return (row for row in rows if getattr(row, 'repo', repo) == repo)

@@ -1,4 +1,5 @@
-"""What is the same thing seen more than once: in pairs of one repository, and in its forks."""
+"""Group what is the same thing seen more than once: in pairs of one repository, and in its
+forks."""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ Item = TypeVar('Item')
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What makes two things the same.
+    """The criteria by which two things are the same.
 
-    content  all that has to be equal, the family of repositories included
-    repo     where it was seen
+    content  everything that must be equal, including the family of repositories
+    repo     the repository where it was seen
     path     its test file, which a fork may have in a module of another name
     """
 
@@ -30,10 +31,11 @@ class Identity:
 def group_same_items(
     items: Iterable[Item], identity: Callable[[Item], Identity]
 ) -> Iterator[list[Item]]:
-    """The items of equal content at one path, together with those of forks at another.
+    """Yield groups of items with equal content at one path, together with those of forks at other
+    paths.
 
-    Modules of one repository may be copies of each other: then nobody can say which of them a
-    fork has renamed, and paths stay apart.
+    Modules of one repository may be copies of each other. In that case it is unknown which of them
+    a fork has renamed, so the paths stay separate.
     """
     by_content: dict[Hashable, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
     for item in items:
@@ -48,24 +50,24 @@ def group_same_items(
 
 
 def get_path_in_module(row: MethodRow) -> str:
-    """The test file below its module's folder."""
+    """Return the path of the test file below its module's folder."""
     return row.test_file if row.module == '.' else row.test_file.removeprefix(f'{row.module}/')
 
 
 def make_edit_key(rows: Sequence[MethodRow]) -> tuple[Hashable, ...]:
-    """Of test methods what they are called and how their text changed."""
+    """Return the names and both texts of some test methods, as a key of their edit."""
     return tuple(
         (row.test_class, row.test_method, row.parameters, row.old_source, row.new_source)
         for row in rows
     )
 
 
-# Which repositories of a store are of one family: forks, copies and renames of one another.
+# The rest finds the families of a store's repositories: forks, copies and renames of one another.
 #
-# They share a commit, hence a root commit, whose id nobody comes by twice. Equal files prove
-# nothing: the same trivial test stands in many projects that never met.
+# They share a commit, hence a root commit, whose id cannot occur twice by chance. Equal files prove
+# nothing: the same trivial test is in many unrelated projects.
 
-# Who asks for a merge may bring in the history of another project; that does not relate the two.
+# A pull request may bring in the history of another project; that does not make the two related.
 _PULLS = 'refs/pull/'
 _ROOTS = ('rev-list', '--max-parents=0')
 
@@ -75,9 +77,10 @@ Refs = Mapping[str, Sequence[tuple[str, str]]]
 
 
 def find_families(clones: Mapping[str, Repository], refs: Refs | None = None) -> dict[str, str]:
-    """By repository: the first, in the order of names, of all that are of its family.
+    """Return for each repository the first one, by name, of its family.
 
-    A shallow clone has the commits where it ends for roots, and is of a family only with its like.
+    A shallow clone has the commits where it ends as roots, so only similar shallow clones join its
+    family.
     """
     first_with: dict[str, str] = {}
     family: dict[str, str] = {}
@@ -86,7 +89,7 @@ def find_families(clones: Mapping[str, Repository], refs: Refs | None = None) ->
         known = {family[first_with[root]] for root in roots if root in first_with}
         head = min(known, default=repo)
         family[repo] = head
-        # A repository of two roots joins what was apart before.
+        # A repository with two roots joins families that were separate before.
         if joined := known - {head}:
             family |= {other: head for other, its in family.items() if its in joined}
         first_with |= {root: repo for root in roots if root not in first_with}

@@ -1,7 +1,7 @@
-"""Tasks of suites, from the test files of revisions that a family takes.
+"""Build tasks of suites from the test files of revisions that a family takes.
 
-The same file about the same code at the head and at a release, or in a fork, is one task, which stands at
-the earliest of them.
+The same file about the same code at the head and at a release, or in a fork, gives one task, at the
+earliest of these revisions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TRACKS: Mapping[Scenario, Track] = {
     Scenario.REPAIR: Track.REPAIR,
     Scenario.UPDATE: Track.UPDATE,
 }
-"""What of co-evolution a scenario is nearest to."""
+"""The track of co-evolution to which a scenario is closest."""
 
 _LATEST = datetime.max.replace(tzinfo=UTC)
 
@@ -44,9 +44,10 @@ def build_suite_tasks(
     clones: Mapping[str, Repository],
     environments: Environments,
 ) -> tuple[list[TaskRow], dict[Key, str]]:
-    """The tasks of all families of suites, and of which each row is the gold, by its id and walk.
+    """Return the tasks of all families of suites, and the task for which each row is the gold, by
+    id and walk.
 
-    Arguments as those of `packagers.tasks.build_tasks`.
+    The arguments are those of `packagers.tasks.build_tasks`.
     """
     known = {row.repo: row for row in reversed(list(repositories))}
     same: dict[tuple[str, ...], list[SingleRevisionRow]] = defaultdict(list)
@@ -59,7 +60,8 @@ def build_suite_tasks(
         sorted(rows, key=lambda row: _get_age_key(pairs[row.pair_id, row.walk]))
         for rows in same.values()
     ]
-    for same_rows in sorted(by_age, key=lambda rows: rows[0].repo):  # each clone is opened once
+    # sorted so that each clone is opened once
+    for same_rows in sorted(by_age, key=lambda rows: rows[0].repo):
         first, *copies = same_rows
         task = _build_task(
             first,
@@ -77,7 +79,8 @@ def build_suite_tasks(
 def _compute_identity(
     row: SingleRevisionRow, repository: RepositoryRow, clone: Repository
 ) -> tuple[str, ...]:
-    """The family and the start, the blob of the test file, and the focus, where they stand."""
+    """Return the family of repositories, the start, the blobs of the test file and of the focus,
+    and their paths."""
     tree = clone.tree(row.new_rev)
     blobs = [row.test_file, tree[row.test_file].oid]
     for focus in row.focus:
@@ -88,7 +91,8 @@ def _compute_identity(
 
 
 def _hash_focus_text(focus: Focus, clone: Repository, oid: str) -> str:
-    """The blob; of a function its own lines, whatever else becomes of the file."""
+    """Return the blob's id; for a function, a hash of its own lines, independent of the rest of
+    the file."""
     if focus.kind is not FocusKind.FUNCTION:
         return oid
     lines = clone.blob(oid).splitlines()[focus.start_line - 1 : focus.end_line]
@@ -104,6 +108,7 @@ def _get_age_key(pair: PairRow) -> tuple[datetime, str, str]:
 
 
 def compute_task_id(row: SingleRevisionRow) -> str:
+    """Return the id of the task of a row."""
     family = _get_family(row)
     parts = (row.repo, row.language, row.new_rev, row.new_rev, family, row.test_file)
     more = row.start_builder if family is Family.FILE else row.unit
@@ -171,14 +176,15 @@ def _build_task(
 
 
 def _restore_start_file(row: SingleRevisionRow, clone: Repository) -> bytes | None:
-    """The test file at the start; None where it is absent."""
+    """Return the test file at the start; None if it is absent."""
     return undo_patch(
         _get_gold_patch(row, clone), row.test_file, load_content(clone, row.new_rev, row.test_file)
     )
 
 
 def _get_gold_patch(row: SingleRevisionRow, clone: Repository) -> str:
-    """From the start to gold; what was mined before starts had a patch starts from nothing."""
+    """Return the patch from the start to gold; rows without a stored patch start from an absent
+    file."""
     if row.start_patch is not None:
         return row.start_patch
     entry = clone.tree(row.new_rev)[row.test_file]

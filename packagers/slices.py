@@ -1,7 +1,8 @@
-"""A text as slices of files, for those who have the files and may not be given the text.
+"""Cut a text into slices of files, for readers who have the files but may not be given the text.
 
-Whole lines come first, however short; what is left is looked for piece by piece, from the start of a word.
-What then is in no file, in runs of less than `LEAST` characters at least, stands as words.
+Whole lines are matched first, however short. The rest is matched piece by piece, beginning at the
+start of a word. Text that is in no file remains as words, as do most runs of fewer than `LEAST`
+characters.
 """
 
 from __future__ import annotations
@@ -15,19 +16,21 @@ from functools import cached_property
 from coevo.snapshots.code_free.recipes import TextPiece, split_git_lines
 
 LEAST = 8
-"""Characters of the shortest slice that is no whole line."""
+"""The minimal number of characters of a slice that is no whole line."""
 
-# Of what stands in very many places the first ones: more of them find hardly a longer slice.
+# A line or word in very many places is looked up in the first ones only: more hardly give a longer
+# slice.
 _MOST_PLACES = 16
 
-# Characters of the files that are looked through for less than a line; the first ones come first.
+# The number of characters of all files that are searched for parts of lines, from the first file
+# on.
 _MOST_SEARCHED = 4_000_000
 
 _WORD = re.compile(r'\w+|[^\w\s]+')
 _SIGNS = ('+', '-', ' ')
 
 Place = tuple[int, int]
-"""The number of a source, and where in it."""
+"""The number of a source, and an offset in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,18 +39,18 @@ class _SliceMatch:
     start: int
     length: int
     before: int = 0
-    """How many characters ahead of where it was looked for belong to it, too."""
+    """The number of characters before the searched position that belong to the match, too."""
 
 
 class SliceIndex:
-    """Files, by their numbers, as texts that slices are cut of."""
+    """An index of texts, by their numbers, from which slices are cut."""
 
     def __init__(self, texts: Sequence[tuple[int, str]]) -> None:
         self._texts = dict(texts)
 
     @cached_property
     def _line_places(self) -> dict[str, list[Place]]:
-        """Where lines stand, by their text without white space around it."""
+        """The places of lines, by their text without white space around it."""
         places_by_line: dict[str, list[Place]] = defaultdict(list)
         for number, text in self._texts.items():
             at = 0
@@ -61,7 +64,7 @@ class SliceIndex:
 
     @cached_property
     def _word_places(self) -> dict[str, list[Place]]:
-        """Where words start, by the first characters from there."""
+        """The places of words, by the first `LEAST` characters from there."""
         places_by_prefix: dict[str, list[Place]] = defaultdict(list)
         left = _MOST_SEARCHED
         for number, text in self._texts.items():
@@ -73,7 +76,8 @@ class SliceIndex:
         return places_by_prefix
 
     def make_recipe(self, text: str, *, is_patch: bool) -> tuple[TextPiece, ...]:
-        """The pieces of a text; of a patch, runs of lines with the same sign in front are one slice."""
+        """Return the pieces of a text; in a patch, consecutive lines with the same sign can be
+        one slice."""
         pieces = self._cut_patch(text) if is_patch else self._cut_plain(text)
         return tuple(_join_words(pieces))
 
@@ -95,7 +99,8 @@ class SliceIndex:
                 at += count
 
     def _find_line_run(self, lines: Sequence[str], at: int) -> tuple[_SliceMatch, int] | None:
-        """The longest slice that begins with this line but for its sign, and how many lines it has."""
+        """Return the longest slice that begins with this line, apart from its sign, and its
+        number of lines."""
         best: tuple[_SliceMatch, int] | None = None
         first = lines[at][1:]
         bare = first.strip()
@@ -111,13 +116,15 @@ class SliceIndex:
                     break
                 end += len(line) - 1
                 count += 1
-            # A line without an end may be cut out of a longer one; an empty slice would have no line.
+            # A line without a line end may be cut from a longer one; an empty slice would have no
+            # line.
             if count and (best is None or count > best[1]):
                 best = _SliceMatch(source=number, start=start, length=end - start), count
         return best
 
     def _cut_plain(self, text: str) -> Iterator[TextPiece]:
-        """By lines, then by words of what is no line of a file."""
+        """Yield pieces: matches of lines, then of words that are not in a matching line, then
+        plain words."""
         at = emitted_end = 0
         while at < len(text):
             match = self._find_match(text, at, emitted_end)
@@ -132,7 +139,8 @@ class SliceIndex:
             yield TextPiece(words=text[emitted_end:])
 
     def _find_match(self, text: str, at: int, told: int) -> _SliceMatch | None:
-        """The longest slice around a place; of less than a line only one that is long enough."""
+        """Return the longest match around a position; matches of less than a line need a minimal
+        length."""
         start, end = text.rfind('\n', 0, at) + 1, text.find('\n', at)
         bare = (text[at:] if end < 0 else text[at:end]).rstrip()
         places = self._line_places.get(bare, ()) if bare and not text[start:at].strip() else ()
@@ -148,7 +156,7 @@ class SliceIndex:
 def _extend_match(
     text: str, at: int, told: int, number: int, source: str, offset: int
 ) -> _SliceMatch:
-    """As far as both are the same, ahead of the place as well."""
+    """Extend a match as far as both texts are equal, in both directions."""
     after = _count_common_characters(text, at, source, offset)
     before = 0
     while before < min(at - told, offset) and text[at - before - 1] == source[offset - before - 1]:
@@ -157,7 +165,7 @@ def _extend_match(
 
 
 def _count_common_characters(one: str, at: int, other: str, offset: int) -> int:
-    """How many characters are the same from there on."""
+    """Return the number of equal characters from both positions on."""
     length, step = 0, 64
     while step:
         part = one[at + length : at + length + step]
@@ -176,7 +184,7 @@ def _find_next_word(text: str, at: int) -> int:
 
 
 def _join_words(pieces: Iterator[TextPiece]) -> Iterator[TextPiece]:
-    """Words next to each other as one piece."""
+    """Join adjacent pieces of words."""
     words = ''
     for piece in pieces:
         if piece.source is None:

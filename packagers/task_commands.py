@@ -1,6 +1,6 @@
-"""The environment of a task, with the commands that run its tests.
+"""Make the environment of a task, with the commands that run its tests.
 
-They are written at release, since only then is known which tests of a file are one task.
+They are written at release, since only then it is known which tests of a file form one task.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 
 Environments = Mapping[tuple[str, str], Environment]
-"""By pair_id and module."""
+"""Environments by pair_id and module."""
 
 
 def find_environment(
     rows: Sequence[MethodRow], known: Environments, clone: Repository
 ) -> Environment | None:
-    """That of the targets of a task, by their names at the new revision."""
+    """Return the environment for the targets of a task, by their names at the new revision."""
     methods = [
         TestMethod(
             module=row.module,
@@ -39,14 +39,14 @@ def find_environment(
 def find_suite_environment(
     row: SingleRevisionRow, known: Environments, clone: Repository
 ) -> Environment | None:
-    """That of a test file as a whole."""
+    """Return the environment for a test file as a whole."""
     return _fill_commands(row, (), known, clone)
 
 
 def find_file_environment(
     task: TaskRow, known: Environments, clone: Repository
 ) -> Environment | None:
-    """That of the test file of a task as a whole."""
+    """Return the environment for the test file of a task as a whole."""
     return _fill_commands(task, (), known, clone)
 
 

@@ -1,4 +1,5 @@
-"""The changed dependencies of a task: those of all its methods, and the list of them that it goes by."""
+"""Merge the changed dependencies of a task's methods, and choose the list of them that the task
+uses."""
 
 from __future__ import annotations
 
@@ -20,14 +21,15 @@ _STRONGEST_FIRST = tuple(CoupledBy)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskDependencies:
-    """The dependencies of a task, and the list of them that it goes by."""
+    """The dependencies of a task, and which list of them it uses."""
 
     dependencies: tuple[Dependency, ...]
     which: DependencyList | None
 
     @classmethod
     def from_rows(cls, rows: Sequence[MethodRow]) -> TaskDependencies:
-        """What its methods call where one of them calls any, else all that they execute."""
+        """Merge the dependencies of rows; use the called ones if a method calls any, else all
+        executed ones."""
         dependencies = merge_dependencies(rows)
         is_called = any(row.dependency_list is DependencyList.CALLED for row in rows)
         wanted = DependencyList.CALLED if is_called else DependencyList.EXECUTED
@@ -35,15 +37,18 @@ class TaskDependencies:
 
     @property
     def listed_dependencies(self) -> tuple[Dependency, ...]:
+        """The dependencies in the list that the task uses."""
         return select_dependencies(self.dependencies, self.which)
 
     def find_focal_method(self, rows: Sequence[MethodRow]) -> str | None:
-        """The focal method of the row whose own first dependency is ranked best."""
+        """Return the focal method of the row whose own first dependency is ranked best."""
         places = {
             _get_declaration_key(dependency): dependency.rank for dependency in self.dependencies
         }
 
         def rank_row(row: MethodRow) -> int:
+            """Return the rank of the row's first dependency within the task; the last rank if it
+            has none."""
             own = select_dependencies(row.dependencies, row.dependency_list)
             first = min(own, key=lambda d: d.rank, default=None)
             return places[_get_declaration_key(first)] if first else len(places) + 1
@@ -53,7 +58,8 @@ class TaskDependencies:
 
 
 def merge_dependencies(rows: Sequence[MethodRow]) -> tuple[Dependency, ...]:
-    """The dependencies of all methods, ranked by their best rank, then by how many name them."""
+    """Return the dependencies of all methods, by best rank, then by the number of methods that
+    have them."""
     by_declaration: dict[tuple[str, ...], list[Dependency]] = defaultdict(list)
     for row in rows:
         for dependency in row.dependencies:

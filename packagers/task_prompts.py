@@ -1,4 +1,4 @@
-"""The prompt of a task, from the rows of its targets."""
+"""Make the prompt of a task from the rows of its targets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def render_prompt(
     dependencies: Sequence[Dependency],
     environment: Environment | None,
 ) -> str:
-    """What an agent is told: the targets by the names of the start file, and what changed."""
+    """Return the prompt: the targets by their names in the start file, and what changed."""
     row = rows[0]
     return prompts.compose_prompt(
         prompts.PromptSubject(
@@ -45,7 +45,7 @@ def render_maintenance_prompt(
     dependencies: Sequence[Dependency],
     environment: Environment | None,
 ) -> str:
-    """What an agent is told of whom the maintenance of a file is asked: what changed, and no more."""
+    """Return the prompt of a maintenance task, which says only what changed."""
     row = rows[0]
     return prompts.compose_maintenance_prompt(
         row.language,
@@ -59,7 +59,7 @@ def render_maintenance_prompt(
 
 
 def get_track(row: MethodRow) -> Track:
-    """The track of a row that has one, as those of a group do."""
+    """Return the track of a row that must have one, as the rows of a group do."""
     assert row.track is not None, 'groups() yields rows with a track'
     return row.track
 
@@ -67,7 +67,8 @@ def get_track(row: MethodRow) -> Track:
 def _list_parts(
     repository: Repository, row: MethodRow, dependencies: Sequence[Dependency]
 ) -> dict[str, tuple[PromptPart, ...]]:
-    """What of each type changed that is a dependency beside its methods."""
+    """Return, for each changed type among the dependencies, its changed parts other than
+    methods."""
     return {
         dependency.name: find_parts(repository, row.old_rev, row.new_rev, dependency)
         for dependency in dependencies
@@ -84,7 +85,7 @@ def _list_target_names(rows: Sequence[MethodRow]) -> tuple[str, ...]:
 
 
 def _get_start_name(row: MethodRow) -> str:
-    """As it stands in the start file, in its class at new."""
+    """Return the method's name in the start file."""
     generated = row.track is Track.GENERATION
     return row.test_method if generated else row.old_test_method or row.test_method
 

@@ -1,7 +1,8 @@
-"""Tasks: all test methods of one track in one test file of one pair, and what it takes to try them.
+"""Build tasks: all test methods of one track in one test file of one pair, with all that attempts
+need.
 
-The same edit in several pairs (branches, merges, rebased copies, cherry-picks), also in forks, is one
-task, which stands at the earliest of them (of those whose old revision is an ancestor, if any).
+The same edit in several pairs (branches, merges, rebased copies, cherry-picks), also in forks,
+gives one task, at the earliest of these pairs (of those whose old revision is an ancestor, if any).
 """
 
 from __future__ import annotations
@@ -53,13 +54,13 @@ def build_tasks(
     environments: Environments,
     starts: Iterable[StartRow] = (),
 ) -> BuiltTasks:
-    """The tasks that methods make.
+    """Return the tasks of some methods.
 
-    methods       rows with their contamination dates; those without a track are passed over
+    methods       rows with their contamination dates; those without a track are ignored
     pairs         by pair_id and walk
     clones        by repository
     environments  by pair_id and module
-    starts        what start states have beside the tasks' own files, as mining found it
+    starts        what start states change outside of the tasks' own files, as mining recorded it
     """
     around = {(row.pair_id, row.walk, row.track, row.test_file): row for row in starts}
     maker = _TaskMaker(
@@ -67,7 +68,7 @@ def build_tasks(
         repositories={row.repo: row for row in reversed(list(repositories))},
         clones=clones,
         environments=environments,
-        # Of one at a time: tasks are made by repository and language.
+        # One meter is enough: tasks are made in the order of repository and language.
         leaks=lru_cache(maxsize=1)(lambda repo, language: LeakMeter(clones[repo], language)),
     )
     drafts, drops = _make_drafts(methods, maker, around)
@@ -100,7 +101,8 @@ def _make_drafts(
     maker: _TaskMaker,
     around: Mapping[tuple[str, Walk, Track, str], StartRow],
 ) -> tuple[list[Draft], tuple[Drop, ...]]:
-    """Those that have a start state and something to name, and why the others are none."""
+    """Return drafts with a start state and changes to name in the prompt, and drops for the
+    other groups."""
     drafts: list[Draft] = []
     drops: list[Drop] = []
     for group in sorted(group_by_task(methods), key=_get_order_key):
@@ -120,14 +122,14 @@ def _make_drafts(
 
 
 def _get_order_key(group: DraftGroup) -> tuple[str, str, str]:
-    """Its place in an order in which each clone is opened once, and what is read of it is at hand."""
+    """Return a sort key by which each clone is opened once and its caches are reused."""
     row = group.rows[0]
     return row.repo, row.language, group.task_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TaskMaker:
-    """What tasks are made of beside the method rows."""
+    """The input of tasks beside the method rows."""
 
     pairs: Mapping[tuple[str, Walk], PairRow]
     repositories: Mapping[str, RepositoryRow]
@@ -136,21 +138,24 @@ class _TaskMaker:
     leaks: Callable[[str, str], LeakMeter]
 
     def get_clone(self, group: DraftGroup) -> Repository:
+        """Return the clone of a group's repository; Fatal if there is none."""
         repo = group.rows[0].repo
         if repo not in self.clones:
             raise Fatal(f'there is no clone of {repo} in the store; mine it again')
         return self.clones[repo]
 
     def get_pair(self, draft_: Draft) -> PairRow:
+        """Return the pair of a draft."""
         row = draft_.group.rows[0]
         return self.pairs[row.pair_id, row.walk]
 
     def compute_identity(self, draft_: Draft) -> Identity:
+        """Return the identity of a draft within its family of repositories."""
         repo = draft_.group.rows[0].repo
         return draft_.compute_identity(self.repositories[repo].family or repo)
 
     def compute_age_key(self, draft_: Draft) -> tuple[bool, datetime, str, str]:
-        """Pairs that somebody made come before those of branches that interleave."""
+        """Return the sort key by age; pairs of interleaved branches come after all others."""
         pair = self.get_pair(draft_)
         date = pair.new_committer_date or _LATEST
         return not pair.old_is_ancestor, date, pair.repo, pair.pair_id
@@ -162,6 +167,7 @@ class _TaskMaker:
         listing: TaskDependencies,
         covered: Mapping[str, Coverage],
     ) -> TaskRow:
+        """Return the task of a draft; `copies` are the same edit in other pairs."""
         rows, pair = first.group.rows, self.get_pair(first)
         row, repository = rows[0], self.repositories[pair.repo]
         adequacy = compute_gold_measures(rows, covered)
@@ -225,10 +231,10 @@ class _TaskMaker:
 
 
 def make_source_patch(repository: Repository, rows: Sequence[MethodRow]) -> str:
-    """The change of what lies with the code, sources and resources; no tests, no build files.
+    """Return the patch of source files and their resources, without tests and build files.
 
-    A project among the test resources is no main source.
-    Of a project that keeps its sources elsewhere, the files of the dependencies.
+    Files of projects that are test resources do not count as sources. For a project that keeps its
+    sources elsewhere, the files of the dependencies are included.
     """
     layout = get_reading(rows[0].language)
     named = {dependency.file for row in rows for dependency in row.dependencies}
@@ -252,7 +258,7 @@ def _make_drop(group: DraftGroup, reason: Reason, detail: str = '') -> Drop:
 
 
 def _list_test_methods(rows: Sequence[MethodRow]) -> tuple[str, ...]:
-    """`Class#method` or `Outer$Inner#method`; overloads stand once."""
+    """Return `Class#method` or `Outer$Inner#method` for each method; overloads occur once."""
     names = (f'{row.test_class.rpartition(".")[2]}#{row.test_method}' for row in rows)
     return tuple(dict.fromkeys(names))
 
@@ -262,7 +268,7 @@ def _find_weakest_basis(bases: Iterable[str | None]) -> str | None:
     return max(known, key=_WEAKEST_LAST.index, default=None)
 
 
-# The text of a task's focal method, as its repository has it.
+# The next part loads the text of a task's focal method.
 
 
 def load_focal_source(
@@ -272,7 +278,8 @@ def load_focal_source(
     old_rev: str,
     new_rev: str,
 ) -> str | None:
-    """Its lines at new, or at old where it was removed; None where no dependency is the focal method."""
+    """Return the lines of the focal method at new, or at old if removed; None if no dependency
+    is focal."""
     focal_dependency = next(
         (dependency for dependency in dependencies if focal and dependency.name == focal), None
     )
@@ -286,18 +293,20 @@ def load_focal_source(
     return '\n'.join(lines[focal_dependency.start_line - 1 : focal_dependency.end_line]) + '\n'
 
 
-# What each method of a task covers of the task's dependencies (TestEvo-Bench, A.4, Eq. 1).
+# The next part measures the coverage of the task's dependencies by each method (TestEvo-Bench, A.4,
+# Eq. 1).
 #
-# Mining sees what a method covers of its own dependencies. What its neighbours alone depend on it
-# does not execute, or it would depend on it, too.
+# Mining measures a method's coverage of its own dependencies. A dependency that only other methods
+# of the task have is not executed by this method; otherwise it would be its dependency, too.
 
 
 def compute_task_coverages(
     rows: Sequence[MethodRow], dependencies: Sequence[Dependency]
 ) -> dict[str, Coverage]:
-    """By method id, of those that were traced at new; none where the task has no such dependency.
+    """Return coverage by method id, for methods traced at new; empty if the task has no such
+    dependency.
 
-    dependencies  of the task: those of the list that it goes by
+    dependencies  those in the list that the task uses
     """
     seen = {
         make_key(coverage): coverage for row in rows for coverage in row.covered_dependencies or ()
@@ -312,18 +321,20 @@ def compute_task_coverages(
     }
 
 
-# What the gold test of a task is worth: the means over its methods (TestEvo-Bench, A.4 to A.6).
+# The rest computes the adequacy of a task's gold tests: means over its methods (TestEvo-Bench, A.4
+# to A.6).
 #
-# Line coverage is over the whole range of the task's dependencies (Eq. 1), code coverage over
-# those of the lines that have code.
+# Line coverage counts the whole range of the task's dependencies (Eq. 1), code coverage only the
+# lines with code.
 #
-# A method without a measurement counts as 0 in the wide mean and is passed over in the narrow
-# one. One whose mutants were left out, since a pair has so many runs, is in neither.
+# A method without a measurement counts as 0 in the wide mean and is left out of the narrow mean. A
+# method whose mutants were not run, because of the limit of runs for a pair, is in neither.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldMeasures:
-    """Shares from 0 to 1; None where nothing was measured, the narrow ones also where none came out."""
+    """Shares from 0 to 1; None if nothing was measured, and narrow means also if no measurement
+    succeeded."""
 
     coverage: float | None
     coverage_success: float | None
@@ -336,9 +347,9 @@ class GoldMeasures:
 def compute_gold_measures(
     rows: Sequence[MethodRow], covered: Mapping[str, Coverage]
 ) -> GoldMeasures:
-    """The means over all methods of a task.
+    """Return the means over all methods of a task.
 
-    covered  what they cover of the task's dependencies, by method id
+    covered  each method's coverage of the task's dependencies, by method id
     """
     known = [covered.get(row.method_id) for row in rows]
     lines = [coverage.line_coverage if coverage else None for coverage in known]

@@ -1,7 +1,7 @@
-"""What a snapshot says of an earlier one: what is new, what is gone, and what is dated otherwise.
+"""Compare a snapshot with an earlier one: which tasks are new, gone, or dated differently.
 
-An id names the same task for ever. One whose answer turns out to have been public earlier than was
-said is withdrawn and issued anew under its id, with the date that holds now.
+An id names the same task for ever. A task whose answer turns out to have been public earlier than
+stated is withdrawn and issued again under its id, with the correct date.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DATED_EARLIER = 'dated_earlier'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _EarlierTask:
-    """A task of an earlier snapshot, as far as a later one has something to say of it."""
+    """A task of an earlier snapshot, reduced to what a comparison needs."""
 
     task_id: str
     repo: str
@@ -47,7 +47,7 @@ class _EarlierTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierSnapshot:
-    """What an earlier snapshot held; `tasks` stand in the order of their table."""
+    """The content of an earlier snapshot; `tasks` are in the order of their table."""
 
     root: Root
     month: str
@@ -56,7 +56,7 @@ class EarlierSnapshot:
 
 
 def load_earlier_snapshot(path: Root, month: str, space: Path | None = None) -> EarlierSnapshot:
-    """An earlier snapshot; Fatal if it is not of an earlier month than `month`."""
+    """Load an earlier snapshot; Fatal if its month is not earlier than `month`."""
     before = snapshot.load_manifest(path)['month']
     if before >= month:
         raise Fatal(
@@ -78,7 +78,8 @@ def load_earlier_snapshot(path: Root, month: str, space: Path | None = None) -> 
 
 
 def apply_earlier_snapshot(earlier: EarlierSnapshot | None, rows: Rows, month: str) -> Rows:
-    """The rows with the month in which each task first was released, and with what is withdrawn."""
+    """Return the rows with the month in which each task was first released, and with withdrawn
+    tasks."""
     if earlier is None:
         return rows.replace_tables(tasks=(_set_release_month(task, month) for task in rows.tasks))
     carried, newly_withdrawn = (
@@ -94,7 +95,8 @@ def apply_earlier_snapshot(earlier: EarlierSnapshot | None, rows: Rows, month: s
 def align_tasks(
     earlier: EarlierSnapshot | None, rows: Rows
 ) -> Iterator[tuple[_EarlierTask | None, TaskRow | None]]:
-    """Each task of both snapshots, at their places."""
+    """Yield each task of both snapshots, matched by repository and id; None where one snapshot
+    lacks it."""
     old, new = iter(earlier.tasks if earlier else ()), iter(rows.tasks)
     before, task = next(old, None), next(new, None)
     while before is not None or task is not None:
@@ -118,7 +120,10 @@ def _get_sort_key(task: _EarlierTask | TaskRow) -> tuple[str, str]:
 
 
 def _set_release_months(earlier: EarlierSnapshot, rows: Rows, month: str) -> Iterator[TaskRow]:
-    """A task that is there again since it was withdrawn counts from then."""
+    """Yield the tasks with the month of their first release.
+
+    A task that was withdrawn and is back counts from the month of its first withdrawal.
+    """
     back: dict[str, str] = {}
     for row in earlier.withdrawn:
         back[row.id] = min(row.month, back.get(row.id, month))
@@ -133,7 +138,8 @@ def _set_release_month(task: TaskRow, month: str) -> TaskRow:
 
 
 def _carry_withdrawals(earlier: EarlierSnapshot, rows: Rows) -> Iterator[WithdrawnRow]:
-    """A snapshot is whole by itself: it repeats what earlier ones withdrew."""
+    """Yield the withdrawals of earlier snapshots again, so that each snapshot is complete by
+    itself."""
     known = {row.id for row in earlier.withdrawn}
     now = {task.task_id for task in rows.tasks if task.task_id in known}
     for row in earlier.withdrawn:
@@ -141,7 +147,8 @@ def _carry_withdrawals(earlier: EarlierSnapshot, rows: Rows) -> Iterator[Withdra
 
 
 def _withdraw_missing(earlier: EarlierSnapshot, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
-    """Tasks, and labels that did not come out again, be they part of a task or not."""
+    """Yield the withdrawals of missing tasks, and of labels that were not reproduced, in a task
+    or not."""
     reasons = {drop.key: _format_reason(drop) for drop in rows.drops if drop.stage is Stage.TASK}
     taken_back = {item.id: item.reason for item in rows.withdrawals}
     withheld = {drop.pair_id: drop.reason for drop in rows.drops if drop.stage is Stage.PUBLISH}
@@ -162,7 +169,7 @@ def _withdraw_missing(earlier: EarlierSnapshot, rows: Rows, month: str) -> Itera
 
 
 def _find_lost_labels(rows: Rows) -> dict[str, str]:
-    """Methods whose label did not come out again, with the reason."""
+    """Return methods whose label was not reproduced, with the reason."""
     return {
         drop.key: _format_reason(drop)
         for drop in rows.drops
@@ -171,7 +178,8 @@ def _find_lost_labels(rows: Rows) -> dict[str, str]:
 
 
 def _withdraw_changed(earlier: EarlierSnapshot, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
-    """Tasks that are there again, but were public earlier or have lost some of their tests."""
+    """Yield withdrawals of tasks that are still there, but were public earlier or lost some of
+    their tests."""
     lost = _find_lost_labels(rows)
     for before, task in align_tasks(earlier, rows):
         if before is not None and task is not None:
@@ -193,7 +201,7 @@ def _explain_redating(before: _EarlierTask, task: TaskRow) -> str | None:
 
 
 def _is_dated_earlier(before: datetime | None, now: datetime | None) -> bool:
-    """Whether some cutoff called clean then what it does not call clean now."""
+    """Return whether some cutoff would have called the task clean before but not now."""
     return before is not None and (now is None or now < before)
 
 
@@ -204,7 +212,7 @@ def _format_reason(drop: Drop) -> str:
 def _load_rows(
     root: Root, table: str, columns: Collection[str] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Rows as dicts, without columns that an older schema lacked."""
+    """Yield rows as dicts, without columns that an older schema lacks."""
     for file in _open_files(root, table):
         with pq.ParquetFile(file) as parquet:
             there = parquet.schema_arrow.names

@@ -1,1 +1,1 @@
-"""One repository at a time in a process of its own, claimed before and let go after."""
+"""Work on one repository at a time in a separate process, under a claim."""

@@ -1,6 +1,6 @@
-"""One repository of a batch at a time: claimed, worked on in a process of its own, and let go.
+"""Run one repository of a batch: claim it, work on it in a separate process, release the claim.
 
-Whatever happens to that process is a `Result`: one bad repository never stops a month.
+Every end of that process gives a `JobResult`: one bad repository never stops a month.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COMMAND = (sys.executable, '-m', 'flows.batches.job_process')
 
 
 def run_job(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> JobResult:
-    """Do one job, unless somebody else is at its repository; what a failure says is kept."""
+    """Do one job, unless another worker has claimed its repository; a failure leaves a record."""
     store = parse_root(job.store)
     outputs: list[JobOutput] = []
     try:

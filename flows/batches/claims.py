@@ -1,9 +1,10 @@
-"""Claims in a store: a lease on a repository for whoever mines it, and one of each flow run that lives.
+"""Claims in a store: a lease on each repository being mined, and one for each live flow run.
 
     STORE/claims/repositories/OWNER+NAME.json
     STORE/claims/runs/ID.json
 
-A claim keeps machines from doing the same work twice. What they write does not rest on it.
+A claim keeps machines from doing the same work twice. The correctness of the data does not depend
+on it.
 """
 
 from __future__ import annotations
@@ -16,29 +17,29 @@ _REPOSITORIES, _RUNS = 'claims/repositories', 'claims/runs'
 
 
 def name_repository_claim(repo: str) -> str:
-    """The name of the lease on a repository."""
+    """Return the name of the lease on a repository."""
     return f'{_REPOSITORIES}/{encode_folder_name(repo)}.json'
 
 
 def name_run_claim(run_id: str) -> str:
-    """The name of the lease by which a flow run says that it lives."""
+    """Return the name of the lease that shows that a flow run is alive."""
     return f'{_RUNS}/{run_id}.json'
 
 
 def list_living_runs(store: Root) -> frozenset[str]:
-    """The ids of the flow runs that have been heard of within their lease."""
+    """Return the ids of the flow runs whose lease has not expired."""
     run_leases = list_lease_states(open_place(store), _RUNS)
     return frozenset(_parse_run_id(lease.name) for lease in run_leases if lease.seconds_left >= 0)
 
 
 def list_silent_runs(store: Root) -> frozenset[str]:
-    """The ids of those that were heard of, and are no more, though they gave nothing back."""
+    """Return the ids of the flow runs whose lease expired without being released."""
     run_leases = list_lease_states(open_place(store), _RUNS)
     return frozenset(_parse_run_id(lease.name) for lease in run_leases if lease.seconds_left < 0)
 
 
 def forget_dead_runs(store: Root) -> None:
-    """Remove the leases of runs that are over; no run ever takes one of these again."""
+    """Remove the leases of runs that are over; no run takes such a lease again."""
     storage, living = open_place(store), list_living_runs(store)
     storage.remove_files(
         entry.name for entry in storage.list_files(_RUNS) if _parse_run_id(entry.name) not in living

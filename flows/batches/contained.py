@@ -1,7 +1,8 @@
-"""A command in a process of its own, ended with all that it started when it takes too much.
+"""Run a command in a separate process, and end it with all its descendants if it exceeds its
+limits.
 
-The child is to end by itself where its standard input does, so that it outlives no parent that was
-killed (`stop_with_parent`).
+The child should end when its standard input ends, so that it does not outlive a killed parent
+(`stop_with_parent`).
 """
 
 from __future__ import annotations
@@ -24,23 +25,23 @@ import psutil
 
 Lines = queue.SimpleQueue[bytes]
 
-# How long a child that is told to end may take to close its sandboxes.
+# The time that a child gets after SIGTERM to close its sandboxes.
 GRACE_SECONDS = 15.0
-# What of its standard error is kept: the last, where a traceback's exception stands.
+# The length of standard error that is kept: its end, where a traceback names the exception.
 _KEPT_BYTES = 64 << 10
 _POLL_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchLimits:
-    """Of a child: wall time, and memory of its own; what runs in sandboxes is limited there."""
+    """Limits of a child: wall time, and memory of its own; sandboxes have limits of their own."""
 
     seconds: float
     memory_gib: float
 
 
 class StopReason(StrEnum):
-    """Why a child was ended from outside."""
+    """The reasons why a child is ended from outside."""
 
     TIME = 'time'
     MEMORY = 'memory'
@@ -49,7 +50,7 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildExit:
-    """How a child ended: its status, negative for a signal, and the end of its standard error."""
+    """The end of a child: its status, negative for a signal, and the end of its standard error."""
 
     status: int
     stop: StopReason | None
@@ -57,7 +58,8 @@ class ChildExit:
 
     @property
     def last_line(self) -> str:
-        """Of its standard error, where an exception or a sentence stands; empty if it said nothing."""
+        """The last line of standard error, with an exception or a sentence; empty if there was
+        none."""
         return (self.complaint.strip().splitlines() or [''])[-1]
 
 
@@ -70,7 +72,11 @@ def run_command(
     over: Callable[[], bool],
     environment: Mapping[str, str],
 ) -> ChildExit:
-    """Run to the end. `hear` gets each line of its output; `over` says whether to end it."""
+    """Run a command to its end.
+
+    hear  gets each line of its output
+    over  returns whether to end it
+    """
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             command,
@@ -101,12 +107,14 @@ def run_command(
 
 
 def stop_with_parent() -> None:
-    """In a child: end at once, wherever it stands, when the standard input does.
+    """Kill this process as soon as its standard input ends; to be called in a child.
 
-    A kill is no harm to the store, and sandboxes and helpers end with the process that began them.
+    A kill does no harm to the store, and sandboxes and helpers end with the process that started
+    them.
     """
 
     def kill_when_input_ends() -> None:
+        """Wait for the end of standard input, then kill this process."""
         while os.read(sys.stdin.fileno(), 1 << 10):
             pass
         os.kill(os.getpid(), signal.SIGKILL)
@@ -115,7 +123,7 @@ def stop_with_parent() -> None:
 
 
 def end_process_tree(process: subprocess.Popen[bytes]) -> None:
-    """Ask a process to end if it still runs, then end it and all that it started."""
+    """Ask a process to end if it still runs, then kill it and all its descendants."""
     started = _list_descendants(process)
     if process.poll() is None:
         process.terminate()
@@ -126,7 +134,7 @@ def end_process_tree(process: subprocess.Popen[bytes]) -> None:
         with suppress(psutil.NoSuchProcess):
             descendant.kill()
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # also what is nobody's child any more
+        os.killpg(process.pid, signal.SIGKILL)  # also kills orphaned descendants
     process.wait()
 
 
@@ -136,7 +144,8 @@ def _watch_process(
     over: Callable[[], bool],
     pass_on: Callable[[], None],
 ) -> StopReason | None:
-    """Wait for the end, or say why it has to be now."""
+    """Wait for the end of a process; return why it has to be ended, or None if it ended by
+    itself."""
     deadline = time.monotonic() + limits.seconds
     while True:
         with suppress(subprocess.TimeoutExpired):
@@ -152,7 +161,7 @@ def _watch_process(
 
 
 def _measure_memory(process: subprocess.Popen[bytes]) -> int:
-    """Of the process alone; what it runs in sandboxes is limited there."""
+    """Return the memory of the process alone, in bytes; sandboxes have limits of their own."""
     try:
         return int(psutil.Process(process.pid).memory_info().rss)
     except psutil.NoSuchProcess:
@@ -172,7 +181,7 @@ def _queue_lines(output: IO[bytes], lines: Lines) -> None:
 
 
 def _forward_lines(lines: Lines, hear: Callable[[bytes], None]) -> None:
-    """In the caller's thread, so that what goes wrong there is raised there."""
+    """Pass lines to `hear` in the caller's thread, so that its errors are raised there."""
     while not lines.empty():
         hear(lines.get())
 

@@ -1,6 +1,7 @@
-"""`python -m flows.batches.evaluation_process`: the command `coevo` with the words on a line of standard input.
+"""`python -m flows.batches.evaluation_process`: run `coevo` with arguments from standard input.
 
-It ends where standard input does, so that it outlives no worker that was killed.
+The arguments are on one line, separated by NUL. The process ends when standard input ends, so that
+it does not outlive a killed worker.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What is kept of a run that a repository's trouble ended: why, and the traceback, for a person.
+"""Keep records of failed runs of repositories for a person: the reason and the traceback.
 
     STORE/failures/OWNER+NAME/STAMP-ID.json
 
-Nothing reads these records to decide anything: the next run tries the repository again.
+No decision depends on these records: the next run tries the repository again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FOLDER = 'failures'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFailure:
-    """A run that failed: of which repository, at what, in which flow run, and how its process ended."""
+    """A failed run: its repository, verb and flow run, and how its process ended."""
 
     name: str
     verb: str
@@ -33,7 +33,7 @@ class JobFailure:
 
 
 def write_failure(store: Root, failure: JobFailure) -> str:
-    """Write it down, without any token; its name under the store."""
+    """Write a record without any token; return its name in the store."""
     now = datetime.now(tz=UTC)
     name = f'{FOLDER}/{encode_folder_name(redact(failure.name))}/{now:%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:8]}.json'
     record = {

@@ -1,7 +1,7 @@
 """`python -m flows.batches.job_process`: do the one job that a line of standard input describes.
 
 A bug, a hang or a lack of memory ends this process and no other. Each line of its output is a
-`JobOutput`; its status is that of `coevo mine`, 1 for a bug with its traceback.
+`JobOutput`. Its status is that of `coevo mine`, or 1 for a bug, with a traceback.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ from packagers.funnel import FunnelStep
 
 
 def main() -> int:
+    """Do the job and return the exit status."""
     job = codec.decode_record(BatchJob, sys.stdin.buffer.readline())
     stop_with_parent()
     signal.signal(signal.SIGTERM, _exit_on_signal)
     answers = _reserve_stdout()
 
     def write_output(heard: JobOutput) -> None:
+        """Write one line of output."""
         answers.write(codec.encode_record(heard) + b'\n')
         answers.flush()
 
@@ -63,12 +65,13 @@ def main() -> int:
 
 
 def _exit_on_signal(number: int, frame: object) -> NoReturn:
-    """Close sandboxes and remove what they worked in, for which there is some time."""
+    """Exit by an exception, which closes sandboxes and removes their folders in the time that is
+    left."""
     raise SystemExit(128 + number)
 
 
 def _reserve_stdout() -> IO[bytes]:
-    """Standard output for answers alone: what a library prints goes to standard error."""
+    """Reserve standard output for answers: what libraries print goes to standard error."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return answers

@@ -1,4 +1,4 @@
-"""One repository of a batch: what is asked of the process that works on it, and what that answers."""
+"""The job of a process that works on one repository of a batch, and its output."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from coevo.display import redaction
 from coevo.model.families import Family
 from coevo.model.words import Walk
 
-# What the process ends with, as `coevo mine` does; a bug gives 1.
+# Exit statuses as those of `coevo mine`; a bug gives 1.
 FATAL, TRANSIENT = 2, 3
 
 
 class Verb(StrEnum):
-    """What is done with a repository."""
+    """The kinds of work on a repository."""
 
     VALIDATE = 'validate'
     MINE = 'mine'
@@ -23,20 +23,20 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchJob:
-    """One repository to be validated, or mined into a store.
+    """A repository to validate, or to mine into a store.
 
     source   a path, a URL or owner/name
-    repo     its key in the data, None for that which its source says
-    commits  the newest to visit; 0 for as many as the profile says
-    until    no commits that are newer
-    since    none that are older
+    repo     its key in the data; None takes the name from its source
+    commits  the number of newest commits to visit; 0 takes the profile's
+    until    commits that are newer are left out
+    since    commits that are older are left out
     ref      where the walk starts; None for the default branch
-    walk     which commits make a pair; None for as the profile says
-    families that look at test files as they stand, instead of changes
+    walk     the rule that makes pairs; None takes the profile's
+    families families of suites from test files as they are, instead of changes
     again    whether known pairs are executed once more
-    pushed   when it was last pushed to, as the latest crawl says
-    reached  until when a copy has all commits of its repository; None is nobody knows
-    run      the id of the flow run that asks, if one does
+    pushed   when it was last pushed to, according to the latest crawl
+    reached  until when a copy has all commits of its repository; None if unknown
+    run      the id of the flow run that started the job, if any
     """
 
     verb: Verb
@@ -59,7 +59,7 @@ class BatchJob:
 
     @property
     def name(self) -> str:
-        """What the repository is called before anything is known of it."""
+        """The name of the repository before its clone is read."""
         return self.repo or redaction.strip_credentials(self.source)
 
 
@@ -76,7 +76,11 @@ class FunnelRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinedRepository:
-    """What mining one repository gave; `waiting` pairs met trouble of ours, `bugs` pairs a bug."""
+    """The result of mining one repository.
+
+    waiting  pairs that met a transient failure of coevo
+    bugs     pairs that ended in a bug of coevo
+    """
 
     repo: str
     visited: int
@@ -91,7 +95,7 @@ class MinedRepository:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidatedRepository:
-    """What validation found of one repository; `reason` is why it is invalid."""
+    """The result of validating one repository; `reason` is why it is invalid, or None."""
 
     repo: str
     reason: str | None
@@ -100,7 +104,7 @@ class ValidatedRepository:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOutput:
-    """A line of the process's output: how far a step is, a sentence, or at last what it found."""
+    """A line of the process's output: the progress of a step, a sentence, or finally the result."""
 
     step: str | None = None
     done: int = 0
@@ -111,18 +115,18 @@ class JobOutput:
 
 
 class JobOutcome(StrEnum):
-    """What became of a repository in a batch."""
+    """The result of a repository in a batch."""
 
     DONE = 'done'
-    CLAIMED = 'claimed'  # somebody else is at it
-    REFUSED = 'refused'  # nothing can be done with it as it is: no build file, no commits
-    TRANSIENT = 'transient'  # trouble of ours, worth another try
-    FAILED = 'failed'  # a hang, too much memory, a kill, or a bug of ours
+    CLAIMED = 'claimed'  # another worker has claimed it
+    REFUSED = 'refused'  # it cannot be used as it is: no build file, no commits
+    TRANSIENT = 'transient'  # a transient failure of coevo, worth another try
+    FAILED = 'failed'  # a hang, too much memory, a kill, or a bug of coevo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResult:
-    """How a repository's run ended; `failure` is the name of the record that is kept of it."""
+    """The end of a repository's run; `failure` is the name of its record, if there is one."""
 
     name: str
     outcome: JobOutcome

@@ -1,1 +1,1 @@
-"""Looking for repositories on GitHub: what `flows.discovery` is made of."""
+"""Search for repositories on GitHub: the parts of `flows.discovery`."""

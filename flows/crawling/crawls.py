@@ -1,8 +1,9 @@
-"""Crawls in the store: `crawls/STAMP/`, each there as a whole or not at all, and never changed.
+"""Crawls in the store: `crawls/STAMP/`, each written completely or not at all, and never changed.
 
-`repositories.parquet`, `events.parquet` and `queries.parquet` hold the records of `crawl_rows`.
-`crawl.json` is written last, and only if there is none: without it a crawl is not there. It says
-what was asked, how it went, the checksums of the tables, and each profile's latest crawl.
+`repositories.parquet`, `events.parquet` and `queries.parquet` hold the records of
+`flows.crawling.rows`. `crawl.json` is written last, and only if there is none; a crawl without it
+does not count. It has the profile, the results, the checksums of the tables, and each profile's
+latest crawl.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _TABLES = {'repositories': RepositorySeen, 'events': CrawlEvent, 'queries': Craw
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crawl:
-    """What a crawl leaves; `about` is `crawl.json` but for what stands in every one."""
+    """The output of a crawl; `about` is the part of `crawl.json` that differs between crawls."""
 
     stamp: str
     profile: str
@@ -56,8 +57,8 @@ class Crawl:
 class CrawledRepository:
     """A repository to clone, validate and mine; `repo` is its key in all data.
 
-    pushed_at  when somebody last pushed to it, as GitHub says; None if it does not
-    crawled    when the last crawl that met it began, which said so
+    pushed_at  the time of the last push according to GitHub; None if GitHub does not say
+    crawled    the start of the last crawl that found it, the source of `pushed_at`
     """
 
     repo: str
@@ -75,7 +76,7 @@ class CrawledRepository:
 def load_latest_candidates(
     store: Root, profile: str | None = None
 ) -> tuple[CrawledRepository, ...]:
-    """The candidates by the latest crawl of one profile, or of each; sorted by `repo`."""
+    """Return the candidates in the latest crawl of one profile, or of each; sorted by `repo`."""
     rows: dict[int, RepositorySeen] = {}
     names: dict[int, list[str]] = {}
     for name, stamp in sorted(load_latest_stamps(store).items(), key=lambda item: item[1]):
@@ -97,19 +98,19 @@ def load_latest_candidates(
 
 
 def list_stamps(store: Root) -> tuple[str, ...]:
-    """Of all crawls, the oldest first."""
+    """Return the stamps of all crawls, the oldest first."""
     matches = (_ABOUT.fullmatch(entry.name) for entry in open_place(store).list_files('crawls'))
     return tuple(sorted(match[1] for match in matches if match is not None))
 
 
 def load_latest_stamps(store: Root) -> dict[str, str]:
-    """The stamp of each profile's latest crawl."""
+    """Return the stamp of each profile's latest crawl."""
     all_stamps = list_stamps(store)
     return dict(load_crawl_json(store, all_stamps[-1])['latest']) if all_stamps else {}
 
 
 def load_crawl_json(store: Root, stamp: str) -> dict[str, Any]:
-    """What `crawl.json` says; Fatal if a newer coevo wrote it."""
+    """Return the content of `crawl.json`; Fatal if a newer coevo wrote it."""
     about: dict[str, Any] = json.loads(_load_file(open_place(store), f'crawls/{stamp}/crawl.json'))
     if about['coevo-crawl'] > FORMAT:
         raise Fatal(f'the crawl {stamp} was written by a newer coevo: update coevo')
@@ -117,7 +118,8 @@ def load_crawl_json(store: Root, stamp: str) -> dict[str, Any]:
 
 
 def load_repositories(store: Root, stamp: str) -> tuple[RepositorySeen, ...]:
-    """Fatal if the table is not the one that the crawl wrote."""
+    """Return the repositories of a crawl; Fatal if the table is not the one that the crawl
+    wrote."""
     storage, name = open_place(store), f'crawls/{stamp}/repositories.parquet'
     data = _load_file(storage, name)
     if (
@@ -139,9 +141,11 @@ def _load_file(place: StoragePlace, name: str) -> bytes:
 
 @contextmanager
 def hold_crawl_lock(store: Root) -> Iterator[HeldLock]:
-    """One crawl of a store at a time, since keys of repositories are given once; Fatal if another
-    one is running. What a crawl that was killed left unfinished is removed."""
-    Store(store)  # Fatal where the folder is something else
+    """Allow one crawl of a store at a time, since each repository gets its key only once.
+
+    Remove what a killed crawl left. Raises: Fatal if another crawl is running.
+    """
+    Store(store)  # raises Fatal if the folder is not a store
     storage = open_place(store)
     busy = f'another crawl of {storage.describe()} is running: wait for its end'
     with storage.lock('crawls/lock', busy) as hold:
@@ -154,7 +158,7 @@ def hold_crawl_lock(store: Root) -> Iterator[HeldLock]:
 
 
 def choose_next_stamp(store: Root, now: datetime) -> str:
-    """`now`, or a second after the latest crawl where the clock has been set back."""
+    """Return the stamp of `now`, or a second after the latest crawl if the clock was set back."""
     all_stamps = list_stamps(store)
     if all_stamps:
         now = max(now, parse_stamp(all_stamps[-1]) + timedelta(seconds=1))
@@ -162,11 +166,12 @@ def choose_next_stamp(store: Root, now: datetime) -> str:
 
 
 def parse_stamp(stamp: str) -> datetime:
+    """Return the time of a stamp."""
     return datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
 
 
 def write_crawl(store: Root, crawl: Crawl) -> str:
-    """Where it stands, as a user would write it."""
+    """Write a crawl; return its address as a user would write it."""
     storage, folder = open_place(store), f'crawls/{crawl.stamp}'
     tables = {
         f'{name}.parquet': encode_parquet(record, getattr(crawl, name))

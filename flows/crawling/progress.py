@@ -1,4 +1,5 @@
-"""What a crawl was told before it was interrupted: it is asked again at no cost, by its ETags."""
+"""Keep the answers of an interrupted crawl; its requests are repeated at no cost, by their
+ETags."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from coevo.storage.place import Root
 from coevo.storage.places import open_place
 from flows.crawling.rows import RepositorySeen, parse_repository_row
 
-# A kill costs the answers since the last writing.
+# Rows between two writes; a kill loses the answers since the last write.
 _EVERY = 200
 
 
 class CrawlProgress:
-    """A file beside the crawls, one for each profile, gone when a crawl has got to its end."""
+    """A file beside the crawls, one for each profile, removed when a crawl completes."""
 
     def __init__(self, store: Root, profile: str) -> None:
         self._place = open_place(store)
@@ -28,7 +29,8 @@ class CrawlProgress:
         self._noted = 0
 
     def read(self) -> Mapping[int, RepositorySeen]:
-        """The rows of the unfinished crawl by number; none if there is none, or it is damaged."""
+        """Return the rows of the unfinished crawl by number; empty if there is none, or it is
+        damaged."""
         stored_file = self._place.read(self._name)
         if stored_file is None:
             return {}
@@ -41,7 +43,7 @@ class CrawlProgress:
 
     @contextmanager
     def record_rows(self, rows: Mapping[int, RepositorySeen]) -> Iterator[None]:
-        """While entered, rows that are added are written now and then, and when it breaks off."""
+        """Write added rows every now and then inside the `with` block, and when it fails."""
         self._rows = rows
         try:
             yield
@@ -50,12 +52,13 @@ class CrawlProgress:
             raise
 
     def count_row(self) -> None:
-        """One more row."""
+        """Count one more row, and write the rows if enough were added."""
         self._noted += 1
         if self._noted % _EVERY == 0:
             self._write_rows()
 
     def clear(self) -> None:
+        """Remove the file."""
         self._place.remove_files([self._name])
 
     def _write_rows(self) -> None:

@@ -18,13 +18,13 @@ _Part = TypeVar('_Part')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositorySeen:
-    """`repositories`: every repository that this or an earlier crawl of the profile met.
+    """`repositories`: every repository that this or an earlier crawl of the profile found.
 
     github_id   the key: the number that stays when name and owner change
-    repo        what the repository is called in all data, for ever: its name when it was first met
-    presence    where it was met; `search` and `lookup` exist, the rest is gone
-    kept        whether it is a candidate; `reason` says why not
-    unanswered  questions to which GitHub gave no answer; what was known before stands
+    repo        its permanent name in all data: its name when it was first found
+    presence    where it was found; `search` and `lookup` exist, the others are gone
+    kept        whether it is a candidate; if not, `reason` says why
+    unanswered  requests that GitHub did not answer; earlier facts stay
     first_seen, last_seen  stamps of crawls
     """
 
@@ -55,15 +55,17 @@ class RepositorySeen:
 
     @property
     def metadata(self) -> RepositoryMetadata:
+        """The metadata columns as a record."""
         return copy_fields(RepositoryMetadata, self)
 
     @property
     def facts(self) -> RepositoryFacts:
+        """The columns of facts that need separate requests, as a record."""
         return copy_fields(RepositoryFacts, self)
 
 
 def copy_fields(record: type[_Part], whole: object, **more: object) -> _Part:
-    """The record whose fields another one has, too, but for those that are given."""
+    """Return a record with the fields of another record, except for those given in `more`."""
     hint: Any = record  # mypy takes no type variable for a dataclass
     names = {item.name for item in dataclasses.fields(hint)} - more.keys()
     part_record: _Part = hint(**{name: getattr(whole, name) for name in names}, **more)
@@ -71,7 +73,7 @@ def copy_fields(record: type[_Part], whole: object, **more: object) -> _Part:
 
 
 def parse_repository_row(row: dict[str, Any]) -> RepositorySeen:
-    """From a row of the table, where what is closed is text."""
+    """Parse a row of the table, where closed choices are stored as text."""
     reason, root = row['reason'], row['root']
     closed = {
         'presence': Presence(row['presence']),
@@ -83,7 +85,7 @@ def parse_repository_row(row: dict[str, Any]) -> RepositorySeen:
 
 
 class EventKind(StrEnum):
-    """What can happen to a repository between two crawls."""
+    """The changes of a repository between two crawls."""
 
     APPEARED = 'appeared'
     GONE_FROM_SEARCH = 'gone_from_search'
@@ -105,7 +107,7 @@ class EventKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlEvent:
-    """`events`: what happened to a repository since the profile's crawl before."""
+    """`events`: a change of a repository since the profile's previous crawl."""
 
     github_id: int
     repo: str
@@ -116,10 +118,10 @@ class CrawlEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlQuery:
-    """`queries`: every query that was asked, in that order.
+    """`queries`: every query that was sent, in that order.
 
-    total  how many repositories GitHub said it has
-    shown  how many it showed; a part that was split showed none
+    total  the number of repositories according to GitHub
+    shown  the number that GitHub showed; none for a part that was split
     """
 
     query: str
@@ -128,7 +130,7 @@ class CrawlQuery:
     outcome: SearchOutcome
 
 
-# What happened to repositories between two crawls of a profile.
+# The rest compares the repositories of two crawls of a profile.
 
 _GONE = {Presence.DELETED: EventKind.DELETED, Presence.BLOCKED: EventKind.BLOCKED}
 
@@ -138,7 +140,7 @@ _Change = tuple[EventKind, str | None, str | None]
 def list_events(
     before: Mapping[int, RepositorySeen], after: Iterable[RepositorySeen]
 ) -> tuple[CrawlEvent, ...]:
-    """All that happened, by repository; a repository that is new has appeared."""
+    """Return all events, sorted by repository; a new repository has appeared."""
     return tuple(
         CrawlEvent(github_id=now.github_id, repo=now.repo, kind=kind, before=old, after=new)
         for now in sorted(after, key=lambda row: row.github_id)
@@ -185,7 +187,7 @@ def _compare_presence(old: Presence, new: Presence) -> Iterator[_Change]:
 
 
 def _compare_names(old: RepositorySeen, new: RepositorySeen) -> Iterator[_Change]:
-    """A transfer may come with a new name; then it is both."""
+    """Yield a transfer and a renaming; both may happen at once."""
     old_owner, _, old_name = old.full_name.partition('/')
     new_owner, _, new_name = new.full_name.partition('/')
     if old_owner != new_owner:

@@ -1,4 +1,4 @@
-"""From what searches found and what is known to a row for each repository, with few questions."""
+"""Turn search results and earlier crawls into a row for each repository, with few requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from miners.discovery.github import SearchHits, ask_contributors, ask_root, look
 from miners.discovery.github_requests import GitHubApi
 from miners.discovery.repository_metadata import RepositoryMetadata
 
-# After so many questions in a row without an answer the rest is left for the next crawl.
+# After so many unanswered requests in a row, the rest waits for the next crawl.
 _GIVE_UP = 3
 _WITHOUT_POM = (RootContent.NO_BUILD_FILE, RootContent.EMPTY)
 
@@ -33,11 +33,11 @@ _T = TypeVar('_T')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlHistory:
-    """From earlier crawls of all profiles.
+    """The results of earlier crawls of all profiles.
 
-    rows     of the profile's last crawl, by number
-    keys     what each repository is called in the data, by number
-    answers  what a crawl that did not get to its end was told, by number; nothing else of it counts
+    rows     the rows of the profile's last crawl, by number
+    keys     the name of each repository in the data, by number
+    answers  the rows of an unfinished crawl, by number; only its answers are used
     """
 
     rows: Mapping[int, RepositorySeen]
@@ -45,12 +45,12 @@ class CrawlHistory:
     answers: Mapping[int, RepositorySeen]
 
     def find_latest_row(self, number: int) -> RepositorySeen | None:
-        """The latest row that holds answers, with their ETags."""
+        """Return the latest row with answers and their ETags."""
         return self.answers.get(number, self.rows.get(number))
 
 
 class Survey:
-    """One crawl's rows; `rows` holds those that there are so far, by number."""
+    """The rows of one crawl; `rows` has those completed so far, by number."""
 
     def __init__(
         self,
@@ -71,7 +71,10 @@ class Survey:
         self._taken = {key.lower() for key in known.keys.values()}
 
     def add_row(self, hits: SearchHits, number: int) -> None:
-        """Add the row of one repository. Older ones come first, so keys always fall the same."""
+        """Add the row of one repository.
+
+        Add older repositories first, so that names in the data are always assigned in the same way.
+        """
         seen = hits.repositories.get(number)
         if seen is not None:
             known_row = self._known.find_latest_row(number)
@@ -81,7 +84,7 @@ class Survey:
             self.rows[number] = self._look_up_missed(number)
 
     def _look_up_missed(self, number: int) -> RepositorySeen:
-        """A known repository that no search finds: what has become of it?"""
+        """Look up a known repository that no search finds any more, and return its row."""
         before = self._known.rows[number]
         if before.presence in (Presence.DELETED, Presence.BLOCKED):
             return before
@@ -122,7 +125,8 @@ class Survey:
         )
 
     def _gather_facts(self, seen: RepositoryMetadata) -> tuple[RepositoryFacts, tuple[str, ...]]:
-        """What takes questions, asked only of what may be a candidate; and what stays open."""
+        """Request further facts if the repository may be a candidate; return them and unanswered
+        requests."""
         known_row = self._known.find_latest_row(seen.github_id)
         facts = _keep_valid_facts(seen, known_row) if known_row is not None else RepositoryFacts()
         if check_metadata(self._profile, seen) is not None:
@@ -149,7 +153,8 @@ class Survey:
         return ask_contributors(self._api, seen.github_id, facts, self._profile.contributors)
 
     def _try_asking(self, ask: Callable[[], _T]) -> _T | None:
-        """None if GitHub gives no answer; after some of these nothing more is asked."""
+        """Return an answer, or None if GitHub gives none; stop asking after several failures in
+        a row."""
         if self._silent >= _GIVE_UP:
             return None
         try:
@@ -162,7 +167,8 @@ class Survey:
         return answer
 
     def _assign_key(self, seen: RepositoryMetadata) -> str:
-        """The name at first sight, with the number if another repository was called that once."""
+        """Return the name in the data: the first name seen, with the number if that name is
+        taken."""
         if seen.github_id not in self._keys:
             free = seen.full_name.lower() not in self._taken
             key = seen.full_name if free else f'{seen.full_name}.{seen.github_id}'
@@ -172,9 +178,9 @@ class Survey:
 
 
 def _keep_valid_facts(seen: RepositoryMetadata, told: RepositorySeen) -> RepositoryFacts:
-    """What was told, without what a push may have made wrong and no ETag can ask for.
+    """Return known facts without those that a push may have changed and no ETag can check.
 
-    A root without a POM is such an answer: it stays so while nothing is pushed, no longer.
+    The absence of a build file is such a fact: it is valid only until the next push.
     """
     pushed = told.pushed_at != seen.pushed_at or told.default_branch != seen.default_branch
     if pushed and told.root in _WITHOUT_POM:

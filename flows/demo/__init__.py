@@ -1,1 +1,1 @@
-"""Small projects with histories, one for each language, and what mining them has to give."""
+"""Small projects with histories, one for each language, and the expected results of mining them."""

@@ -1,4 +1,5 @@
-"""`make demo`: write small histories, mine and release them, and compare with what they must give."""
+"""`make demo`: write small histories, mine and release them, and compare with the expected
+results."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ FROM methods GROUP BY label ORDER BY label"""
 
 
 def main() -> int:
-    """0 if the demo gave what its table says, 1 if not, 2 if it could not be run."""
+    """Return 0 if the demo gave the expected results, 1 if not, 2 if it could not run."""
     parser = argparse.ArgumentParser(prog='python -m flows.demo')
     parser.add_argument('--profile', default='default', metavar='NAME')
     parser.add_argument('--language', choices=[story.language for story in STORIES])
@@ -60,7 +61,7 @@ def main() -> int:
 
 
 def run_demo(console: Console, profile: str, language: str | None) -> int:
-    """All histories, or that of one language."""
+    """Run all histories, or that of one language."""
     stories = [story for story in STORIES if language in (None, story.language)]
     for story in (skipped for skipped in stories if not has_runtime(skipped)):
         runtime = LANGUAGES[story.language].RUNTIME
@@ -78,7 +79,7 @@ def run_demo(console: Console, profile: str, language: str | None) -> int:
 
 
 def say_what_next(stories: Sequence[Story]) -> str:
-    """Where the repositories and snapshots of these stories lie, and what can be asked of them."""
+    """Return where the repositories and snapshots are, and some commands to try on them."""
     first, *others = stories
     home = FOLDER / first.folder
     beside = ', '.join(
@@ -95,12 +96,12 @@ The repository is {home}/repository, the snapshot {home}/snapshot{those}. From h
 
 
 def has_runtime(story: Story) -> bool:
-    """Whether this machine has what its history is run with: the demo brings nothing."""
+    """Return whether this machine has the runtime of a story; the demo installs none."""
     return bool(LANGUAGES[story.language].make_runtimes().known)
 
 
 def check_story(console: Console, story: Story, profile: str) -> tuple[str, ...]:
-    """Write, mine and release a history; what differs from its table, and what could not be mined."""
+    """Write, mine and release a history; return differences from its table, and failures."""
     home = FOLDER / story.folder
     repository, store, snapshot = (home / name for name in ('repository', 'store', 'snapshot'))
     for folder in (repository, store, snapshot):
@@ -134,7 +135,7 @@ def compare_with_table(
     commits: dict[str, str],
     report: MineReport,
 ) -> tuple[str, ...]:
-    """Print the funnel; give the differences between the table and what the store holds."""
+    """Print the funnel; return the differences between the table and the store."""
     (partition,) = report.partitions
     segments, walked = tuple(store.load_segments(partition)), store.load_walk(partition)
     print_report(console, report, tuple(build_funnel(walked.drops, segments)), segments)

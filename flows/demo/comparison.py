@@ -1,4 +1,4 @@
-"""What mining the demo gave, in the words of the expected table, and how the two differ."""
+"""Express the results of mining the demo as rows of the expected table, and compare the two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Names = Mapping[str, str]  # Class#method by method id
 
 
 def map_method_names(repository: Repository, pairs: Iterable[Pair]) -> Names:
-    """The names of all candidates: a drop knows its method by id alone."""
+    """Return the names of all candidates by id, since a drop has only the id of its method."""
     return {
         compute_candidate_id(pair, candidate): _join_test_name(
             candidate.method.test_class, candidate.method.test_method
@@ -31,7 +31,7 @@ def map_method_names(repository: Repository, pairs: Iterable[Pair]) -> Names:
 def list_found_methods(
     segments: Sequence[Segment], steps: Mapping[str, str], names: Names
 ) -> Iterator[ExpectedMethod]:
-    """What became of every candidate; `steps` are the subjects by commit id."""
+    """Yield the result of every candidate; `steps` has the subjects of commits by id."""
     for segment in segments:
         step = steps[segment.pair.new_rev]
         reasons = {drop.key: drop.reason for drop in segment.drops if drop.stage.unit == 'method'}
@@ -44,7 +44,7 @@ def list_found_methods(
 def list_losses(
     segments: Sequence[Segment], walk_drops: Sequence[Drop], steps: Mapping[str, str]
 ) -> Iterator[Loss]:
-    """The commits and pairs that left the funnel."""
+    """Yield the commits and pairs that left the funnel."""
     for drop in walk_drops:
         yield Loss(step=steps[drop.key], stage=drop.stage, reason=drop.reason)
     for segment in segments:
@@ -57,7 +57,8 @@ def list_losses(
 def list_differences(
     expected: Iterable[ExpectedMethod | Loss], found: Iterable[ExpectedMethod | Loss]
 ) -> tuple[str, ...]:
-    """One line for every row that is expected and not found (-), or found and not expected (+)."""
+    """Return a line for every row that is expected and missing (-), or found and not expected
+    (+)."""
     wanted, there = Counter(expected), Counter(found)
     missing = [_format_difference('-', row) for row in (wanted - there).elements()]
     excess = [_format_difference('+', row) for row in (there - wanted).elements()]

@@ -1,6 +1,8 @@
-"""Write the demo's repository: fixed dates and one identity, so that its commit ids are constants.
+"""Write the demo's repository with fixed dates and one identity, so that its commit ids are
+constant.
 
-To change a step, write the repository, check the step's first parent out, edit, and let `git diff` write the patch anew.
+To change a step, write the repository, check out the step's first parent, edit it, and let
+`git diff` write the new patch.
 """
 
 from __future__ import annotations
@@ -14,12 +16,13 @@ from flows.demo.stories import Step, Story
 
 AUTHOR, EMAIL = 'Coevo Demo', 'demo@example.org'
 
-# What builds and tests leave behind in the project's folder.
+# Files that builds and tests leave in the project's folder.
 _LEFT_BEHIND = (':(exclude,glob)**/target/**', ':(exclude,glob)**/__pycache__/**')
 
 
 def write_repository(folder: Path, story: Story) -> dict[str, str]:
-    """Make `folder` a repository with the demo's history; give the commit id of every subject."""
+    """Create a repository with the demo's history in `folder`; return the commit id of each
+    subject."""
     folder.mkdir(parents=True)
     _run_git(folder, 'init', '--quiet', '--initial-branch=main')
     commits: dict[str, str] = {}
@@ -32,7 +35,8 @@ def write_repository(folder: Path, story: Story) -> dict[str, str]:
 
 
 def _fill_index(folder: Path, story: Story, step: Step, commits: Mapping[str, str]) -> None:
-    """Put the step's files into the index: the project's, or those of its first parent with its patch."""
+    """Put the step's files into the index: the project's, or those of its first parent with its
+    patch."""
     if step.patch is None:
         own = f'--git-dir={folder.absolute() / ".git"}'
         _run_git(story.source / 'project', own, '--work-tree=.', 'add', '--', '.', *_LEFT_BEHIND)
@@ -53,7 +57,7 @@ def _commit_index(folder: Path, step: Step, commits: Mapping[str, str], date: st
 
 
 def _run_git(folder: Path, *arguments: str, identity: Mapping[str, str] | None = None) -> str:
-    """Run Git blind to the configuration of the machine and of its user; give what it prints."""
+    """Run Git independent of the machine's and the user's configuration; return its output."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith('GIT_')}
     blind = {'GIT_CONFIG_GLOBAL': os.devnull, 'GIT_CONFIG_NOSYSTEM': '1'}
     command = ['git', '-c', 'core.autocrlf=false', '-c', 'core.fileMode=false', *arguments]

@@ -1,16 +1,16 @@
-"""The histories that the demo writes, one for each language, and what mining them has to give.
+"""The histories that the demo writes, one for each language, and the expected results of mining.
 
 A story is a folder of files beside this module:
 
     story.toml   the story and its steps, each of which is one commit
     project/     the files of the first step
-    patches/     what each other step changes in the tree of its first parent, for `git apply`
-    methods.csv  what has to become of every test method, set down by hand from the sources
+    patches/     the changes of each other step to its first parent's tree, for `git apply`
+    methods.csv  the expected result of every test method, derived by hand from the sources
     losses.csv   the commits and pairs that leave the funnel
 
-A test method stands in its table once for every pair in which it is a candidate: with its label and track, or with the
-reason why it was dropped; with a label and a reason where only its track was lost. Which tests are `not_sampled` is drawn
-from the ids of the commits, so an edit of a history draws anew.
+A test method is in its table once for every pair in which it is a candidate. Its row has its label
+and track, or the reason why it was dropped, or a label and a reason if only its track was lost. The
+choice of `not_sampled` tests depends on the ids of the commits, so an edit of a history changes it.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ STORIES_FOLDER = Path(__file__).parent
 class Step:
     """One commit.
 
-    name     what parents and tables call it
-    parents  names of steps; the first is the one whose tree the patch changes
-    patch    the patch's name, none of the first step
+    name     its name in `parents` and in the tables
+    parents  names of steps; the patch changes the tree of the first one
+    patch    the patch's name; None for the first step
     """
 
     name: str
@@ -44,7 +44,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class ExpectedMethod:
-    """A test method in the pair that ends with the commit `step`: `test` is Class#method at its new end."""
+    """A test method in the pair that ends with the commit `step`; `test` is Class#method at new."""
 
     step: str
     test: str
@@ -55,7 +55,7 @@ class ExpectedMethod:
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Loss:
-    """A commit or a pair that left the funnel: the one that the commit `step` made."""
+    """A commit, or the pair that ends with it, that left the funnel; `step` names the commit."""
 
     step: str
     stage: Stage
@@ -64,12 +64,12 @@ class Loss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
-    """A repository's history and what mining it has to give.
+    """A repository's history and the expected results of mining it.
 
     source    the folder of its files
     name      the key of the repository in the data
-    folder    where repository, store and snapshot lie, below the demo's own
-    interval  between the dates of two steps
+    folder    the folder of repository, store and snapshot, below the demo's own
+    interval  the time between the dates of two steps
     """
 
     source: Path
@@ -84,7 +84,7 @@ class Story:
 
 
 def load_story(source: Path) -> Story:
-    """Read the files of a story; the rows of its tables name a step by its subject, as reports do."""
+    """Read the files of a story; its rows get the subject of their step, which reports show."""
     text = tomllib.loads((source / 'story.toml').read_text('utf-8'))
     steps = tuple(_list_steps(text['steps']))
     subjects = {step.name: step.subject for step in steps}
@@ -114,7 +114,7 @@ def load_story(source: Path) -> Story:
 
 
 def _list_steps(rows: list[Mapping[str, str]]) -> Iterator[Step]:
-    """A step follows the one before it, and has a patch of its own name, unless it says otherwise."""
+    """Yield steps; by default, a step follows the previous one and has a patch of the same name."""
     before: tuple[str, ...] = ()
     for row in rows:
         name = row['name']

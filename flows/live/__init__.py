@@ -1,5 +1,6 @@
-"""Prefect's flows: schedule, parameters, retries and what its UI shows. They only call plain functions.
+"""Prefect's flows: schedules, parameters, retries, and output for its UI; they only call plain
+functions.
 
-Nothing else of coevo imports Prefect, and nothing rests on what it remembers: after any kill the
-store says what is done.
+No other part of coevo imports Prefect, and nothing depends on Prefect's memory: after any kill the
+store shows what is done.
 """

@@ -1,7 +1,8 @@
-"""`python -m flows.live.alerts`: let the server tell a web hook of runs that failed, and of a month that is late.
+"""`python -m flows.live.alerts`: make the server call a web hook if runs fail or a month is late.
 
-The address is in $COEVO_WEBHOOK; Prefect keeps it as a secret. The server itself calls, so that a month
-is heard of though no worker lives. Said again, it replaces what was there; `--remove` takes it away.
+The address is in $COEVO_WEBHOOK; Prefect keeps it as a secret. The server itself calls, so that an
+alert about a month arrives even if no worker is alive. Running this again replaces the alerts;
+`--remove` removes them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ VARIABLE = 'COEVO_WEBHOOK'
 BLOCK = 'coevo'
 _RUN = 'prefect.flow-run.'
 _ID = 'prefect.resource.id'
-# The form that chats take; the run's page has its log and its artifacts.
+# The form that chat services accept; the page of the run has its log and its artifacts.
 _PAYLOAD = (
     '{{ {"text": SENTENCE ~ flow.name ~ "/" ~ deployment.name ~ " " ~ flow_run.name ~ ": "'
     ' ~ flow_run.state.name ~ ", " ~ (flow_run.state.message or "no word of it")'
@@ -38,11 +39,11 @@ _PAYLOAD = (
 
 
 def set_up_alerts(url: str, late: timedelta) -> None:
-    """Make the web hook and the automations, or make them anew."""
+    """Create the web hook and the automations, or replace them."""
     headers = SecretDict({'Content-Type': 'application/json'})
     block = Webhook(url=SecretStr(url), headers=headers)
     block_id = block.save(BLOCK, overwrite=True)
-    assert isinstance(block_id, UUID)  # a coroutine only where the caller is one
+    assert isinstance(block_id, UUID)  # it would be a coroutine only in an async caller
     with get_client(sync_client=True) as client:
         remove_automations(client)
         for automation in _build_automations(block_id, late):
@@ -50,7 +51,7 @@ def set_up_alerts(url: str, late: timedelta) -> None:
 
 
 def remove_automations(client: SyncPrefectClient) -> None:
-    """Take our automations away; those of others stay."""
+    """Remove coevo's automations; those of others stay."""
     for name in _NAMES:
         for automation in client.read_automations_by_name(name):
             client.delete_automation(automation.id)
@@ -110,7 +111,8 @@ def _build_webhook_call(block: UUID, sentence: str) -> CallWebhook:
 
 
 def main(words: list[str]) -> int:
-    """0, or 2 with a sentence where there is no server or no address."""
+    """Set up or remove the alerts; return 0, or 2 after a message if there is no server or no
+    address."""
     parser = argparse.ArgumentParser(prog='python -m flows.live.alerts', description=__doc__)
     parser.add_argument(
         '--late',

@@ -1,4 +1,5 @@
-"""One flow run over a batch of repositories: a task for each, tried again after trouble of ours."""
+"""Flow runs over a batch of repositories, with a task for each that is retried after transient
+failures."""
 
 from __future__ import annotations
 
@@ -38,9 +39,9 @@ from flows.live.trying import make_retried_task
 def process_repositories(
     repositories: Sequence[str], job: BatchJob, limits: BatchLimits
 ) -> State[None]:
-    """Do the same job for each repository, whatever becomes of the others.
+    """Do the same job for each repository, whatever the result of the others.
 
-    Each is owner/name, where the latest crawls know it from its place there; or a path or URL.
+    Each is owner/name, whose address the latest crawls give, or a path or URL.
     """
     check_tools(job.sandbox)
     store = parse_root(job.store)
@@ -69,7 +70,8 @@ def _build_jobs(store: Root, repositories: Sequence[str], job: BatchJob) -> Iter
 
 
 def _attempt_job(job: BatchJob, limits: BatchLimits, progress: LiveProgress) -> JobResult:
-    """One repository; that its last try failed, too, is its own affair."""
+    """Do the job of one repository; a last try that fails becomes a result, not an error of the
+    run."""
     listener = Listener(step=progress.show_step, say=get_run_logger().info)
     named = _do.with_options(task_run_name=job.name.replace('{', '{{').replace('}', '}}'))
     state = named(job, limits, quote(listener), return_state=True)
@@ -107,14 +109,14 @@ def _format_counts(results: Sequence[JobResult]) -> Iterator[str]:
         yield f'{sum(validation.reason is None for validation in validated)} valid'
 
 
-# What Prefect's UI shows of a run: the funnel as a table, and how far it is.
+# The rest shows a run in Prefect's UI: the funnel as a table, and the progress.
 
-# Each update is a request to the server, for nobody's eyes most of the time.
+# Updates are limited, since each is a request to the server and is seldom looked at.
 _UPDATE_SECONDS = 5.0
 
 
 def show_results(results: Iterable[JobResult]) -> None:
-    """Each repository's outcome with its counts, and all funnels of what was mined."""
+    """Show a table of each repository's outcome and counts, and a table of all funnels."""
     results = tuple(results)
     create_table_artifact(list(map(_build_outcome_row, results)), key='repositories')
     stages = list(_list_funnel_rows(results))
@@ -159,7 +161,7 @@ def _list_funnel_rows(results: Iterable[JobResult]) -> Iterator[dict[str, Any]]:
 
 
 class LiveProgress:
-    """Of a batch: repositories that are done, and the share of the present one's pairs."""
+    """The progress of a batch: completed repositories, and the share of the current one's pairs."""
 
     def __init__(self, repositories: int) -> None:
         self._total = repositories
@@ -167,15 +169,17 @@ class LiveProgress:
         artifact_id = create_progress_artifact(
             0.0, key='progress', description=f'{repositories} repositories'
         )
-        assert isinstance(artifact_id, UUID)  # a coroutine only where the flow is one
+        assert isinstance(artifact_id, UUID)  # it would be a coroutine only in an async flow
         self._artifact = artifact_id
         self._next = time.monotonic()
 
     def show_step(self, name: str, done: int, total: int) -> None:
+        """Show the progress of the current repository, at most every few seconds."""
         if name == 'pairs' and time.monotonic() >= self._next:
             self._show_progress(self._done + done / max(total, 1))
 
     def finish_repository(self) -> None:
+        """Count a repository as completed and show the progress."""
         self._done += 1
         self._show_progress(self._done)
 
@@ -184,5 +188,5 @@ class LiveProgress:
         try:
             update_progress_artifact(self._artifact, round(100 * done / self._total, 1))
         except httpx.HTTPError as error:
-            # what is mined does not wait for a server that is gone
+            # mining must not depend on a server that is away
             get_run_logger().warning('progress could not be shown: %s', type(error).__name__)

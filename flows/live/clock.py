@@ -1,6 +1,7 @@
-"""What flows take for the present: when a run was to begin, or what the clock of a rehearsal says.
+"""The time that flows take as the present: the scheduled start of a run, or the clock of a
+rehearsal.
 
-$COEVO_CLOCK names a file that holds a date, 2026-06-03 or 2026-06-03T12:00: with it months pass in
+$COEVO_CLOCK names a file with a date, 2026-06-03 or 2026-06-03T12:00. With it, months can pass in
 minutes, while leases, heartbeats and schedules keep the true time.
 """
 
@@ -19,7 +20,7 @@ VARIABLE = 'COEVO_CLOCK'
 
 
 def now() -> datetime:
-    """In UTC. Fatal where the clock that is named cannot be read."""
+    """Return the present in UTC; Fatal if the file that $COEVO_CLOCK names cannot be read."""
     file = os.environ.get(VARIABLE)
     if not file:
         return datetime.now(tz=UTC)
@@ -27,15 +28,15 @@ def now() -> datetime:
         clock_date = parse_day(Path(file).read_text().strip(), end=False)
     except (OSError, ValueError) as error:
         raise Fatal(f'${VARIABLE} names a clock that cannot be read: {error}') from None
-    assert clock_date is not None  # a text gives a date, or is refused
+    assert clock_date is not None  # a text gives a date or is refused
     return clock_date
 
 
 def resolve_present(scheduled: datetime) -> datetime:
-    """What a run takes for the present that was to begin then, however late it does."""
+    """Return the present for a run that was scheduled for that time, however late it starts."""
     return now() if os.environ.get(VARIABLE) else scheduled
 
 
 def get_scheduled_present() -> datetime:
-    """The same of the present flow run."""
+    """Return the present for the current flow run."""
     return resolve_present(flow_run.scheduled_start_time or now())

@@ -1,4 +1,4 @@
-"""`crawl`: look for candidates on GitHub, each day. The worker's environment has the tokens."""
+"""`crawl`: search for candidates on GitHub, daily; the worker's environment has the tokens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from miners.discovery.github_tokens import parse_tokens
 
 @flow(name='crawl', persist_result=False)
 def crawl(profile: str = 'testevo', profiles: str | None = None) -> State[None]:
-    """Crawl by one profile, of `profiles` (a file) or our own."""
+    """Crawl by one profile, from `profiles` (a file) or from the built-in ones."""
     cancel_overdue_runs()
     with hold_run_lease(load_worker_settings().store):
         report = _crawl(profile, profiles)
@@ -42,7 +42,7 @@ def crawl(profile: str = 'testevo', profiles: str | None = None) -> State[None]:
 
 @make_retried_task
 def _crawl(profile: str, profiles: str | None) -> CrawlReport:
-    """The tokens are no parameters, which Prefect would keep."""
+    """Crawl; the tokens come from the environment, since Prefect would store parameters."""
     options = CrawlOptions(
         store=load_worker_settings().store,
         profile=load_profile(profile, Path(profiles) if profiles else None),  # own name: the user's

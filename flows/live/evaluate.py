@@ -1,4 +1,4 @@
-"""`evaluate`: one flow run for each part of an evaluation; the last one puts their results together."""
+"""`evaluate`: one flow run for each part of an evaluation; the last one merges their results."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ def evaluate(
     parts: int = 4,
     words: list[str] | None = None,
 ) -> State[None]:
-    """Start a run for each part that has no report yet; this one waits for none of them.
+    """Start a run for each part that has no report yet, without waiting for any of them.
 
     snapshot     a folder or URL that every worker reaches
-    out          a folder that every worker reaches; results and report of all parts go there
-    predictions  as `coevo evaluate` takes them, also from a folder that every worker reaches
-    words        more options of `coevo evaluate`, `--no-adequacy` for one
+    out          a folder that every worker reaches; the results and the report of all parts go
+                 there
+    predictions  as for `coevo evaluate`, also from a folder that every worker reaches
+    words        more options of `coevo evaluate`, for example `--no-adequacy`
     """
     job = _build_job(snapshot, out, predictions, parts, words)
     due = list_ungraded_parts(job)
@@ -71,7 +72,7 @@ def evaluate_part(
     hours: float = 24.0,
     memory_gib: float = 8.0,
 ) -> State[None]:
-    """Judge one part of the tasks, whole repositories; what it judged before is not run again."""
+    """Grade one part of the tasks, in whole repositories; tasks graded before are not run again."""
     settings = load_worker_settings()
     job = _build_job(snapshot, out, predictions, parts, words)
     here = ('--jobs', str(settings.jobs), '--sandbox', settings.sandbox)
@@ -102,23 +103,23 @@ def _build_job(
     )
 
 
-# An evaluation in parts: `coevo evaluate --part` for each in a process of its own, then one
-# merge.
+# The rest runs an evaluation in parts: `coevo evaluate --part` for each in a separate process, then
+# one merge.
 #
 #     OUT/parts/1-of-4/   results of a part, as `coevo evaluate` writes them
-#     OUT/                those of all, once each part has its report
+#     OUT/                results of all parts, once each part has its report
 #
-# Nobody waits for the others: whoever finishes the last part finds all of them there. Two that
-# finish at once write the same bytes.
+# No part waits for the others: the run that completes the last part merges all. If two complete at
+# once, both write the same bytes.
 
 _COMMAND = (sys.executable, '-m', 'flows.batches.evaluation_process')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationJob:
-    """What is judged in how many parts. All paths are folders that every worker reaches.
+    """An evaluation and its number of parts; all paths are folders that every worker reaches.
 
-    snapshot     a folder, a URL or a month, as `coevo evaluate` takes it
+    snapshot     a folder, a URL or a month, as for `coevo evaluate`
     predictions  a path, or `gold`
     words        more options of `coevo evaluate`
     """
@@ -130,15 +131,17 @@ class EvaluationJob:
     words: tuple[str, ...] = ()
 
     def get_part_folder(self, number: int) -> Path:
+        """Return the folder of a part's results."""
         return self.out / 'parts' / f'{number}-of-{self.parts}'  # own name: numbers
 
     @property
     def part_folders(self) -> tuple[Path, ...]:
+        """The folders of all parts' results."""
         return tuple(map(self.get_part_folder, range(1, self.parts + 1)))
 
 
 def list_ungraded_parts(job: EvaluationJob) -> tuple[int, ...]:
-    """The numbers of the parts that have no report yet."""
+    """Return the numbers of the parts that have no report yet."""
     numbers = range(1, job.parts + 1)
     return tuple(
         number for number in numbers if not (job.get_part_folder(number) / REPORT).exists()
@@ -148,9 +151,9 @@ def list_ungraded_parts(job: EvaluationJob) -> tuple[int, ...]:
 def grade_part(
     job: EvaluationJob, part: EvaluationPart, limits: BatchLimits, hear: Callable[[str], None]
 ) -> Report | None:
-    """Judge one part; the report of all where it was the last one, else None.
+    """Grade one part; return the report of all parts if it was the last one, else None.
 
-    Fatal, with the command's own sentence, where the part cannot be judged.
+    Raises: Fatal, with the command's own sentence, if the part cannot be graded.
     """
     words = (
         'evaluate', job.snapshot, job.predictions, '--out', str(job.get_part_folder(part.number)),

@@ -1,4 +1,5 @@
-"""A flow run says in the store that it lives: Prefect leaves one that was killed RUNNING for ever."""
+"""Record in the store that a flow run is alive, since Prefect leaves a killed run RUNNING for
+ever."""
 
 from __future__ import annotations
 
@@ -16,16 +17,17 @@ from coevo.storage.place import Root
 from coevo.storage.places import open_place
 from flows.batches import claims
 
-# A run that nobody has heard of for so long is dead; it says so four times as often.
+# The lease of a run: a run without a heartbeat for this long is dead. Heartbeats are four times as
+# frequent.
 SECONDS = 45.0
 
 
 @contextmanager
 def hold_run_lease(store: Root) -> Iterator[None]:
-    """Hold the lease of the present flow run until the block ends.
+    """Hold the lease of the current flow run until the block ends.
 
-    A run that is told to end (SIGTERM) is asked for once more, for any worker to take: by then
-    its leases are free. `flows.live.worker` says it to all runs of a worker.
+    A run that ends by SIGTERM is scheduled again, for any worker; by the time it starts, the leases
+    of this run are free. `flows.live.worker` tells all runs of a worker to end.
     """
     run_id = str(flow_run.id)
     try:
@@ -41,15 +43,16 @@ def hold_run_lease(store: Root) -> Iterator[None]:
         raise
 
 
-# Runs that are asked for once more, with the same parameters; the store knows what they had done.
+# The rest schedules runs again with the same parameters; the store has the work that they
+# completed.
 
 
 def start_run_again(
     client: SyncPrefectClient, run: FlowRun, why: str, tags: Collection[str] = ()
 ) -> None:
-    """Ask for a run of the same deployment, under the same name. For one reason a run is started again once.
+    """Schedule a run of the same deployment under the same name; at most once for each reason.
 
-    tags  what the new run has beside those of the old one
+    tags  tags of the new run besides those of the old one
     """
     if run.deployment_id is not None:
         client.create_flow_run_from_deployment(
@@ -62,7 +65,7 @@ def start_run_again(
 
 
 def request_present_run_again() -> None:
-    """Ask for the present run once more, unless it was cancelled or is scheduled anew already."""
+    """Schedule the current run again, unless it was cancelled or is scheduled again already."""
     with get_client(sync_client=True) as client:
         run = client.read_flow_run(this_run.id)
         if run.state is not None and run.state.is_running():

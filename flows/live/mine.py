@@ -36,19 +36,21 @@ def mine(
 ) -> State[None]:
     """Mine some repositories: owner/name, URLs or paths.
 
-    commits     the newest to visit of each; 0 for as many as the profile says
-    month       YYYY-MM; nothing that is newer is looked at. None is no limit
-    since       YYYY-MM-DD; nothing that is older is looked at
-    reached     YYYY-MM-DD, until when these are copies that have all commits; a release of a month asks
+    commits     number of newest commits to visit in each; 0 takes the profile's
+    month       YYYY-MM; newer commits are left out. None is no limit
+    since       YYYY-MM-DD; older commits are left out
+    reached     YYYY-MM-DD, until when these copies have all commits; a release of a month needs it
     ref         where the walk starts; None for the default branch
-    walk        which commits make a pair; None for as the profile says
-    families    that look at test files as they stand, `class` and `file`, instead of changes; those that were
-                asked for before stay
-    name        the key in the data, owner/name, if one repository is mined; None for by its source
-    again       execute once more what was mined, past what is known
-    engine      the version that is to execute; None for that of the worker
-    hours       the most for each repository; what takes longer is ended and kept as a failure
-    memory_gib  the most for the process that mines it; tests have limits of their own
+    walk        the rule that makes pairs; None takes the profile's
+    families    families of test files as they are, `class` and `file`, instead of changes; families
+                of earlier runs stay
+    name        the key in the data, owner/name, if one repository is mined; None takes it from the
+                source
+    again       execute once more what was mined, without the cache
+    engine      the engine version that must execute; None takes the worker's
+    hours       limit for each repository; a run that takes longer is ended and recorded as a
+                failure
+    memory_gib  limit for the process that mines; tests have limits of their own
     """
     check_engine(engine)
     if name is not None and len(repositories) != 1:

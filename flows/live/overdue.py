@@ -1,4 +1,5 @@
-"""Runs that stand in a queue for what is done already: a schedule shorter than its runs piles up otherwise."""
+"""Cancel scheduled runs whose work is done already, which pile up if runs take longer than their
+schedule."""
 
 from __future__ import annotations
 
@@ -20,15 +21,15 @@ _OPEN = [*_WAITING, StateType.PENDING.value, StateType.RUNNING.value]
 
 
 def ignore_schedule(scheduled: datetime) -> str:
-    """Of flows that do all there is to do, whenever they were meant to."""
+    """Return the same work for every time, for flows that always do everything that is due."""
     return ''
 
 
 def cancel_overdue_runs(about: Callable[[datetime], object] = ignore_schedule) -> int:
-    """Cancel what the schedule of the present run's deployment has let pile up behind it; how many.
+    """Cancel late runs of the current run's deployment that would do the same; return their number.
 
-    about  of the time that a run is meant for, what it is to do: those that are to do something else
-           stay, the release of another month for one
+    about  returns what a run scheduled for a time is to do; runs that do something else stay, for
+           example the release of another month
     """
     with get_client(sync_client=True) as client:
         present = client.read_flow_run(this_run.id)
@@ -49,9 +50,9 @@ def cancel_overdue_runs(about: Callable[[datetime], object] = ignore_schedule) -
 def list_requested_repositories(
     store: Root, deployment: str, parameters: Mapping[str, Any]
 ) -> frozenset[str]:
-    """The repositories of batches, asked for with these parameters, that wait or are being done.
+    """Return the repositories of waiting or running batches with these parameters.
 
-    One whose process is gone does not count: Prefect may believe in it for ever.
+    A run whose process is gone does not count, although Prefect may show it as running for ever.
     """
     living = claims.list_living_runs(store)
     with get_client(sync_client=True) as client:
@@ -72,7 +73,7 @@ def list_requested_repositories(
 
 
 def _list_late_runs(client: SyncPrefectClient, present: FlowRun) -> Iterator[FlowRun]:
-    """Runs of the same schedule that were to begin by now, and have not."""
+    """Yield runs of the same schedule that should have started by now, and have not."""
     wanted = FlowRunFilter.model_validate(
         {
             'state': {'type': {'any_': _WAITING}},
@@ -86,5 +87,5 @@ def _list_late_runs(client: SyncPrefectClient, present: FlowRun) -> Iterator[Flo
 
 
 def _omit_repositories(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """All but which repositories."""
+    """Return the parameters without the repositories."""
     return {name: value for name, value in parameters.items() if name != 'repositories'}

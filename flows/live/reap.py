@@ -1,7 +1,9 @@
-"""The reaper: end what Prefect believes to be running though nobody has heard of it, and free its slot.
+"""The reaper: end runs that Prefect believes to be running but that have no heartbeat, and free
+their slots.
 
-A run that was killed is started once more, with the same parameters; the store knows what it had done.
-One whose heartbeat has stopped is dead at once, one that never had any after a while.
+A run that was killed is started once more with the same parameters; the store has the work that it
+completed. A run whose heartbeat has stopped is dead at once; a run that never had one is dead after
+a while.
 """
 
 from __future__ import annotations
@@ -26,27 +28,31 @@ from flows.live.worker_settings import load_worker_settings
 TAG = 'coevo'
 AGAIN = 'again'  # a run that the reaper has started; it is not started a third time
 
-# From a state's beginning to the first heartbeat: the start of a process on a busy machine.
+# Time from the beginning of a state to the first heartbeat: a process starts slowly on a busy
+# machine.
 GRACE_SECONDS = 600.0
 _OPEN = [StateType.PENDING.value, StateType.RUNNING.value, StateType.CANCELLING.value]
 
 
 @flow(name='reap', log_prints=True)
 def reap(grace_seconds: float = GRACE_SECONDS) -> int:
-    """End all runs that are dead; how many."""
+    """End all dead runs; return their number."""
     cancel_overdue_runs()
     store, grace = load_worker_settings().store, timedelta(seconds=grace_seconds)
     return len(end_dead_runs(store, grace, get_run_logger().warning))
 
 
 def end_silent_runs(store: Root, say: Say) -> None:
-    """The same for who has no run and asks often: the server is asked nothing while all are heard of."""
+    """End dead runs for a caller outside of a flow run that checks often.
+
+    The server is contacted only if a heartbeat is missing.
+    """
     if claims.list_silent_runs(store):
         end_dead_runs(store, timedelta(seconds=GRACE_SECONDS), say)
 
 
 def end_dead_runs(store: Root, grace: timedelta, say: Say) -> tuple[FlowRun, ...]:
-    """Let Prefect know of runs without a heartbeat that they have crashed, then start them again."""
+    """Tell Prefect that runs without a heartbeat have crashed, then start them again."""
     with get_client(sync_client=True) as client:
         dead = tuple(_list_dead_runs(client, store, grace))
         for run in dead:

@@ -1,4 +1,4 @@
-"""`release`: the snapshot of a month, the catalogue with it, and the page over all of them."""
+"""`release`: the snapshot of a month, the catalogue, and the page over all snapshots."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def release(
 ) -> State[None]:
     """Release a month, YYYY-MM, by default the one before this run's.
 
-    name       of the snapshot's folder, by default the month
+    name       name of the snapshot's folder, by default the month
     previous   name of the snapshot that it follows, by default the last one before it by name
-    reached    YYYY-MM-DD, until when copies have all commits, where their mining did not say
-    accepted   SPDX ids of licences that will do though the OSI has not approved them
-    families   also tasks that are made of labels: maintenance
-    code_free  a folder or URL, where the edition without code goes; None for none
-    urls       OWNER/NAME=URL, of repositories that were mined from a folder
+    reached    YYYY-MM-DD, until when copies have all commits, if mining did not record it
+    accepted   SPDX ids of licences that are accepted although the OSI has not approved them
+    families   also tasks that are made from labels: maintenance
+    code_free  a folder or URL for the edition without code; None writes none
+    urls       OWNER/NAME=URL, for repositories that were mined from a folder
     """
     check_engine(engine)
     settings = load_worker_settings()
@@ -92,7 +92,7 @@ def release(
 
 
 def _choose_month(scheduled: datetime) -> str:
-    """The month that a run is to release, by when it was to begin."""
+    """Return the month that a run is to release, by its scheduled start."""
     return months.find_previous_month(clock.resolve_present(scheduled))
 
 
@@ -118,20 +118,20 @@ def _find_previous_snapshot(snapshots: Root, name: str) -> str | None:
     )
 
 
-# What readers find of a release beside the snapshot itself: the catalogue, and the page over all
-# months.
+# The rest makes what readers find beside a snapshot: the catalogue, and the page over all months.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announcement:
-    """Where the catalogue lies, and the page; None where none was asked for."""
+    """The addresses of the catalogue and of the page; None if no page was requested."""
 
     catalogue: str
     site: Path | None
 
 
 def announce_snapshots(snapshots: Root, site: Path | None, say: Say) -> Announcement:
-    """Make both anew of all snapshots that are there; of several of one month the last by name counts."""
+    """Rebuild the catalogue and the page from all snapshots; of several of a month, the page
+    shows the last by name."""
     catalogue_location = cataloguing.rebuild_catalogue(snapshots)
     if site is not None:
         names = {snapshot.month: snapshot.name for snapshot in load_catalogue(str(snapshots))}

@@ -1,4 +1,4 @@
-"""`reverify`: run a sample of the last snapshot's labels again, each week others."""
+"""`reverify`: run a sample of the last snapshot's labels again, another sample each week."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def reverify(
     repository: str | None = None,
     engine: dict[str, str] | None = None,
 ) -> State[None]:
-    """Run some labels again; what is lost is withdrawn at the next release.
+    """Run some labels again; labels that are lost are withdrawn at the next release.
 
-    seed      of the sample; by default the year and week that this run was meant for
-    snapshot  name of the one to draw from; by default the last by name, and if there is none, all
-              labels of the store
-    repository  owner/name; only labels of that one
+    seed      of the sample; by default from the year and week of the scheduled start
+    snapshot  name of the snapshot to draw from; by default the last by name, and if there is none,
+              all labels of the store
+    repository  owner/name; draw only labels of this one
     """
     check_engine(engine)
     settings = load_worker_settings()
@@ -64,7 +64,7 @@ def reverify(
 
 
 def _choose_seed(scheduled: datetime) -> int:
-    """By the year and week that a run is meant for."""
+    """Return a seed made of the year and week of the scheduled start."""
     year, week, _ = clock.resolve_present(scheduled).isocalendar()
     return 100 * year + week
 

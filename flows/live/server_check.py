@@ -1,4 +1,5 @@
-"""Whether the server that $PREFECT_API_URL names is there, and is one that this Prefect can talk to."""
+"""Check that the server that $PREFECT_API_URL names answers, and has a compatible version of
+Prefect."""
 
 from __future__ import annotations
 
@@ -16,9 +17,10 @@ VARIABLE = 'PREFECT_API_URL'
 
 
 def check_server() -> str:
-    """The server's version. Fatal where none is named, none answers, or it is another major version.
+    """Return the server's version; Fatal if none is named, none answers, or its major version
+    differs.
 
-    Without an address each of Prefect's commands starts a server of its own, which knows nothing of ours.
+    Without an address, each of Prefect's commands would start a temporary server of its own.
     """
     api = os.environ.get(VARIABLE)
     if not api:
@@ -35,7 +37,7 @@ def check_server() -> str:
 
 
 def _ask_server_version(api: str) -> str:
-    """What the server says of itself; a proxy before it may ask who we are."""
+    """Ask for the server's version; a proxy before it may demand a login."""
     try:
         with get_client(sync_client=True) as client:
             return str(client.api_version())

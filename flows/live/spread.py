@@ -1,4 +1,4 @@
-"""`spread`: what is on schedule, one flow run for each batch of repositories that the store knows."""
+"""`spread`: start the scheduled work, one flow run for each batch of the store's repositories."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def spread(
 ) -> State[None]:
     """Start a run of the verb's deployment for every `size` repositories, with these parameters.
 
-    All candidates are validated, and those that proved valid are mined, unless nothing was pushed since
-    they were: what the store has of them is not executed again. Nor is asked for what batches of an earlier
-    run have not done yet. This run waits for none of those that it starts.
+    All candidates are validated, and the valid ones are mined, unless nothing was pushed since.
+    Results in the store are not executed again. Repositories that batches of an earlier run have
+    not done yet are left out. This run does not wait for the runs that it starts.
     """
     cancel_overdue_runs()
     settings = load_worker_settings()
@@ -55,7 +55,7 @@ def spread(
                 timeout=0,
                 as_subflow=False,
                 tags=[TAG, str(verb)],
-                # if this run is tried again, those that it had started are not started twice
+                # if this run is retried, the runs that it has started are not started twice
                 idempotency_key=f'{flow_run.id}-{number}',
             )
     return Completed(

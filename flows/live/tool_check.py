@@ -1,4 +1,4 @@
-"""Whether a worker's machine has what every repository needs, Git and a sandbox that starts, and Prefect a place."""
+"""Check that a worker's machine has Git, a sandbox that starts, and a folder for Prefect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from coevo.sandboxes.sandbox import open_sandbox
 
 
 def check_tools(sandbox: str) -> None:
-    """Fatal with what to install. Else each repository that comes this way would be refused."""
+    """Raise Fatal with what to install; otherwise every repository that this worker gets would
+    be refused."""
     try:
         find_program('git', 'git')
         open_sandbox(sandbox).close()
@@ -21,9 +22,11 @@ def check_tools(sandbox: str) -> None:
 
 
 def prepare_runner_storage() -> None:
-    """Let workers of other users have Prefect's folder for all of them, too; Fatal where they let us not.
+    """Share Prefect's temporary folder with workers of other users; Fatal if it belongs to another
+    user.
 
-    Prefect would end with a traceback: the first user of a machine makes the folder for himself.
+    Prefect would end with a traceback, since the first user of a machine makes the folder for
+    himself.
     """
     folder = Path(tempfile.gettempdir()) / 'runner_storage'
     try:

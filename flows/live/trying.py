@@ -1,4 +1,4 @@
-"""How steps are tried again: after trouble of ours only, and never from Prefect's cache."""
+"""Retry steps of flows, after transient failures only, and never from Prefect's cache."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from prefect.tasks import Task
 
 from coevo.model.errors import Transient
 
-# The rest of a batch waits meanwhile: what takes longer to come back is left for the next run.
+# The rest of a batch waits during these delays; longer outages are left to the next run.
 DELAYS = [10.0, 60.0]
 
 
@@ -21,7 +21,7 @@ _R = TypeVar('_R')
 
 
 def make_retried_task(step: Callable[_P, _R]) -> Task[_P, _R]:
-    """A function as a step of flow runs."""
+    """Make a task of a function, with retries."""
     return task(
         retries=len(DELAYS),
         retry_delay_seconds=DELAYS,
@@ -32,5 +32,5 @@ def make_retried_task(step: Callable[_P, _R]) -> Task[_P, _R]:
 
 
 def _is_transient(task: Task[Any, Any], run: TaskRun, state: State[Any]) -> bool:
-    """Whether a step failed for trouble of ours."""
+    """Return whether a step failed transiently."""
     return isinstance(state.data, Transient)

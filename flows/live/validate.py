@@ -18,7 +18,8 @@ def validate(
     hours: float = 3.0,
     memory_gib: float = 8.0,
 ) -> State[None]:
-    """Prove that some repositories can be mined; what is proven of a revision runs nothing."""
+    """Prove that some repositories can be mined; a revision with a current result is not run
+    again."""
     check_engine(engine)
     settings = load_worker_settings()
     job = BatchJob(

@@ -1,10 +1,11 @@
-"""`python -m flows.live.worker --pool coevo --limit 2`: Prefect's worker, which hands back what it is told to leave.
+"""`python -m flows.live.worker --pool coevo --limit 2`: Prefect's worker, with an orderly end.
 
-Told to end (SIGTERM, `docker stop`), Prefect's own kills its flow runs without a word: their claims
-last for as long as their leases, and only the reaper begins the runs again. Here they are told,
-let go of their repositories and ask for themselves once more (`flows.live.heartbeat`).
+When told to end (SIGTERM, `docker stop`), Prefect's own worker kills its flow runs without notice:
+their claims stay until the leases expire, and only the reaper starts the runs again. This worker
+tells its runs, which release their repositories and schedule themselves again
+(`flows.live.heartbeat`).
 
-It also looks after the runs of other machines: one that was not heard of for its lease is started once more.
+It also watches the runs of other machines: a run whose lease has expired is started once more.
 """
 
 from __future__ import annotations
@@ -27,19 +28,21 @@ from flows.live.server_check import check_server
 from flows.live.tool_check import check_tools, prepare_runner_storage
 from flows.live.worker_settings import load_worker_settings
 
-# For a run to end its sandboxes and free its claims; `docker stop --time` has to be longer.
+# The time for a run to end its sandboxes and free its claims; `docker stop --time` must be longer.
 _PATIENCE_SECONDS = 45.0
-# How often runs are looked for that nobody has heard of; with their lease it stays within a minute.
+# The interval between searches for dead runs; together with the lease, one is found within a
+# minute.
 _LOOK_SECONDS = 10.0
 _RUN_ID = 'PREFECT__FLOW_RUN_ID'
 
 
 class _StopSignal(BaseException):
-    """SIGTERM or Ctrl-C came."""
+    """SIGTERM or Ctrl-C arrived."""
 
 
 def main(words: list[str]) -> int:
-    """The worker's status, 143 where it was told to end, 2 with a sentence where it would be of no use."""
+    """Run the worker; return its status, 143 if told to end, or 2 after a message if it could do
+    no work."""
     try:
         check_server()
         settings = load_worker_settings()
@@ -51,7 +54,8 @@ def main(words: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _raise_stop_signal)
     prefect = str(Path(sys.executable).with_name('prefect'))
-    # A session of its own, so that a terminal's Ctrl-C does not reach its flow runs before us.
+    # A session of its own, so that a terminal's Ctrl-C does not reach its flow runs before this
+    # process.
     command = (prefect, 'worker', 'start', *words)
     with subprocess.Popen(command, start_new_session=True) as worker:
         try:
@@ -62,12 +66,12 @@ def main(words: list[str]) -> int:
 
 
 def _watch_worker(worker: subprocess.Popen[bytes], store: Root) -> int:
-    """Until the worker ends, see that no lost run stays lost; its status."""
+    """Start dead runs again until the worker ends; return its status."""
     while True:
         try:
             return worker.wait(_LOOK_SECONDS)
         except subprocess.TimeoutExpired:
-            # a store or a server that is away now is asked again soon, and the worker complains of it
+            # a store or a server that is away is tried again soon, and the worker reports it
             with suppress(httpx.HTTPError, PrefectException, Transient):
                 end_silent_runs(store, lambda sentence: print(f'worker: {sentence}', flush=True))
 
@@ -78,9 +82,10 @@ def _raise_stop_signal(number: int, frame: object) -> NoReturn:
 
 
 def end_worker(worker: subprocess.Popen[bytes]) -> None:
-    """End a worker, then its flow runs, which have some time for it.
+    """End a worker, then its flow runs, which get some time for it.
 
-    The worker goes first and unasked: it would take up the next run, and end these by a kill.
+    The worker is killed first: otherwise it would start the next run, and kill these without
+    notice.
     """
     runs = list_run_processes(worker.pid)
     worker.kill()
@@ -94,7 +99,10 @@ def end_worker(worker: subprocess.Popen[bytes]) -> None:
 
 
 def list_run_processes(worker: int) -> list[psutil.Process]:
-    """The processes of a worker that each execute a flow run: its nearest that know the run's id."""
+    """Return the processes of a worker that each execute a flow run.
+
+    These are the topmost processes below the worker with a run's id in their environment.
+    """
     waiting = [psutil.Process(worker)]
     run_processes: list[psutil.Process] = []
     while waiting:

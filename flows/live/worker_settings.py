@@ -1,4 +1,4 @@
-"""What a worker's machine says by its environment: where the store lies, and how it executes."""
+"""The settings of a worker's machine, from its environment: the store, and how it executes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from coevo.storage.place import Root, parse_root
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSettings:
-    """The same for all flows of a worker: $COEVO_STORE, $COEVO_SNAPSHOTS, $COEVO_SANDBOX, $COEVO_JOBS.
+    """Settings of all flows of a worker: $COEVO_STORE, $COEVO_SNAPSHOTS, $COEVO_SANDBOX,
+    $COEVO_JOBS.
 
-    site  $COEVO_SITE, the folder of the page that a release makes anew; None for no page
+    site  $COEVO_SITE, the folder of the page that a release rewrites; None for no page
     """
 
     store: Root
@@ -26,6 +27,7 @@ class WorkerSettings:
 
 
 def load_worker_settings() -> WorkerSettings:
+    """Read the settings from the environment, with defaults."""
     return WorkerSettings(
         store=parse_root(os.environ.get('COEVO_STORE', 'store')),
         snapshots=parse_root(os.environ.get('COEVO_SNAPSHOTS', 'snapshots')),
@@ -40,7 +42,7 @@ def _format_engines(engines: dict[str, str]) -> str:
 
 
 def check_engine(engine: dict[str, str] | None) -> None:
-    """Fatal where a run was asked of another engine than the one that this worker has."""
+    """Raise Fatal if a run demands another engine version than this worker has."""
     if engine is not None and engine != list_engine_versions():
         raise Fatal(
             f'this run was asked of {_format_engines(engine)}, but the worker has {_format_engines(list_engine_versions())}: '

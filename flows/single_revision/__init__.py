@@ -1,1 +1,1 @@
-"""The test files of a revision as suites: run, traced, and worth what they are worth."""
+"""Suites from the test files of a revision: run, traced and measured."""

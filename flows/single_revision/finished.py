@@ -1,6 +1,6 @@
-"""What came of the test files of a revision, kept while others are still to be looked at.
+"""Keep the results of a revision's test files while other files are still to be studied.
 
-A revision takes as long as a hundred pairs; who stops it and begins again goes on with the next file.
+A revision takes as long as a hundred pairs, so an interrupted run continues with the next file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ class _StoredPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartCache:
-    """key  of all that rows depend on but their file, as that of the segment is"""
+    """The kept rows of one segment, part by part.
+
+    key  covers everything on which rows depend except their file, as the key of the segment does
+    """
 
     entries: FileCache
     key: str
@@ -47,7 +50,10 @@ class PartCache:
     def load_or_make_rows(
         self, part: str, cost: Cost, make: Callable[[], Iterable[Found]]
     ) -> tuple[Found, ...]:
-        """Those of a part of the revision, with what they cost: known, or made and kept now."""
+        """Return the rows of a part of the revision; make and keep them if they are not known.
+
+        The cost of making them is kept, too, and added to `cost` when known rows are used.
+        """
         key = compute_short_hash(self.key, part)
         known = self.entries.read(key)
         if known is not None:
@@ -64,7 +70,7 @@ class PartCache:
 def _list_new_costs(
     cost: Cost, cpu_seconds: Mapping[Step, float], counts: Mapping[Step, int]
 ) -> Iterator[_StoredCost]:
-    """What was spent since."""
+    """Yield the costs since an earlier state."""
     for step, count in cost.counts.items():
         if count > counts.get(step, 0):
             yield _StoredCost(

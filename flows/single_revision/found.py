@@ -1,4 +1,4 @@
-"""Rows of `single_revision` as they are made: begun before anything is run, and one for each start state."""
+"""Make rows of `single_revision`: begun before anything is run, then one for each start state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flows.single_revision.starts import BUILDERS, STARTS, NoStart
 from miners.single_revision import SingleRevisionFile
 
 Found = SingleRevisionRow | tuple[SingleRevisionRow, Reason, str]
-"""A row, with the reason why no task comes of it and what that leaves open."""
+"""A row, or a row with the reason why it gives no task, and a detail."""
 
 
 def begin_row(
@@ -26,7 +26,7 @@ def begin_row(
     focus: tuple[Focus, ...],
     unit: str | None = None,
 ) -> SingleRevisionRow:
-    """A row of which nothing was run."""
+    """Return a row before anything is run."""
     return SingleRevisionRow(
         suite_id=_compute_suite_id(pair, file.test_file, family, None, unit),
         repo=pair.repo,
@@ -52,7 +52,7 @@ def _compute_suite_id(
 def add_run_results(
     revision: ObservedRevision, row: SingleRevisionRow, steady: Steadiness
 ) -> SingleRevisionRow:
-    """The row with what its tests did in all runs."""
+    """Return the row with the results of its tests over all runs."""
     return replace(
         row,
         passing=len(steady.passing),
@@ -65,7 +65,10 @@ def add_run_results(
 def build_start_rows(
     family: Family, row: SingleRevisionRow, observed: ObservedSuite
 ) -> Iterator[Found]:
-    """The row of each start state that can be made of a file; one without, where its gold would not be believed."""
+    """Yield a row for each start state that can be made of a file.
+
+    Yield one row with a reason instead if the observer did not confirm a pass of gold.
+    """
     if observed.doubt is not None:
         yield row, Reason.PASS_NOT_CONFIRMED, observed.doubt
         return

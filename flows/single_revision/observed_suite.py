@@ -1,4 +1,4 @@
-"""A test file whose tests were run and traced: what it is worth, and what stands and falls with it."""
+"""A test file whose tests were run and traced: its adequacy, and what depends on the file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from miners.single_revision import SingleRevisionFile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedRevision:
-    """A revision of which all tests were run."""
+    """A revision all of whose tests were run."""
 
     tools: Tools
     pair: Pair
@@ -36,10 +36,14 @@ class ObservedRevision:
 
     @property
     def rev(self) -> str:
+        """The id of the revision's commit."""
         return self.pair.new.rev
 
     def make_runner(self, files: Files = ()) -> EditedCellRunner:
-        """files  of the test tree, that are other than at the revision"""
+        """Return a runner of the revision's tests.
+
+        files  files of the test tree that differ from the revision
+        """
         return EditedCellRunner(
             built=self.evaluation.built,
             repository=self.tools.repository,
@@ -50,7 +54,8 @@ class ObservedRevision:
     def trace_suite(
         self, suite: PassingSuite, files: Sequence[str], runner: EditedCellRunner
     ) -> TraceBatch:
-        """What the tests of a suite execute, each and together; lines are those of some files."""
+        """Return what the tests of a suite execute, each and together, with the lines of some
+        files."""
         if not offers_capability(self.pair.language, Capability.TRACE):
             return TraceBatch(traces=(), cpu_seconds=0.0)
         traced = self.evaluation.built.trace(
@@ -67,7 +72,8 @@ class ObservedRevision:
 
 @dataclass(slots=True, kw_only=True)
 class ObservedSuite:
-    """The passing tests of a file, and what they execute; what is asked twice is run once."""
+    """The passing tests of a file and their traces; each question is answered by one run at
+    most."""
 
     revision: ObservedRevision
     file: SingleRevisionFile
@@ -81,7 +87,7 @@ class ObservedSuite:
     _reads: bool | None = None
 
     def list_executed_code(self) -> Iterator[ExecutedMethod]:
-        """What the tests execute of the code, as often as they do."""
+        """Yield what the tests execute of the code, once for each test."""
         for trace in self.traces:
             for method in trace.executed:
                 if method.file is not None and self.revision.tree.is_source(method.file):
@@ -89,11 +95,13 @@ class ObservedSuite:
 
     @property
     def text(self) -> bytes:
+        """The text of the test file."""
         return self.revision.tree.read_content(self.file.test_file)
 
     @property
     def doubt(self) -> str | None:
-        """Why an observer does not believe a pass of it, and whose, where the profile asks for observers."""
+        """The reason why the observer did not confirm a pass, with the test; None without
+        observers or doubt."""
         if self._doubt is None:
             self._doubt = (self._find_doubt(),)
         (reason,) = self._doubt
@@ -107,7 +115,7 @@ class ObservedSuite:
 
     @property
     def is_needed(self) -> bool:
-        """Whether other tests of the module do not compile without the file."""
+        """True if other tests of the module do not compile without the file."""
         if self._needed is None:
             self._needed = self._breaks_others()
         return self._needed
@@ -122,7 +130,7 @@ class ObservedSuite:
 
     @property
     def reads_sources(self) -> bool:
-        """Whether a test fails if the production sources do not lie beside it."""
+        """True if a test fails when the production sources are not beside it."""
         if self._reads is None:
             self._reads = self._needs_sources()
         return self._reads
@@ -143,12 +151,11 @@ class ObservedSuite:
         revision.evaluation.cost.add(Step.ISOLATION, runner.cpu_seconds)
         return needs_sources
 
-    # -- what it is worth --------------------------------------------------------------------------
-
     def measure_adequacy(
         self, focus: tuple[Focus, ...], tests: int
     ) -> tuple[SuiteAdequacy, tuple[SuiteMutant, ...]]:
-        """What the tests are worth on a focus, and the mutants that this was asked with."""
+        """Return the adequacy of the tests on a focus, and the mutants with which it was
+        measured."""
         covered = self.measure_coverage(self.suite, focus, tests, self.together)
         mutants = self._run_mutants(focus)
         return suites.add_mutant_counts(covered, mutants), mutants
@@ -156,6 +163,7 @@ class ObservedSuite:
     def measure_coverage(
         self, suite: PassingSuite, focus: Sequence[Focus], tests: int, trace: Trace
     ) -> SuiteAdequacy:
+        """Return the adequacy of a suite without mutants, from its trace."""
         return suites.add_coverage(
             SuiteAdequacy(tests=tests, passing=len(suite.methods)),
             self.revision.tools.repository,
@@ -166,7 +174,7 @@ class ObservedSuite:
         )
 
     def _run_mutants(self, focus: tuple[Focus, ...]) -> tuple[SuiteMutant, ...]:
-        """As far as the profile's runs go, each of which is one of the suite."""
+        """Run mutants up to the profile's limit of runs; each mutant is one run of the suite."""
         most = min(suites.MOST_MUTANTS, self.revision.tools.profile.measure_runs)
         if not most:
             return ()

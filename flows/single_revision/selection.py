@@ -1,7 +1,7 @@
-"""Which test files are suites of a class: by what they do and execute, not by their names alone.
+"""Decide which test files are suites of a class, by what they execute and not by their names alone.
 
-The rules are those of Classes2Test (AgoneTest, §III): a test class is about one class of the code, by
-its name, by evidence in its text and by 60 % of its references. Here the evidence is execution.
+The rules are those of Classes2Test (AgoneTest, §III): a test class is about one class of the code,
+by its name, by evidence in its text and by 60 % of its references. Here the evidence is execution.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from coevo.model.reasons import Reason
 from coevo.model.words import Cell, Outcome
 
 LEAST_SHARE = 0.6
-"""Share of the class in what a suite executes, from which the suite is about it."""
+"""The minimal share of the class in what a suite executes for the suite to be about it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steadiness:
-    """What the tests of a file did in all runs; `passing` has the ids of those that pass.
+    """The results of a file's tests over all runs; `passing` has the ids of those that pass.
 
-    cpu_seconds  that all tests together took, each in its slowest run
+    cpu_seconds  of all tests together, each in its slowest run
     """
 
     passing: tuple[str, ...]
@@ -40,7 +40,8 @@ class Steadiness:
 
 
 def measure_steadiness(evaluation: PairEvaluation, ids: Iterable[str]) -> Steadiness:
-    """Of a suite all tests pass that are not skipped, and one at least."""
+    """Return the results of a file's tests; in a suite, all tests pass that are not skipped, at
+    least one."""
     results = {method_id: evaluation.get_cells(method_id)[Cell.T_NEW_C_NEW] for method_id in ids}
     passing = tuple(
         method_id
@@ -69,7 +70,7 @@ def measure_steadiness(evaluation: PairEvaluation, ids: Iterable[str]) -> Steadi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dominance:
-    """The class that a suite is about, with its share, or why there is none."""
+    """The class that a suite is about, with its share, or the reason why there is none."""
 
     focus: tuple[Focus, ...]
     share: float | None
@@ -80,9 +81,10 @@ class Dominance:
 def find_dominant_class(
     named: Sequence[Focus], executed: Iterable[ExecutedMethod], least: float = LEAST_SHARE
 ) -> Dominance:
-    """`executed` has what passing tests execute of the code, as often as they may.
+    """Return the class that the tests are about; `executed` has what they execute, with
+    repetitions.
 
-    least  the share from which the tests are about it
+    least  the minimal share of the class
     """
     own = frozenset(executed)
     met = tuple(focus for focus in named if any(_is_inside(focus, method) for method in own))
@@ -107,7 +109,8 @@ def _select_inside(
 
 
 def _is_inside(focus: Focus, method: ExecutedMethod) -> bool:
-    """By its lines, or by its type where the class file tells none."""
+    """Return whether a method is in a focus, by its lines, or by its type if its lines are
+    unknown."""
     if method.file != focus.file:
         return False
     if method.first_line <= 0:
@@ -119,23 +122,24 @@ def _count_lines(executed: Iterable[ExecutedMethod]) -> int:
     return sum(max(1, method.last_line - method.first_line + 1) for method in executed)
 
 
-# Which test files the family `file` takes: the rules of TAM-Eval (its selection, levels file and
-# sample).
+# The rest selects the test files of the family `file` by the rules of TAM-Eval (its selection,
+# levels file and sample).
 #
-# The numbers are those of the profile (`FileRules`). Rules about repositories are discovery's.
-# TAM-Eval's rule that a test imports nothing but the focal file serves to compile two files
-# alone, which nobody does here; it is execution that counts.
+# The numbers are those of the profile (`FileRules`). Rules about repositories belong to discovery.
+# TAM-Eval's rule that a test imports only the focal file serves to compile two files alone, which
+# coevo does not do; execution counts instead.
 
 
 def find_test_file_rejection(rules: FileRules, test: bytes, tests: int) -> Reason | None:
-    """Why a test file is none for this family, as far as its text tells."""
+    """Return why a test file is not taken by this family, judged by its text; None if it may be."""
     if tests < rules.least_tests:
         return Reason.TOO_FEW_TESTS
     return Reason.FILE_TOO_SHORT if count_lines(test) < rules.least_lines else None
 
 
 def find_focal_file_rejection(rules: FileRules, path: str, focal: bytes) -> Reason | None:
-    """The same of a focal file."""
+    """Return why a focal file is not taken by this family, judged by its text; None if it may
+    be."""
     lines = count_lines(focal)
     if lines < rules.least_lines:
         return Reason.FILE_TOO_SHORT
@@ -146,11 +150,12 @@ def find_focal_file_rejection(rules: FileRules, path: str, focal: bytes) -> Reas
 
 
 def count_lines(text: bytes) -> int:
+    """Return the number of lines of a text."""
     return len(text.splitlines())
 
 
 def _measure_comment_share(path: str, text: bytes) -> float | None:
-    """The share of lines that are comments; None where lizard does not know the language."""
+    """Return the share of lines that are comments; None if lizard does not know the language."""
     if lizard_languages.get_reader_for(path) is None:
         return None
     analysis = lizard.analyze_file.analyze_source_code(path, text.decode('utf-8', 'replace'))
@@ -161,9 +166,9 @@ def _measure_comment_share(path: str, text: bytes) -> float | None:
 def find_coverage_rejection(
     rules: FileRules, file: SourceFile, lines: Sequence[CoveredLine]
 ) -> tuple[Reason | None, str]:
-    """Why a traced focal file is none, with what that leaves open.
+    """Return why a traced focal file is not taken, and a detail; None if it is taken.
 
-    lines  those of it that hold code
+    lines  the lines of the file that have code
     """
     covered = sum(line.covered_instructions > 0 for line in lines)
     share = covered / len(lines) if lines else 0.0

@@ -1,4 +1,5 @@
-"""Where tasks of a suite start: the builders of each family, and why one makes nothing of a file."""
+"""Build the start states of suite tasks: the builders of each family, and reasons why a start
+fails."""
 
 from __future__ import annotations
 
@@ -27,10 +28,10 @@ from flows.single_revision.observed_suite import ObservedSuite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """The test file at the start, None where it is absent, and what it is worth there.
+    """The test file at the start (None if absent) and its adequacy there.
 
-    rev     the commit that it is of, where it is an older one
-    defect  of the file, where one was put in
+    rev     the commit of an older file
+    defect  the defect that was injected, if any
     """
 
     text: bytes | None
@@ -41,7 +42,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoStart:
-    """Why there is none, and what the file would have been worth, if that was found out."""
+    """The reason why there is no start, and the adequacy that it would have had, if measured."""
 
     reason: Reason
     detail: str = ''
@@ -49,16 +50,17 @@ class NoStart:
     rev: str | None = None
 
 
-# The start `injected`: a test file with one defect, of a kind that is drawn, which a run has
-# proven.
+# The next part builds the start `injected`: a test file with one defect of a drawn kind, proven by
+# a run.
 
 _GREEN = (Defect.MISSED_ASSERTS, Defect.NO_NEW_COVERED_LOGIC)
-# Of one kind, before another is tried.
+# Attempts for one kind before another is tried.
 _TRIES = 3
 
 
 def build_injected_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
-    """The first kind, by lot, of which a defect does what such a defect does (TAM-Eval, repairs)."""
+    """Return the file with a defect of the first drawn kind that shows as expected (TAM-Eval,
+    repairs)."""
     insertion = get_measures(observed.revision.pair.language).defects
     if insertion is None:
         return NoStart(reason=Reason.NO_DEFECT, detail=NOT_OFFERED)
@@ -72,12 +74,12 @@ def build_injected_start(observed: ObservedSuite, row: SingleRevisionRow) -> Sta
 
 
 def order_defects(path: str) -> Sequence[Defect]:
-    """All, in the order in which they are tried for a test file."""
+    """Return all kinds of defects in the order in which they are tried for a test file."""
     return sorted(Defect, key=lambda one: compute_short_hash(path, one))
 
 
 def _draw_passing_tests(observed: ObservedSuite) -> Sequence[Member]:
-    """Those that pass, by lot: the same at each revision that has the same tests."""
+    """Return the passing tests in a random order, the same at each revision with the same tests."""
     file = get_reading(observed.revision.pair.language).parse(
         observed.text, observed.file.test_file
     )
@@ -101,7 +103,8 @@ def _prove_defect(
     text: bytes,
     unresolved: frozenset[Outcome],
 ) -> SuiteAdequacy | None:
-    """What the file is worth with a defect; None where that is none of its kind."""
+    """Return the adequacy of the file with a defect; None if the defect does not show as its
+    kind should."""
     if text == observed.text:
         return None
     run = run_start(observed, text)
@@ -114,7 +117,7 @@ def _prove_defect(
 
 
 def _shows_defect(kind: Defect, run: StartRun, unresolved: frozenset[Outcome]) -> bool:
-    """Whether the tests end as with such a defect."""
+    """Return whether the outcomes of the tests are those of such a defect."""
     if kind in _GREEN:
         return run.outcomes <= {Outcome.PASS, Outcome.SKIPPED}
     if kind is Defect.RUNTIME_ERRORS:
@@ -126,17 +129,19 @@ def _shows_defect(kind: Defect, run: StartRun, unresolved: frozenset[Outcome]) -
 
 
 BuildStart = Callable[[ObservedSuite, SingleRevisionRow], Start | NoStart]
-"""From a suite and its row with all that its gold is worth."""
+"""Builds a start from a suite and its row with the full adequacy of gold."""
 
 
 def build_absent_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
+    """Start without the test file."""
     if observed.is_needed:
         return NoStart(reason=Reason.FILE_NEEDED)
     return Start(text=None)
 
 
 def build_as_is_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
-    """The whole file, where it leaves lines of its focus out (TAM-Eval: "coverage < 100 %")."""
+    """Start from the whole file if it leaves lines of its focus uncovered (TAM-Eval: "coverage <
+    100 %")."""
     gold = row.adequacy
     if gold is not None and gold.lines is not None and gold.covered_lines == gold.lines:
         return NoStart(reason=Reason.NOTHING_TO_ADD)
@@ -147,7 +152,8 @@ def build_as_is_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start 
 
 
 def build_removed_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
-    """Without half of its tests, drawn by a hash, and what they alone use ("Recover Tests")."""
+    """Start without half of the tests, drawn by a hash, and what they alone use ("Recover
+    Tests")."""
     path, rev = observed.file.test_file, observed.revision.rev
     cut, targets = get_surgery(observed.revision.pair.language), _draw_half(observed.suite.methods)
     if not targets:
@@ -176,7 +182,7 @@ def build_removed_start(observed: ObservedSuite, row: SingleRevisionRow) -> Star
 
 
 def _draw_half(methods: tuple[TestMethod, ...]) -> tuple[TestMethod, ...]:
-    """The same ones at each revision that has the same tests."""
+    """Return half of the methods, the same ones at each revision with the same tests."""
     lot = sorted(
         methods,
         key=lambda one: compute_short_hash(one.test_class, one.test_method, *one.parameters),
@@ -188,7 +194,8 @@ def _draw_half(methods: tuple[TestMethod, ...]) -> tuple[TestMethod, ...]:
 
 
 def build_older_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
-    """As at the newest commit with other code in the focal file, where it is worth less now."""
+    """Start from the file at the newest commit with other code in the focal file, if its
+    adequacy falls."""
     older_rev = _find_older_rev(observed, row)
     if older_rev is None:
         return NoStart(reason=Reason.NO_OLDER_CODE)
@@ -208,7 +215,8 @@ def build_older_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start 
 
 
 def _find_older_rev(observed: ObservedSuite, row: SingleRevisionRow) -> str | None:
-    """The newest commit of the first parents at which the focal file has other code."""
+    """Return the newest commit of the first-parent history at which the focal file has other
+    code."""
     (focus,) = row.focus
     now = _load_declarations(observed, observed.revision.rev, focus.file)
     for rev in _list_earlier_revisions(observed, focus.file):
@@ -221,7 +229,7 @@ def _find_older_rev(observed: ObservedSuite, row: SingleRevisionRow) -> str | No
 
 
 def _list_earlier_revisions(observed: ObservedSuite, path: str) -> Iterator[str]:
-    """The commits before those that changed a file, newest first."""
+    """Yield the parents of the commits that changed a file, newest first."""
     repository = observed.revision.tools.repository
     log = repository.run_command(
         'log', '--first-parent', '--format=%P', observed.revision.rev, '--', f':(literal){path}'
@@ -235,7 +243,7 @@ def _list_earlier_revisions(observed: ObservedSuite, path: str) -> Iterator[str]
 def _load_declarations(
     observed: ObservedSuite, rev: str, path: str
 ) -> frozenset[tuple[str, str, str]] | None:
-    """What a file declares, by the hash of each; None where it does not exist."""
+    """Return the declarations of a file with their hashes; None if the file does not exist."""
     text = load_content(observed.revision.tools.repository, rev, path)
     if text is None:
         return None
@@ -267,11 +275,11 @@ STARTS: Mapping[Family, tuple[StartBuilder, ...]] = {
 }
 
 
-# By how much a test file is worth less at its start than it is.
+# The next part measures how much lower the adequacy of a test file is at its start.
 
 
 def compute_falls(gold: SuiteAdequacy | None, start: SuiteAdequacy) -> list[float]:
-    """By how many points coverage of lines, and the share of mutants that are killed, fall."""
+    """Return by how many percentage points line coverage and the share of killed mutants fall."""
     if gold is None:
         return []
     pairs = (
@@ -289,12 +297,14 @@ def _compute_percentage(part: int | None, whole: int | None) -> float | None:
     return 100 * part / whole if part is not None and whole else None
 
 
-# What a test file is worth with another text, run once as a task would start from it.
+# The rest measures the adequacy of a test file with another text, run once from the start of a
+# task.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartRun:
-    """What the tests of a text did; `breaks_others` says whether other test files do not compile."""
+    """The verdicts of a text's tests; `breaks_others` is true if other test files do not
+    compile."""
 
     text: bytes
     verdicts: Mapping[TestMethod, Verdict]
@@ -303,15 +313,17 @@ class StartRun:
 
     @property
     def passing(self) -> tuple[TestMethod, ...]:
+        """The tests that pass."""
         return tuple(m for m, v in self.verdicts.items() if v.outcome is Outcome.PASS)
 
     @property
     def outcomes(self) -> frozenset[Outcome]:
+        """The different outcomes of the tests."""
         return frozenset(verdict.outcome for verdict in self.verdicts.values())
 
 
 def run_start(observed: ObservedSuite, text: bytes) -> StartRun:
-    """The tests of a text, in one process; Transient."""
+    """Run the tests of a text in one process. Raises: Transient."""
     path, module = observed.file.test_file, observed.file.module
     runner = observed.revision.make_runner(((path, text),))
     compiled = runner.compile(module, whole=True)
@@ -326,7 +338,10 @@ def run_start(observed: ObservedSuite, text: bytes) -> StartRun:
 
 
 def measure_start(observed: ObservedSuite, row: SingleRevisionRow, run: StartRun) -> SuiteAdequacy:
-    """On the scale of gold: the focus of its row, and the mutants that gold was run with; Transient."""
+    """Return the adequacy at the start, on gold's focus and with gold's mutants.
+
+    Raises: Transient.
+    """
     assert row.adequacy is not None, 'gold is measured first'
     suite = PassingSuite(module=observed.file.module, methods=run.passing)
     tests = len(run.verdicts)
@@ -346,9 +361,10 @@ def measure_start(observed: ObservedSuite, row: SingleRevisionRow, run: StartRun
 
 
 def _build_zero_adequacy(gold: SuiteAdequacy, tests: int) -> SuiteAdequacy:
-    """Of a file of which no test passes."""
+    """Return the adequacy of a file without passing tests."""
 
     def zero_unless_none(whole: int | None) -> int | None:
+        """Return 0, or None if the whole was not measured."""
         return None if whole is None else 0
 
     return replace(

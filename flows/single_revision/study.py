@@ -1,4 +1,5 @@
-"""From the test files of a revision to rows of `single_revision`: run three times, traced, measured."""
+"""Turn the test files of a revision into rows of `single_revision`: run three times, traced,
+measured."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ from miners.units import CodeUnit, list_code_units
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionStudy:
-    """What came of the test files of a revision; `evaluation` is None where none was run."""
+    """The results for the test files of a revision; `evaluation` is None if none was run."""
 
     rows: tuple[SingleRevisionRow, ...] = ()
     drops: tuple[Drop, ...] = ()
@@ -48,11 +49,11 @@ class RevisionStudy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyRequest:
-    """What is asked of the test files of a revision.
+    """The input of a study of a revision's test files.
 
     cache     of verdicts
     key       of the segment that will have the rows
-    listener  hears which file is looked at
+    listener  gets the progress by file
     """
 
     tools: Tools
@@ -65,7 +66,7 @@ class StudyRequest:
 def study_revision(
     asked: StudyRequest, pair: Pair, open_builder: Callable[[], Builder]
 ) -> RevisionStudy:
-    """The rows of all test files of a pair's new revision; Transient."""
+    """Return the rows of all test files of a pair's new revision. Raises: Transient."""
     inputs = select_inputs(asked.tools, pair, asked.families)
     if not inputs.files:
         untested = (replace(unit, reason=Reason.NOT_TESTED) for unit in inputs.live)
@@ -91,7 +92,8 @@ def _study_parts(
     left: InputSelection,
     methods: Mapping[str, Mapping[str, TestMethod]],
 ) -> Iterator[Found | CodeUnit]:
-    """File by file, then unit by unit: whether a test is about a unit is asked of all files."""
+    """Yield rows by file, then by unit, since only all files together show which tests are about
+    a unit."""
     finished = PartCache(entries=asked.cache.entries, key=asked.key)
     observed: dict[str, tuple[ObservedSuite, Steadiness]] = {}
     for done, (file, wanted) in enumerate(left.files):
@@ -128,7 +130,7 @@ def _list_drops(found: Sequence[Found]) -> Iterator[Drop]:
 
 
 def _build_unit_drop(pair: Pair, unit: CodeUnit) -> Drop:
-    """Of which there is no row, as no test file is about it."""
+    """Return the drop of a unit that has no row, since no test file is about it."""
     assert unit.reason is not None, 'others have rows'
     key = compute_short_hash(pair.pair_id, unit.family, unit.name)
     detail = f'{unit.name} {unit.detail}'.rstrip()
@@ -152,7 +154,7 @@ def _build_selected_method(method_id: str, method: TestMethod) -> SelectedMethod
 def _observe_file(
     revision: ObservedRevision, file: SingleRevisionFile, methods: Mapping[str, TestMethod]
 ) -> tuple[Steadiness, ObservedSuite | None]:
-    """What the tests of a file did; no suite where they do not all pass, or were not traced."""
+    """Return the results of a file's tests; no suite if not all pass, or they were not traced."""
     steady = measure_steadiness(revision.evaluation, methods)
     if steady.reason is not None:
         return steady, None
@@ -165,7 +167,7 @@ def _observe_file(
 def _study_file(
     revision: ObservedRevision, wanted: Wanted, steady: Steadiness, suite: ObservedSuite | None
 ) -> Iterator[Found]:
-    """What each family makes of a file."""
+    """Yield the rows that each family makes of a file."""
     for family, row in wanted.items():
         own = add_run_results(revision, row, steady)
         yield from _build_family_rows(revision, family, own, steady, suite)
@@ -174,7 +176,7 @@ def _study_file(
 def _trace_suite(
     revision: ObservedRevision, file: SingleRevisionFile, suite: PassingSuite
 ) -> ObservedSuite | None:
-    """None where what the tests execute is not known."""
+    """Return the traced suite; None if the execution of a test is unknown."""
     runner = revision.make_runner()
     traced = revision.trace_suite(suite, file.files, runner)
     traces = tuple(trace for trace in traced.traces if trace is not None)
@@ -227,19 +229,20 @@ def _find_focal_rejection(
     return selection.find_coverage_rejection(rules, tree.parse_file(focus.file), lines)
 
 
-# What enters at a revision before anything is run: its test files, and the units of its code.
+# The rest selects the input at a revision before anything is run: its test files, and the units of
+# its code.
 
 Wanted = Mapping[Family, SingleRevisionRow]
-"""The families that may take a file, with the row that each begins with."""
+"""The families that may take a file, with the row with which each begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputSelection:
-    """What is left to be run, and what is not.
+    """The files and units to study, and those that are left out.
 
-    files  with those of families that may take each; all of them are run where units are `live`
-    live   units of which a test has to tell whether there is one
-    out    rows of files, and units, of which no task comes
+    files  with the families that may take each; if units are `live`, further files are run for them
+    live   units that may have tests, which only a run can show
+    out    rows of files, and units, that give no task
     """
 
     tree: RevisionTree
@@ -249,6 +252,7 @@ class InputSelection:
 
 
 def select_inputs(tools: Tools, pair: Pair, families: Sequence[Family]) -> InputSelection:
+    """Return what to study of a pair's new revision for some families."""
     tree = get_reading(pair.language).open_tree(tools.repository, pair.new.rev)
     units = list(list_code_units(tree, pair.language, families, tools.profile))
     live = [unit for unit in units if unit.reason is None]
@@ -279,7 +283,7 @@ def _determine_focus(
 
 
 def _widen_to_file(tree: RevisionTree, one: Focus) -> Focus:
-    """The file of a class."""
+    """Return the whole file of a class as focus."""
     last = max(1, selection.count_lines(tree.read_content(one.file)))
     return replace(one, kind=FocusKind.FILE, start_line=1, end_line=last)
 
@@ -287,7 +291,10 @@ def _widen_to_file(tree: RevisionTree, one: Focus) -> Focus:
 def _find_early_rejection(
     rules: FileRules, tree: RevisionTree, file: SingleRevisionFile, family: Family
 ) -> Reason | None:
-    """Of several files that it may be about, the reason of all."""
+    """Return why a file is not taken before it is run.
+
+    A file that may be about several focal files is rejected only if all of them are.
+    """
     if family is not Family.FILE:
         return None if file.named else Reason.NO_TEST_CLASS
     reason = selection.find_test_file_rejection(

@@ -1,7 +1,8 @@
-"""From units of the code, functions and packages, to rows: which test file is about each, and what it is worth.
+"""Turn units of the code, functions and packages, into rows: the test file about each, and its
+adequacy.
 
-Whether a test is about a unit is asked of what it executes. Of several files that is the one whose tests
-execute least beside it; the others stay where they are.
+Execution decides whether a test is about a unit. Of several files, the one is chosen whose tests
+execute the least besides the unit; the others stay in the repository.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from flows.single_revision.selection import Steadiness
 from miners.units import CodeUnit
 
 Observed = Mapping[str, tuple[ObservedSuite, Steadiness]]
-"""By path, the test files whose tests all pass, and of which it is known what they execute."""
+"""The test files, by path, whose tests all pass and were traced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +44,8 @@ class _TestRun:
 class _UnitMatch:
     """A unit with the test file that is about it, and the tests of all files that execute it.
 
-    share   of the unit in what the passing tests of that file execute, by lines
-    reason  why no task comes of it
+    share   share of the unit in what the passing tests of that file execute, by lines
+    reason  why it gives no task
     """
 
     unit: CodeUnit
@@ -58,7 +59,7 @@ class _UnitMatch:
 def study_units(
     revision: ObservedRevision, units: Sequence[CodeUnit], observed: Observed, finished: PartCache
 ) -> Iterator[Found | CodeUnit]:
-    """The rows of each unit, or a unit that no test executes."""
+    """Yield the rows of each unit, or the unit itself if no test executes it."""
     known = Declarations(tree=revision.tree, language=revision.pair.language)
     runs = [run for suite, _ in observed.values() for run in _list_test_runs(known, suite)]
     chosen: dict[str, list[_UnitMatch]] = defaultdict(list)
@@ -79,13 +80,17 @@ def _list_test_runs(known: Declarations, suite: ObservedSuite) -> Iterator[_Test
         yield _TestRun(test_file=suite.file.test_file, test=test, executed=executed)
 
 
-# -- which file is about it ------------------------------------------------------------------------
+# The next part chooses the test file of a unit.
 
 
 def _match_function(
     revision: ObservedRevision, known: Declarations, unit: CodeUnit, runs: Sequence[_TestRun]
 ) -> _UnitMatch | None:
-    """ULT's functions use nothing else of their projects; here tests have to see that they do."""
+    """Match a function with a test file.
+
+    ULT's functions use nothing else of their projects; here the executed callees show whether a
+    function does.
+    """
     own = _find_declaration(known, unit)
     executing = [run for run in runs if own in run.executed]
     if not executing:
@@ -114,7 +119,8 @@ def _find_declaration(known: Declarations, unit: CodeUnit) -> CallableDeclaratio
 def _match_package(
     revision: ObservedRevision, known: Declarations, unit: CodeUnit, runs: Sequence[_TestRun]
 ) -> _UnitMatch | None:
-    """Of files whose tests see calls from one of its files to another (MultiFileTest, §3.1)."""
+    """Match a package with a test file whose tests execute a call between two of its files
+    (MultiFileTest, §3.1)."""
     files = frozenset(unit.files)
     executing = [
         run for run in runs if any(declaration.file in files for declaration in run.executed)
@@ -140,8 +146,10 @@ def _choose_test_file(
     is_of: Callable[[CallableDeclaration], bool],
     why_not: tuple[Reason | None, str],
 ) -> _UnitMatch:
-    """weight  share of the unit in what a test executes; squared, so that many tests that meet it by the
-    way are less than a few of its own
+    """Return the match of a unit with its best test file.
+
+    weight  share of the unit in what a test executes; it is squared, so that many tests that
+            execute the unit by the way count less than a few tests of its own
     """
     weights: dict[str, Fraction] = defaultdict(Fraction)
     for run in runs:
@@ -168,7 +176,7 @@ def _count_lines(one: CallableDeclaration) -> int:
 _ABOUT = {Family.FUNCTION: _match_function, Family.MODULE: _match_package}
 
 
-# -- rows ------------------------------------------------------------------------------------------
+# The next part builds the rows.
 
 
 def _build_unit_rows(
@@ -177,7 +185,8 @@ def _build_unit_rows(
     observed: ObservedSuite,
     steady: Steadiness,
 ) -> Iterator[Found]:
-    """Of the units that a test file is about; its lines are traced once for all."""
+    """Yield the rows of the units that a test file is about; the lines of all units are traced
+    together."""
     files = {path for match in found if match.reason is None for path in match.unit.files}
     lined = _trace_lines(observed, files) if files else observed
     for about in found:
@@ -201,7 +210,7 @@ def _build_unit_rows(
 
 
 def _trace_lines(observed: ObservedSuite, files: set[str]) -> ObservedSuite | None:
-    """With the lines of some files; None where that cannot be told."""
+    """Return the suite traced with the lines of some files; None if the trace is incomplete."""
     traced = observed.revision.trace_suite(
         observed.suite, sorted(files), observed.revision.make_runner()
     )
@@ -231,9 +240,11 @@ def _narrow_to_bodies(about: _UnitMatch, lined: ObservedSuite) -> tuple[Focus, .
 
 
 def _narrow_to_body(focus: Focus, traces: Sequence[Trace]) -> Focus:
-    """From the first line that tests execute: what declares it is executed by loading its file alone.
+    """Return the focus from the first line that tests execute, without the lines of its
+    declaration.
 
-    A test that loads the file itself executes that, too; most do not.
+    Loading a file executes the declarations in it. A test that loads the file itself executes them,
+    too, but most tests do not.
     """
     firsts = Counter(
         first
@@ -252,19 +263,18 @@ def _list_executed_lines(focus: Focus, trace: Trace) -> Iterator[int]:
             yield line.line
 
 
-# Which declarations of the code are seen to call which: by a run of one test that executes both,
-# and by text.
+# The rest finds which declarations of the code call which others.
 #
-# A trace tells what was executed and not by whom. A declaration calls another where one test
-# executes both and the text of the one names the other in a call. Names that calls mean for a
-# library far more often than for a project are no evidence.
+# A trace says what was executed, but not by which caller. So a declaration counts as calling
+# another if one test executes both and the text of the first calls the other's name. Names that
+# mean a library far more often than a project are no evidence.
 
 _KINDS = ('method', 'constructor')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CallableDeclaration:
-    """A method or constructor where it is declared; one object each, whatever executes it."""
+    """A method or constructor at its declaration, one object each, compared by identity."""
 
     file: str
     type: DeclaredType
@@ -272,16 +282,18 @@ class CallableDeclaration:
 
     @property
     def call_name(self) -> str:
+        """The name by which calls refer to it."""
         return self.type.simple if self.member.kind == 'constructor' else self.member.name
 
     def calls(self, other: CallableDeclaration, common: frozenset[str]) -> bool:
+        """Return whether its text calls the other's name, unless the name is common."""
         name = other.call_name
         return self is not other and name in self.member.calls and name not in common
 
 
 @dataclass(slots=True, kw_only=True)
 class Declarations:
-    """The declarations of a revision that executed methods belong to, each looked up once."""
+    """The declarations to which executed methods belong in a revision; each is looked up once."""
 
     tree: RevisionTree
     language: str
@@ -289,7 +301,8 @@ class Declarations:
     _files: dict[str, tuple[CallableDeclaration, ...]] = field(default_factory=dict)
 
     def find_declaration(self, method: ExecutedMethod) -> CallableDeclaration | None:
-        """None of what is no method or constructor of the code, such as the rest of a class."""
+        """Return the declaration of an executed method; None if it is no method or constructor
+        of the code."""
         if method not in self._of:
             self._of[method] = self._look_up(method)
         return self._of[method]
@@ -310,6 +323,7 @@ class Declarations:
         )
 
     def list_in_file(self, path: str) -> tuple[CallableDeclaration, ...]:
+        """Return the methods and constructors of a file."""
         if path not in self._files:
             self._files[path] = tuple(
                 CallableDeclaration(file=path, type=type_, member=member)
@@ -320,7 +334,7 @@ class Declarations:
         return self._files[path]
 
     def find_executed(self, methods: Iterable[ExecutedMethod]) -> tuple[CallableDeclaration, ...]:
-        """Those that methods belong to, each once, in their order."""
+        """Return the declarations of executed methods in order, without duplicates."""
         declarations = (self.find_declaration(method) for method in methods)
         return tuple(
             dict.fromkeys(declaration for declaration in declarations if declaration is not None)
@@ -329,14 +343,14 @@ class Declarations:
     def list_callees(
         self, caller: CallableDeclaration, executed: Iterable[CallableDeclaration]
     ) -> Iterator[CallableDeclaration]:
-        """What of the executed a declaration calls, itself left out."""
+        """Yield the executed declarations that a declaration calls, except itself."""
         common = get_reading(self.language).COMMON_CALLS
         return (declaration for declaration in executed if caller.calls(declaration, common))
 
     def has_cross_file_call(
         self, executed: Sequence[CallableDeclaration], files: frozenset[str]
     ) -> bool:
-        """Whether a declaration in one of some files calls one in another of them."""
+        """Return whether a declaration in one of the files calls one in another of them."""
         common = get_reading(self.language).COMMON_CALLS
         by_name: dict[str, list[CallableDeclaration]] = defaultdict(list)
         inside = [declaration for declaration in executed if declaration.file in files]

@@ -1,11 +1,11 @@
-"""What is found out about a pair's labelled methods beside their cells, while its builds are at hand.
+"""Study a pair's labelled methods beyond their cells, while the builds of the pair are available.
 
-execution     what each executes, hence its changed dependencies and what it covers of them
+execution     what each method executes, its changed dependencies, and its coverage of them
 texts         smells and assertions
-track_checks  for those that would have a track: isolated cells, refactorings, guards of repairs, suites
-tracks        filters take some of them away
-adequacy      for those that keep theirs, where their siblings are gone: what they cover, mutants,
-              and each changed method undone
+track_checks  for methods that would have a track: isolated cells, refactorings, guards of repairs,
+              suites; then filters remove some tracks
+adequacy      for methods that keep their track, with their siblings removed: coverage, mutants, and
+              each changed method undone
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ['PairContext', 'Study', 'Tools', 'study_pair']
 
 
 def study_pair(context: PairContext, decided: Sequence[DecidedMethod], sandbox: str) -> Study:
-    """Study the judged methods of a pair; those that lose their track say why."""
+    """Study the decided methods of a pair; those that lose their track get the reason."""
     labelled = [item for item in decided if item.decision.reason is None]
     rows = (build_method_row(context.pair, item, context.evaluation, sandbox) for item in labelled)
     pair_study = Study(methods={row.method_id: row for row in rows})

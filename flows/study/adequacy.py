@@ -1,4 +1,4 @@
-"""What gold tests are worth: coverage, mutants, and each part of the change undone alone."""
+"""Measure the adequacy of gold tests: coverage, mutants, and undone changes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from miners.diffs.delta import Delta
 
 
 def measure_usefulness(context: PairContext, changed: Mapping[str, Delta], found: Study) -> None:
-    """Mutants and reversals for the methods that keep their track; half of the runs are for each.
+    """Run mutants and undone changes for methods that keep their track; each gets half of the runs.
 
-    Mutants are those of the list that the profile chooses, reversals of all dependencies.
+    Mutants are made of the list of dependencies that the profile chooses, undone changes of all
+    dependencies.
     """
     tests = [
         GoldTest(
@@ -52,7 +53,8 @@ def measure_usefulness(context: PairContext, changed: Mapping[str, Delta], found
 
 
 def measure_coverage(context: PairContext, changed: Mapping[str, Delta], found: Study) -> None:
-    """What gold covers where its siblings are gone; of others their own cell has told it."""
+    """Measure the coverage of gold where siblings are removed; otherwise its cell has shown it
+    already."""
     if not context.is_traced:
         return
     new = context.pair.new.rev

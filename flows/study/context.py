@@ -1,4 +1,4 @@
-"""A pair under study, what a run lends to that, and what is found."""
+"""The input and the results of the study of a pair."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from miners.diffs.changes import PairChange
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """What a run lends to the study of each of its pairs."""
+    """Tools that a run shares among the studies of its pairs."""
 
     repository: Repository
     profile: Profile
@@ -34,7 +34,7 @@ class Tools:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairContext:
-    """A pair under study. What it costs is added to the evaluation's cost."""
+    """A pair under study; its cost is added to the evaluation's cost."""
 
     tools: Tools
     change: PairChange
@@ -42,26 +42,29 @@ class PairContext:
 
     @property
     def built(self) -> BuiltPair:
+        """The builds of the pair."""
         return self.evaluation.built
 
     @property
     def pair(self) -> Pair:
+        """The pair."""
         return self.change.pair
 
     @property
     def is_traced(self) -> bool:
-        """Whether what tests execute is asked for, and can be told."""
+        """True if the profile demands traces and the language offers them."""
         return self.tools.profile.traces and offers_capability(self.pair.language, Capability.TRACE)
 
 
 @dataclass(slots=True, kw_only=True)
 class Study:
-    """What was found of methods, by method id, and of the pair, and rows of other tables.
+    """The results of a study: by method id, of the pair, and rows of other tables.
 
-    methods             the rows, which each step fills further with `dataclasses.replace`
-    doubts              by method id, why a deciding pass is not believed
-    refactoring_status  the pair's `refactorings`, and `suite_old` and `suite_new`; None if not asked
-    knows_refactorings  whether rows say if their methods are refactored alone
+    methods             the rows, which each step extends with `dataclasses.replace`
+    doubts              by method id, why a pass that decides the label is not trusted
+    refactoring_status  the pair's `refactorings`, as are `suite_old` and `suite_new` its columns;
+                        None if not checked
+    knows_refactorings  whether rows say if their methods are only refactored
     """
 
     decided: tuple[DecidedMethod, ...] = ()
@@ -76,4 +79,5 @@ class Study:
     mutants: tuple[MutantRow, ...] = ()
     reversals: tuple[ReversalRow, ...] = ()
     starts: tuple[StartRow, ...] = ()
-    tests: Mapping[str, Files] = field(default_factory=dict)  # other at a method's start, by its id
+    # files that differ at the start of a method's task, by method id
+    tests: Mapping[str, Files] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What labelled methods execute, hence their changed dependencies and what they cover of them."""
+"""Trace labelled methods, and derive their changed dependencies and their coverage of these."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from miners.diffs.resources import find_resource_dependencies
 def trace_methods(
     context: PairContext, labelled: Sequence[DecidedMethod], found: Study
 ) -> dict[str, Delta]:
-    """Fill the columns that traces give; the changed dependencies by method id."""
+    """Fill the columns that depend on traces; return the changed dependencies by method id."""
     traces = _run_traces(context, labelled) if context.is_traced else {}
     changed = {}
     for item in labelled:
@@ -55,25 +55,26 @@ def _run_traces(context: PairContext, labelled: Sequence[DecidedMethod]) -> Trac
 
 
 def _select_traced_methods(labelled: Sequence[DecidedMethod]) -> dict[Cell, list[SelectedMethod]]:
-    """Each on its own code, old tests of refinements also on the new code."""
+    """Return the methods to trace: each on its own code, old tests of refinements also on the
+    new code."""
     everything = [item.selected for item in labelled]
     refined = [item.selected for item in labelled if item.decision.label is Label.REFINEMENT]
     return {Cell.T_OLD_C_OLD: everything, Cell.T_NEW_C_NEW: everything, Cell.T_OLD_C_NEW: refined}
 
 
 def _list_changed_files(change: PairChange) -> dict[PairEnd, frozenset[str]]:
-    """The files of the changed declarations at either end."""
+    """Return the files of the changed declarations at either end."""
     old = frozenset(source.old.path for source in change.sources if source.old is not None)
     return {PairEnd.OLD: old, PairEnd.NEW: list_new_files(change)}
 
 
 def list_new_files(change: PairChange) -> frozenset[str]:
-    """The files of the changed declarations at new."""
+    """Return the files of the changed declarations at new."""
     return frozenset(source.new.path for source in change.sources if source.new is not None)
 
 
 def _compute_delta(context: PairContext, item: SelectedMethod, traces: Traces) -> Delta:
-    """The changed declarations, then the changed resources."""
+    """Return the changed dependencies of a method: declarations, then resources."""
     own = deltas.Traces(
         old=traces.get((item.method_id, Cell.T_OLD_C_OLD)),
         new=traces.get((item.method_id, Cell.T_NEW_C_NEW)),
@@ -96,7 +97,8 @@ def _compute_delta(context: PairContext, item: SelectedMethod, traces: Traces) -
 def _add_coverage_and_kinds(
     known: MethodRow, item: DecidedMethod, delta: Delta, traces: Traces
 ) -> MethodRow:
-    """Of the list that is chosen; kinds of refinements go by all that is executed."""
+    """Add coverage of the chosen list, and the kinds of a refinement by all executed
+    dependencies."""
     new, old = (
         traces.get((item.selected.method_id, cell)) for cell in (Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW)
     )
@@ -109,7 +111,7 @@ def _add_coverage_and_kinds(
 
 
 def add_coverage(known: MethodRow, delta: Delta, trace: Trace) -> MethodRow:
-    """With what a new test covers, of the list that is chosen and of each dependency."""
+    """Return the row with a new test's coverage of the chosen list and of each dependency."""
     return replace(
         known,
         coverage=measure_coverage(

@@ -1,4 +1,4 @@
-"""What the texts of a test method tell: smells, and what a change does to its assertions."""
+"""Measure the texts of a test method: its smells, and the change of its assertions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from coevo.model.words import Label
 def add_text_measures(
     row: MethodRow, repository: Repository, pair: Pair, candidate: Candidate
 ) -> MethodRow:
-    """Return a method's row with what needs no run."""
+    """Return a method's row with the columns that need no run."""
     row = replace(
         row,
         smells_old=_find_smells(repository, pair.old.rev, candidate.old),
@@ -35,7 +35,8 @@ def add_text_measures(
 def find_refinement_kinds(
     label: Label | None, candidate: Candidate, old: Coverage | None, new: Coverage | None
 ) -> tuple[str, ...]:
-    """What a refinement did; the coverages are of the old and the new test on the new code."""
+    """Return the kinds of a refinement; the coverages are of the old and the new test on the new
+    code."""
     if (
         label is not Label.REFINEMENT
         or candidate.old_source is None
@@ -55,7 +56,7 @@ def find_refinement_kinds(
 
 
 def _compare_assertions(candidate: Candidate) -> AssertionChange | None:
-    """None where the test does not stand at both ends, or its language offers no assertions."""
+    """Compare assertions; None if the test lacks an end, or its language offers no assertions."""
     assertions = get_measures(detect_file_language(candidate.method.test_file)).assertions
     if assertions is None or candidate.old_source is None or candidate.new_source is None:
         return None
@@ -63,7 +64,7 @@ def _compare_assertions(candidate: Candidate) -> AssertionChange | None:
 
 
 def _compute_covered_share(coverage: Coverage | None) -> float | None:
-    """Of the lines that have code."""
+    """Return the covered share of the lines that have code; None if unknown."""
     if coverage is None or not coverage.known_lines:
         return None
     return coverage.covered_lines / coverage.known_lines
@@ -81,19 +82,21 @@ def _find_smells(repository: Repository, rev: str, method: TestMethod | None) ->
     return tuple(map(str, smells.find_smells(source, method, production)))
 
 
-# The assertions of a test method as texts, and what kind of refinement a change of them is.
+# The rest compares the assertions of a test method as texts, and classifies refinements by their
+# changes.
 #
 # TAM-Eval (III-B) sorts broken tests by their defects: syntax; execution (fails to compile or to
-# run); coverage (runs but adds little or nothing to coverage or mutation score); efficiency
-# (lacks assertions or checks). The latter two pass, so undoing them is a refinement: `Kind` says
-# which of the two a change of a test was, in either direction.
+# run); coverage (runs but adds little or nothing to coverage or mutation score); efficiency (lacks
+# assertions or checks). Tests with the latter two defects pass, so undoing such a defect is a
+# refinement. `AssertionKind` says which of the two a change of a test was, in either direction.
 
 COVERAGE_STEP = 0.05
-"""Least change of coverage, as a share of lines, that counts: TAM-Eval III-C takes 5 %."""
+"""The minimal change of coverage that counts, as a share of lines: TAM-Eval III-C takes 5 %."""
 
 
 class AssertionKind(StrEnum):
-    """What happened to a test that passes at both ends; `changed` is the same assertion on other values."""
+    """The changes of a test that passes at both ends; `changed` is the same assertion on other
+    values."""
 
     ASSERTIONS_CHANGED = 'assertions_changed'
     ASSERTIONS_GAINED = 'assertions_gained'
@@ -104,7 +107,7 @@ class AssertionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssertionChange:
-    """Texts of assertions: gone for good, new, and those of one name that are there with others."""
+    """The texts of assertions that were removed or added, and of those whose values changed."""
 
     lost: tuple[str, ...]
     gained: tuple[str, ...]
@@ -112,7 +115,8 @@ class AssertionChange:
 
 
 def compare_assertions(assertions: Assertions, old_source: str, new_source: str) -> AssertionChange:
-    """The assertions that two versions of a test method do not share; each is the method alone."""
+    """Return the assertions in which two versions of a test method differ; each source is the
+    method alone."""
     old, new = (Counter(assertions.list_assertions(text)) for text in (old_source, new_source))
     lost, come = list((old - new).elements()), list((new - old).elements())
     changed = []
@@ -132,10 +136,10 @@ def compare_assertions(assertions: Assertions, old_source: str, new_source: str)
 def classify_change(
     change: AssertionChange | None, coverage_old: float | None, coverage_new: float | None
 ) -> tuple[AssertionKind, ...]:
-    """What the change of a passing test did, sorted.
+    """Return the sorted kinds of the change of a passing test.
 
-    change                      None where the language offers no assertions
-    coverage_old, coverage_new  shares of the lines of the focal code, 0 to 1; None where not measured
+    change                      None if the language offers no assertions
+    coverage_old, coverage_new  shares of the lines of the focal code, 0 to 1; None if not measured
     """
     kinds: dict[AssertionKind, bool] = {}
     if change is not None:

@@ -1,4 +1,4 @@
-"""What speaks against the track of a labelled method."""
+"""Check what speaks against the track of a labelled method."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def check_tracks(
     changed: Mapping[str, Delta],
     found: Study,
 ) -> None:
-    """Ask of those that have a track; siblings that guard them may be any that were judged."""
+    """Check the methods that have a track; any decided method may be the passing sibling of a
+    repair."""
     tracked = [item for item in decided if item.decision.track is not None]
     if not tracked:
         return
@@ -76,7 +77,7 @@ def _check_refactorings(
     found.refactoring_status = summarise_refactorings(refactorings)
     found.refactorings = tuple(build_refactoring_rows(pair, refactorings))
     if refactorings.status is RefactoringStatus.NOT_OFFERED:
-        return  # nobody was asked, so nothing is unknown that would take a track
+        return  # nothing was searched, so nothing is unknown that would remove a track
     found.knows_refactorings = True
     for item in tracked:
         method_id, candidate = item.selected.method_id, item.selected.candidate
@@ -128,18 +129,18 @@ def _check_suites(context: PairContext, found: Study) -> None:
     found.suite_old, found.suite_new = answers
 
 
-# The refactorings of a pair as rows, and in one word.
+# The next part writes the refactorings of a pair as rows, and as one status.
 
 
 def summarise_refactorings(refactorings: Refactorings) -> str:
-    """`found`, `not_offered`, or `unknown: ` and why."""
+    """Return `found`, `not_offered`, or `unknown: ` and the reason."""
     if refactorings.status is RefactoringStatus.UNKNOWN:
         return f'{refactorings.status}: {refactorings.why}'
     return str(refactorings.status)
 
 
 def build_refactoring_rows(pair: Pair, refactorings: Refactorings) -> Iterator[RefactoringRow]:
-    """Each with the first of its places at both ends."""
+    """Yield a row for each refactoring, with its first location at both ends."""
     for number, refactoring in enumerate(refactorings.refactorings, start=1):
         left = refactoring.left[0] if refactoring.left else None
         right = refactoring.right[0] if refactoring.right else None
@@ -159,13 +160,16 @@ def build_refactoring_rows(pair: Pair, refactorings: Refactorings) -> Iterator[R
         )
 
 
-# Which labelled methods keep their track, after all that was found out about them.
+# The rest decides which labelled methods keep their track.
 
 
 def withhold_tracks(
     decided: Sequence[DecidedMethod], cases: Mapping[str, TrackCase]
 ) -> Iterator[DecidedMethod]:
-    """The judged, those without their track that a filter takes it from; `build_track_cases` by method id."""
+    """Yield the decided methods, without the tracks that filters remove.
+
+    cases  the result of `build_track_cases`, by method id
+    """
     for item in decided:
         case = cases.get(item.selected.method_id)
         reason = find_no_track_reason(case) if case is not None else None
@@ -178,7 +182,7 @@ def withhold_tracks(
 def build_track_cases(
     context: PairContext, labelled: Sequence[DecidedMethod], found: Study
 ) -> dict[str, TrackCase]:
-    """What the filters of tracks judge by, for each method that would have one."""
+    """Return the evidence for the track filters, for each method that would have a track."""
     known = {}
     for item in labelled:
         if item.decision.track is not None:
@@ -189,7 +193,7 @@ def build_track_cases(
                 doubt=found.doubts.get(item.selected.method_id),
                 isolated=own.isolated,
                 guard=own.guard,
-                # not asked, where the profile does not want to know
+                # False, rather than unknown, if refactorings were not searched for
                 test_only_refactored=own.test_only_refactored
                 if found.knows_refactorings
                 else False,

@@ -1,1 +1,1 @@
-"""The verbs of the `coevo` command that the pipeline adds."""
+"""The verbs of the `coevo` command that belong to the pipeline."""

@@ -1,4 +1,4 @@
-"""Options that several verbs of the pipeline have."""
+"""Options that several verbs of the pipeline share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from coevo.storage.place import parse_root
 
 
 def add_store(verb: argparse.ArgumentParser) -> None:
+    """Add the option `--store`."""
     verb.add_argument(
         '--store',
         type=parse_root,
@@ -19,6 +20,7 @@ def add_store(verb: argparse.ArgumentParser) -> None:
 
 
 def add_local(verb: argparse.ArgumentParser) -> None:
+    """Add the option `--local`."""
     verb.add_argument(
         '--local',
         type=Path,
@@ -28,6 +30,7 @@ def add_local(verb: argparse.ArgumentParser) -> None:
 
 
 def parse_runs(text: str) -> int:
+    """Parse a number of runs, from 0 on."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f'{text!r} is not a number of runs')
     return int(text)

@@ -1,4 +1,4 @@
-"""`coevo crawl`: look for candidates on GitHub."""
+"""The verb `coevo crawl`: search for candidates on GitHub."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the parser."""
     from miners.discovery.candidate_profiles import load_profiles
 
     crawl = verbs.add_parser(

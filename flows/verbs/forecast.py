@@ -1,4 +1,4 @@
-"""The verb `coevo forecast`: what a month and the backfill would cost."""
+"""The verb `coevo forecast`: forecast the cost of a month and of the backfill."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the parser."""
     verb = verbs.add_parser(
         'forecast',
         help=PIPELINE_VERBS['forecast'],

@@ -1,4 +1,4 @@
-"""The verb `coevo mine`: one repository under one walk, to segments in the store."""
+"""The verb `coevo mine`: mine one repository under one walk into segments of the store."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from flows.verbs.arguments import add_local, add_store, parse_runs
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the parser."""
     verb = verbs.add_parser(
         'mine',
         help=PIPELINE_VERBS['mine'],
@@ -156,7 +157,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         sandbox=arguments.sandbox,
         cache=arguments.cache,
         local=arguments.local
-        or find_local_folder(arguments.store),  # which is not where --cache says
+        or find_local_folder(arguments.store),  # `--cache` does not move the clones
         brings_runtimes=arguments.runtimes == 'bring',
         retry_bugs=arguments.retry_bugs,
         again=arguments.again,

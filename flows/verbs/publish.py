@@ -1,4 +1,4 @@
-"""The verb `coevo publish`: a snapshot that is there already, in another place."""
+"""The verb `coevo publish`: copy an existing snapshot to another place."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from coevo.storage.place import parse_root
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the parser."""
     verb = verbs.add_parser(
         'publish',
         help=PIPELINE_VERBS['publish'],
@@ -23,7 +24,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """1 for a snapshot that is not good, as `coevo verify` says. The catalogue beside it follows."""
+    """Publish a copy and update the catalogue beside it; return 1 if the snapshot does not
+    verify."""
     from packagers import cataloguing
     from packagers.republishing import publish_copy
 

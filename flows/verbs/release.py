@@ -1,4 +1,4 @@
-"""The verb `coevo release`: what the store holds, to a snapshot."""
+"""The verb `coevo release`: write the content of the store as a snapshot."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from flows.verbs.arguments import add_local, add_store
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the parser."""
     verb = verbs.add_parser(
         'release',
         help=PIPELINE_VERBS['release'],

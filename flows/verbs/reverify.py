@@ -1,4 +1,4 @@
-"""The verb `coevo reverify`: do released labels still hold?"""
+"""The verb `coevo reverify`: check whether labels still hold."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from flows.verbs.arguments import add_store
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the parser."""
     verb = verbs.add_parser(
         'reverify',
         help=PIPELINE_VERBS['reverify'],
@@ -28,7 +29,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """0 though labels were lost, which is what was asked; 1 where some could not be run."""
+    """Run the verb; return 1 if some labels could not be run, else 0, even if labels were lost."""
     from coevo.display.console import open_console, show_progress
     from flows.reverification import ReverifyOptions, reverify
 

@@ -1,4 +1,4 @@
-"""`coevo site`: a static site over one or several snapshots."""
+"""The verb `coevo site`: write a static site over one or several snapshots."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from coevo.options.parser import PIPELINE_VERBS, Parser
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the parser."""
     site = verbs.add_parser(
         'site',
         help=PIPELINE_VERBS['site'],

@@ -1,4 +1,4 @@
-"""The verb `coevo status`: what a store holds, and what is next."""
+"""The verb `coevo status`: show the content of a store, and the next steps."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the parser."""
     verb = verbs.add_parser(
         'status',
         help=PIPELINE_VERBS['status'],

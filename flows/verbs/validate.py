@@ -1,4 +1,4 @@
-"""The verb `coevo validate`: is a repository worth mining?"""
+"""The verb `coevo validate`: check whether a repository is worth mining."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the parser."""
     verb = verbs.add_parser(
         'validate',
         help=PIPELINE_VERBS['validate'],
@@ -37,7 +38,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """The worst of all: a word that is none, then trouble of ours, then what is invalid."""
+    """Return the most severe status: bad input, then a transient failure, then an invalid
+    repository."""
     if len(arguments.repositories) > 1 and (arguments.name or arguments.ref):
         raise Fatal('--name and --ref are of one repository; validate the others by themselves')
     statuses = [_validate_one(arguments, source) for source in arguments.repositories]
@@ -45,7 +47,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _validate_one(arguments: argparse.Namespace, source: str) -> int:
-    """One that cannot be asked does not keep the others from it."""
+    """Validate one repository; an error must not keep the others from being validated."""
     from coevo.display.console import open_console, show_progress
     from flows.validation import ValidateOptions, validate_repository
 

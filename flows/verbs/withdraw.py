@@ -1,4 +1,4 @@
-"""The verb `coevo withdraw`: a repository, pair or task that releases leave out from now on."""
+"""The verb `coevo withdraw`: leave a repository, pair or task out of all further releases."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the parser."""
     verb = verbs.add_parser(
         'withdraw',
         help=PIPELINE_VERBS['withdraw'],
@@ -63,7 +64,7 @@ def _parse_target(arguments: argparse.Namespace) -> tuple[WithdrawnKind, str]:
 
 
 def _check_exists(store: Store, kind: WithdrawnKind, id_: str) -> None:
-    """Fatal for what the store does not have: a slip of the pen would withdraw nothing."""
+    """Raise Fatal for an id that the store does not have: a typing error would withdraw nothing."""
     from coevo.storage.withdrawals import WithdrawnKind
     from packagers.drafts import compute_task_id
 

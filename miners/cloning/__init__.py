@@ -1,1 +1,1 @@
-"""Clones: brought, mended, kept within bounds."""
+"""Make, update, repair and evict the bare clones of a store."""

@@ -1,4 +1,4 @@
-"""From what a user names (a path, a URL, `owner/name`) to a bare clone under the store."""
+"""Turn what a user names (a path, a URL, `owner/name`) into a bare clone under the store."""
 
 from __future__ import annotations
 
@@ -57,10 +57,11 @@ _ON_GITHUB = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clone:
-    """A bare clone and what its repository is called in the data.
+    """A bare clone and the name of its repository in the data.
 
-    warnings  what of it was lost, and cannot be had again
-    asked     when its remote was asked what it has; None for a copy, which knows no later than itself
+    warnings  sentences about parts of the history that were lost for good
+    asked_at  when the refs of its remote were listed; None for a copy of a local repository, which
+              is no newer than that repository
     """
 
     repo: str
@@ -73,7 +74,7 @@ class Clone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _CloneSource:
-    """Where a repository lies, its name unless the user gives one, and its public address."""
+    """The address of a repository, its default name in the data, and its public URL."""
 
     address: Address
     repo: str
@@ -88,11 +89,14 @@ def obtain_clone(
     limits: FetchLimits = NO_LIMITS,
     expected_bytes: int = 0,
 ) -> Clone:
-    """The clone of a path, a URL or an `owner/name`, up to date with its source.
+    """Return the clone of a path, a URL or an `owner/name`, up to date with its source.
 
-    Objects of a local repository are copied; its configuration, hooks and alternates stay its own.
-    `expected_bytes` is what its host says of its size. Unclonable (which is Fatal) for what is gone,
-    empty, cut or too large; Transient for the network.
+    Objects of a local repository are copied; its configuration, hooks and alternates are not.
+
+    expected_bytes  the size of the repository according to its host
+
+    Raises: Unclonable (a Fatal) if the source is gone, empty, shallow or too large; Transient for
+    trouble with the network.
     """
     with pin_clone(
         source, store=store, name=name, limits=limits, expected_bytes=expected_bytes
@@ -109,7 +113,8 @@ def pin_clone(
     limits: FetchLimits = NO_LIMITS,
     expected_bytes: int = 0,
 ) -> Iterator[Clone]:
-    """The same, with the clone staying where it is meanwhile, whoever needs room."""
+    """Obtain a clone as `obtain_clone` does, and protect it from eviction inside the `with`
+    block."""
     clone_source = _locate_source(source)
     repo = name or clone_source.repo
     if not _NAME.fullmatch(repo):
@@ -140,9 +145,10 @@ def pin_clone(
 
 @contextmanager
 def pin_existing_clone(store: Path, repo: str, url: str | None = None) -> Iterator[Path]:
-    """A clone that was obtained before, staying where it is.
+    """Yield the folder of a clone that was obtained before, and protect it from eviction meanwhile.
 
-    It is fetched, and that a crawl, if it was evicted, or made on another machine from this URL.
+    A clone that was evicted, or was made on another machine from `url`, is fetched again; that is
+    recorded as a crawl.
     """
     git_dir = locate_clone(store, repo)
     with ExitStack() as stack:
@@ -170,7 +176,8 @@ def _locate_source(source: str) -> _CloneSource:
 
 
 def _parse_file_url(url: str) -> Path:
-    """The path of a URL of a file of this machine; Fatal where it names none, which would be the folder at hand."""
+    """Return the path in a file URL; Fatal if it has none, since an empty path would mean the
+    current folder."""
     match = _FILE_URL.fullmatch(url)
     if match is None:
         raise Fatal(f'{url!r} names no path; write file:///PATH/TO/CLONE, or the path alone')
@@ -189,9 +196,9 @@ def _make_remote_source(url: str) -> _CloneSource:
 
 
 def _make_local_source(path: Path) -> _CloneSource:
-    """A work tree, its .git, or a bare repository."""
+    """Accept a work tree, its .git, or a bare repository."""
     try:
-        # A `$` in a name is a `$`.
+        # A `$` in a path is literal: GitPython would expand it as a variable.
         with Repo(path.absolute(), expand_vars=False) as repository:
             common, origin = Path(repository.common_dir), _load_origin(repository)
     except (InvalidGitRepositoryError, OSError) as error:
@@ -214,7 +221,8 @@ def _make_local_source(path: Path) -> _CloneSource:
 
 
 def _load_origin(repository: Repo) -> str:
-    """The URL of the remote `origin` as its configuration file has it; empty if there is none."""
+    """Return the URL of the remote `origin` in the repository's own configuration file; empty if
+    absent."""
     try:
         section = repository.config_reader('repository')
         return str(section.get_value('remote "origin"', 'url', default=''))
@@ -232,23 +240,23 @@ def _make_local_name(base: str) -> str:
     return f'local/{plain or "repository"}'
 
 
-# A bare mirror of a repository: visible when it is whole, then kept up with its source.
-#
-# What was fetched once stays: a ref that is deleted or rewritten at the source leaves its old
-# commit under refs/coevo/kept/, since tasks may need it and dates depend on it. A first fetch
-# that breaks off leaves a scratch folder beside the mirror, where the next run goes on.
+# The rest makes a bare mirror, which becomes visible once it is complete, and keeps it up to date.
+# Commits that were fetched once stay: a ref that is deleted or rewritten at the source leaves its
+# old commit under refs/coevo/kept/, since tasks may need it and dates depend on it. An interrupted
+# first fetch leaves a scratch folder beside the mirror, from which the next run continues.
 
-# Each fetch adds a pack, and looking an object up asks all of them.
+# Each fetch adds a pack, and every lookup of an object searches all packs.
 _MOST_PACKS = 50
 
 __all__ = ['find_default_ref', 'create_or_update_mirror', 'get_scratch_folder']
 
 
 def create_or_update_mirror(remote: Remote, git_dir: Path) -> tuple[str, ...]:
-    """Make or update a bare mirror that is locked; nothing is shared with a local source.
+    """Make or update a bare mirror that the caller has locked; it shares no files with a local
+    source.
 
-    Returns sentences about what was lost. Unclonable if the source is unreadable, empty, shallow or
-    too large; Transient if it cannot be reached now.
+    Returns sentences about what was lost. Raises: Unclonable if the source is unreadable, empty,
+    shallow or too large; Transient if it cannot be reached now.
     """
     scratch = get_scratch_folder(git_dir)
     for leftover in git_dir.parent.glob(f'.{git_dir.name}.*'):
@@ -269,24 +277,27 @@ def create_or_update_mirror(remote: Remote, git_dir: Path) -> tuple[str, ...]:
 
 
 def find_default_ref(git_dir: Path) -> str:
-    """The source's default branch; the commit itself where none was checked out."""
+    """Return the source's default branch, or the commit itself if none was checked out.
+
+    If the default branch has no commit, return another ref, preferably main or master.
+    """
     refs = list_refs(git_dir)
     head = git(git_dir, 'symbolic-ref', 'HEAD').strip()
     if head == HEAD and HEAD in refs:
         return refs[HEAD]
-    # A source may have a branch checked out that has no commit.
+    # A source may have a branch checked out that has no commit yet.
     branches = sorted(ref for ref in refs if ref.startswith('refs/heads/'))
     usual = (head, 'refs/heads/main', 'refs/heads/master', *branches, *sorted(refs))
     return next(ref for ref in usual if ref in refs)
 
 
 def get_scratch_folder(git_dir: Path) -> Path:
-    """Where a mirror grows until it is whole."""
+    """Return the folder in which a mirror is built until it is complete."""
     return git_dir.with_name(f'.{git_dir.name}.new')
 
 
 def _create_mirror(remote: Remote, git_dir: Path, advertised: AdvertisedRefs) -> tuple[str, ...]:
-    """Whole or not at all, in place of a damaged mirror if there is one."""
+    """Build a whole mirror or none, in place of a damaged mirror if there is one."""
     scratch = get_scratch_folder(git_dir)
     goes_on = _can_continue(remote, scratch)
     if not goes_on:
@@ -310,7 +321,7 @@ def _create_mirror(remote: Remote, git_dir: Path, advertised: AdvertisedRefs) ->
 
 
 def _can_continue(remote: Remote, scratch: Path) -> bool:
-    """Whether a fetch of this source broke off, and left what can be used."""
+    """Return whether an interrupted fetch of this source left a usable scratch folder."""
     try:
         return (
             scratch.exists()
@@ -340,7 +351,7 @@ def _update_existing(remote: Remote, git_dir: Path, advertised: AdvertisedRefs) 
 def _fetch_changes(
     remote: Remote, git_dir: Path, advertised: AdvertisedRefs, *, careful: bool
 ) -> None:
-    """Keep what the source no longer has, then fetch what is new."""
+    """Keep commits that the source no longer has, then fetch the new refs."""
     remove_stale_files(git_dir)
     have = _list_source_refs(git_dir)
     moved = {ref: oid for ref, oid in have.items() if advertised.refs.get(ref) != oid}
@@ -364,7 +375,7 @@ def _change_refs(git_dir: Path, commands: Iterable[str]) -> None:
 
 
 def _list_source_refs(git_dir: Path) -> dict[str, str]:
-    """The refs that came from the source."""
+    """Return the refs that came from the source."""
     refs = list_refs(git_dir)
     return {ref: oid for ref, oid in refs.items() if ref == HEAD or not ref.startswith(OURS)}
 
@@ -377,7 +388,10 @@ def _has_same_head(git_dir: Path, advertised: AdvertisedRefs) -> bool:
 def _check_same_repository(
     remote: Remote, git_dir: Path, advertised: AdvertisedRefs, have: Mapping[str, str]
 ) -> None:
-    """A repository may move, but another one must not be poured into its mirror."""
+    """Raise Unclonable if a mirror's new address has another repository.
+
+    A repository may move, but its mirror must not mix two repositories.
+    """
     theirs = {*advertised.refs.values()}
     if theirs.isdisjoint(have.values()) and find_missing(git_dir, theirs) == theirs:
         raise Unclonable(
@@ -388,7 +402,8 @@ def _check_same_repository(
 
 
 def _is_behind(git_dir: Path, oid: str, ref: str, refs: Mapping[str, str]) -> bool:
-    """Whether a ref still leads to what it pointed at before."""
+    """Return whether a ref still leads to the commit that it pointed at before; always False for
+    tags."""
     if ref.startswith('refs/tags/') or ref not in refs:
         return False
     return not git(git_dir, 'rev-list', '--max-count=1', oid, f'^{refs[ref]}', '--')

@@ -1,4 +1,5 @@
-"""Mirrors that have lost objects: noticed, made anew, and relieved of what only they had."""
+"""Notice mirrors that have lost objects, and save into a new mirror what only the damaged one
+has."""
 
 from __future__ import annotations
 
@@ -18,9 +19,10 @@ _FILE = 'coevo-unreadable.json'
 
 
 def mark_suspect_commits(git_dir: Path, revs: Iterable[str]) -> bool:
-    """Have a mirror made anew by the next run, since these commits could not be read.
+    """Mark commits that could not be read, so that the next run rebuilds the mirror.
 
-    Whether it will be: commits for which it was made anew before are as bad at their source.
+    Return whether it will be rebuilt: commits that stayed unreadable after an earlier rebuild are
+    as bad at their source, and do not count again.
     """
     noted = _load_notes(git_dir)
     suspects = {*revs} - {*noted['settled']}
@@ -30,7 +32,8 @@ def mark_suspect_commits(git_dir: Path, revs: Iterable[str]) -> bool:
 
 
 def is_damaged(git_dir: Path) -> bool:
-    """Whether something is known to be missing; whole histories are not searched for that."""
+    """Return whether objects are known to be missing; only the tips of refs are checked, not
+    histories."""
     if _load_notes(git_dir)['suspects']:
         return True
     try:
@@ -40,7 +43,8 @@ def is_damaged(git_dir: Path) -> bool:
 
 
 def salvage_objects(damaged: Path, new: Path) -> tuple[str, ...]:
-    """Bring what only a damaged mirror has into a new one; sentences about what cannot be read."""
+    """Copy what only a damaged mirror has into a new one; return sentences about what cannot be
+    read."""
     there = list_refs(new)
     try:
         had = list_refs(damaged)

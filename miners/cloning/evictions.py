@@ -1,7 +1,8 @@
-"""The disk that a store's clones may use: what can be had again gives way, the least used first.
+"""Limit the disk space of a store's clones: evict those that can be fetched again, least used
+first.
 
-Clones stay whose source is a folder, cannot be reached now, or is gone; those that somebody is at;
-and those of which a snapshot holds tasks, since every later release reads them.
+Some clones always stay: those whose source is a local folder, cannot be reached now, or is gone;
+those in use; and those from which a snapshot has tasks, since every later release reads them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _log = logging.getLogger(__name__)
 
 
 def make_room(clones: Path, limits: FetchLimits, *, needed: int = 0) -> tuple[str, ...]:
-    """Evict clones of a folder until they and what is needed fit `store_bytes`; their names."""
+    """Evict clones of a folder until they and `needed` bytes fit `store_bytes`; return their
+    names."""
     if limits.store_bytes is None or not clones.is_dir():
         return ()
     left = limits.store_bytes - needed - count_bytes(clones)
@@ -40,14 +42,14 @@ def make_room(clones: Path, limits: FetchLimits, *, needed: int = 0) -> tuple[st
 
 
 def _list_by_last_use(clones: Path) -> list[Path]:
-    """Where clones are, or are being made, the least recently used first."""
+    """Return complete clones and those being made, the least recently used first."""
     whole = {path for path in clones.glob('*.git') if not path.name.startswith('.')}
     begun = {path.with_name(path.name[1:].removesuffix('.new')) for path in clones.glob('.*.new')}
     return sorted(whole | begun, key=lambda path: (load_last_use(path), path.name))
 
 
 def _evict(git_dir: Path, limits: FetchLimits) -> bool:
-    """Remove a clone if it can be had again; whether it could."""
+    """Remove a clone if it can be fetched again; return whether it was removed."""
     with lock_if_deserted(git_dir) as alone:
         if not alone:
             return False
@@ -55,9 +57,9 @@ def _evict(git_dir: Path, limits: FetchLimits) -> bool:
             try:
                 if not _leave_tombstone(git_dir, limits):
                     return False
-            except (Fatal, Transient):  # gone, out of reach, or damaged: what is here is the last
+            except (Fatal, Transient):  # gone, unreachable or damaged: this may be the last copy
                 return False
-            # Out of sight at once: a kill in the midst leaves no half of a clone.
+            # Rename it first, so that a kill leaves no partial clone under its name.
             git_dir.rename(git_dir.with_name(f'.{git_dir.name}.evicted'))
         for leftover in git_dir.parent.glob(f'.{git_dir.name}.*'):
             shutil.rmtree(leftover)

@@ -1,4 +1,4 @@
-"""Git on mirrors: run blind to anyone's settings, swept of what a killed one left."""
+"""Run Git on mirrors, independent of user settings, and remove the leftovers of killed runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from typing import IO
 from coevo.git.repository import ENVIRONMENT
 from coevo.model.errors import Fatal, Transient
 
-# What Git says last of an error of this machine's; lines that begin with `remote: ` are the server's words.
+# Git's last words about an error of this machine; lines that begin with `remote: ` come from the
+# server.
 NO_SPACE = re.compile(
     r'^(?!remote: ).*: (No space left on device|Disk quota exceeded|Cannot allocate memory)$',
     re.MULTILINE,
@@ -28,12 +29,12 @@ _OPTIONS = (
     *('-c', 'fetch.recurseSubmodules=false'),
 )
 
-# util-linux has it. What Git has started ends when nobody reads from it, or writes to it, any more.
+# `setpriv` is part of util-linux. Git's own children end once their pipes to Git are closed.
 _LEASH = ('setpriv', '--pdeathsig=KILL', '--') if shutil.which('setpriv') else ()
 
 
 class DamagedMirror(Fatal):
-    """Git stumbles over what lies in a mirror."""
+    """Git failed on the content of a mirror."""
 
 
 def git(
@@ -43,7 +44,10 @@ def git(
     stdin: str = '',
     lock: int | None = None,
 ) -> str:
-    """Run a command on the mirror alone; DamagedMirror if it fails."""
+    """Run a command on the mirror and return its output.
+
+    Raises: Transient if the disk or memory is full; DamagedMirror for every other failure.
+    """
     done = run_git(git_dir, *arguments, environment=environment, stdin=stdin, lock=lock)
     if done.returncode:
         raise _make_error(git_dir, arguments[0], done.stderr)
@@ -53,7 +57,7 @@ def git(
 def stream_git(
     git_dir: Path, *arguments: str, stdin: IO[bytes], stdout: IO[bytes] | None = None
 ) -> None:
-    """The same from one file into another."""
+    """Run a command like `git`, reading from one file and writing to another."""
     done = subprocess.run(
         ['git', f'--git-dir={git_dir}', *arguments],
         stdin=stdin,
@@ -82,10 +86,11 @@ def run_git(
     lock: int | None = None,
     file_bytes: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run Git; it ends with this call, and with this process if that is killed.
+    """Run Git; it ends with this call, and is killed with this process.
 
-    lock        a descriptor to share, so that a lock is held until the last of them has ended
-    file_bytes  the size at which writing any one file ends the process that writes
+    lock        a descriptor that Git inherits, so that a lock is held until the last holder has
+                ended
+    file_bytes  the maximal size of one file; a process that writes more is ended
     """
     where = [f'--git-dir={git_dir}'] if git_dir else []
     limit = [] if file_bytes is None else ['prlimit', f'--fsize={file_bytes}', '--']
@@ -104,21 +109,21 @@ def run_git(
         try:
             output, complaint = process.communicate(stdin)
         except BaseException:
-            with suppress(ProcessLookupError):  # it may have ended by itself
+            with suppress(ProcessLookupError):  # the process may have ended already
                 os.killpg(process.pid, signal.SIGKILL)
             raise
     return subprocess.CompletedProcess(process.args, process.returncode, output, complaint)
 
 
 def load_origin(git_dir: Path) -> str:
-    """Where a mirror comes from."""
+    """Return the address from which a mirror was fetched."""
     return git(git_dir, 'config', ORIGIN).strip()
 
 
 def list_refs(git_dir: Path) -> dict[str, str]:
-    """All refs and what they point at."""
+    """Return all refs with the ids of their objects."""
     listing = git(git_dir, 'for-each-ref', '--format=%(refname) %(objectname)')
-    # Not `splitlines`: names of refs may hold what Unicode calls the end of a line.
+    # Not `splitlines`: names of refs may contain characters that Unicode counts as line ends.
     lines = (line.rpartition(' ') for line in listing.split('\n')[:-1])
     return {ref: oid for ref, _, oid in lines}
 
@@ -126,7 +131,7 @@ def list_refs(git_dir: Path) -> dict[str, str]:
 def find_missing(
     git_dir: Path, oids: AbstractSet[str], environment: Mapping[str, str] = ENVIRONMENT
 ) -> set[str]:
-    """Which of these objects are not there."""
+    """Return those of the objects that the mirror lacks."""
     oid_lines = ''.join(f'{oid}\n' for oid in sorted(oids))
     asking = ('cat-file', '--batch-check=%(objectname)')
     answer = git(git_dir, *asking, environment=environment, stdin=oid_lines)
@@ -134,12 +139,12 @@ def find_missing(
 
 
 def remove_stale_files(git_dir: Path) -> None:
-    """Remove what a killed fetch left: nobody else is at work here."""
+    """Remove what a killed fetch left; the caller must hold the lock of the mirror."""
     stale = [*git_dir.glob('*.lock'), *(git_dir / 'refs').rglob('*.lock')]
     for path in (*stale, *(git_dir / 'objects' / 'pack').glob('tmp_*')):
         path.unlink(missing_ok=True)
 
 
 def count_bytes(folder: Path) -> int:
-    """What its files hold."""
+    """Return the total size of the files in a folder, in bytes."""
     return sum(path.lstat().st_size for path in folder.rglob('*') if not path.is_dir())

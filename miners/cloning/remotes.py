@@ -1,4 +1,4 @@
-"""Where clones come from: what a source has, and fetching it piece by piece."""
+"""List the refs of a clone's source, and fetch them in batches."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ from miners.cloning.mirror_git import (
 from miners.discovery.repository_drops import RepositoryReason, Unclonable
 
 OURS = 'refs/coevo/'
-HEAD = f'{OURS}HEAD'  # the source's commit where no branch is checked out
-KEPT = f'{OURS}kept/'  # what the source has rewritten or deleted
-RELEASED = f'{OURS}released/'  # what tasks of a snapshot need
+HEAD = f'{OURS}HEAD'  # the source's commit if it has no branch checked out
+KEPT = f'{OURS}kept/'  # commits that the source has rewritten or deleted
+RELEASED = f'{OURS}released/'  # commits that the tasks of a snapshot need
 
 _DIGITS = re.compile(r'(\d+)')
 
-# What Git hosts merge, what we keep by ourselves, and replaced objects.
+# Merges that Git hosts make, coevo's own refs, and replaced objects.
 _IGNORED = re.compile(r'refs/(coevo|replace)/|refs/pull/[^/]+/merge$')
 
-# So many refs are asked for at once: what came stays, whatever becomes of the next ones.
+# The number of refs in one fetch: a later failure does not lose the refs that came before.
 _BATCH = 500
-# After a break: fewer, and the history of the default branch in so many pieces.
+# After an interruption: fewer refs in a fetch, and the tags in this many slices before the default
+# branch.
 _CAREFUL, _SLICES = 50, 16
 
 _SENTENCES = {
@@ -50,12 +51,12 @@ _SENTENCES = {
         RepositoryReason.SHALLOW,
         'is a shallow clone, which hides the past; run `git fetch --unshallow` in it first',
     ),
-    # Hosts such as GitHub ask for a login where they show nothing, also where nothing is.
+    # Hosts such as GitHub ask for a login for private repositories and also for absent ones.
     r'could not read Username': (
         RepositoryReason.GONE,
         'asks for a login (401): it is private, renamed or gone; check the name, or name a clone of it',
     ),
-    # Git says so only of a login that it had.
+    # Git says so only if the address had a login.
     r'Authentication failed': (
         RepositoryReason.FORBIDDEN,
         'refuses the login of its address (401): the password or token is wrong or expired; give another',
@@ -73,25 +74,26 @@ _SENTENCES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where to fetch from: a URL, or the path of a repository on this machine."""
+    """A place to fetch from: a URL, or the path of a repository on this machine."""
 
     location: str
     local: bool
-    objects: Path | None = None  # of a local one: the folder where they lie
+    objects: Path | None = None  # the folder of objects, for a local repository
 
     @property
     def redacted_location(self) -> str:
-        """Without what logs in: a user, a password, a token."""
+        """The location without credentials: no user, password or token."""
         return self.location if self.local else redaction.strip_credentials(self.location)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchLimits:
-    """What a clone may cost; None sets no limit.
+    """Limits on the cost of a clone; None sets no limit.
 
-    clone_bytes  on disk, of one clone
-    store_bytes  on disk, of all clones of a store; what can be had again gives way
-    silence      seconds without a word of the server (less than 1,000 bytes each)
+    clone_bytes  maximal size on disk of one clone
+    store_bytes  maximal size on disk of all clones of a store; clones that can be fetched again are
+                 evicted
+    silence      seconds after which a stalled transfer (under 1,000 bytes a second) is aborted
     """
 
     clone_bytes: int | None = None
@@ -112,14 +114,14 @@ class AdvertisedRefs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
-    """A source as one run reaches it; `lock` is shared with Git, which may outlive a killed run."""
+    """A source during one run; Git inherits `lock`, since it may outlive a killed run."""
 
     address: Address
     limits: FetchLimits
     lock: int | None = None
 
     def list_refs(self) -> AdvertisedRefs:
-        """What the source has; Unclonable if that is nothing."""
+        """Return the refs of the source; Unclonable if it has none."""
         refs, branch, head = {}, None, None
         listing = self._run_git(None, 'ls-remote', '--symref', self.address.location)
         for line in listing.split('\n')[:-1]:
@@ -142,9 +144,11 @@ class Remote:
     def fetch_refs(
         self, git_dir: Path, wanted: Mapping[str, str], branch: str | None, *, careful: bool
     ) -> None:
-        """Bring refs to these ids, the default branch first; each batch is there to stay.
+        """Fetch refs at these ids, the default branch first; each complete batch stays, whatever
+        follows.
 
-        careful  whether it broke off before: in smaller batches, tags before the default branch
+        careful  whether an earlier fetch was interrupted: use smaller batches, and fetch tags
+                 before the default branch
         """
         refs = sorted(wanted, key=partial(_rank_ref, branch))
         batches = (
@@ -154,12 +158,12 @@ class Remote:
             self.fetch_refspecs(git_dir, ''.join(f'+{wanted[ref]}:{ref}\n' for ref in batch))
 
     def fetch_refspecs(self, git_dir: Path, refspecs: str) -> None:
-        """Fetch what refspecs (a line each) name; nothing half-fetched is left."""
+        """Fetch some refspecs (one a line); a failure leaves no partial files."""
         left = self._count_bytes_left(git_dir)
         try:
             self._fetch_or_copy(git_dir, refspecs, left)
         except (Transient, Unclonable):
-            # Git does not say that what it wrote has reached the limit.
+            # Git does not say that a file has reached the limit, so look at the sizes.
             if left is not None and _find_largest_size(git_dir / 'objects' / 'pack') >= left:
                 raise self._make_size_error() from None
             raise
@@ -170,7 +174,8 @@ class Remote:
             raise Unclonable(reason, f'{self.address.redacted_location} {sentence}')
 
     def fill_holes(self, git_dir: Path, refs: Mapping[str, str]) -> None:
-        """Bring what a mirror lacks since its local source lacked it once, if that has it by now."""
+        """Copy objects that a mirror lacks because its local source lacked them, if the source
+        has them now."""
         if self.address.objects is not None and can_fill_holes(self.address.objects, git_dir):
             self._copy_objects(git_dir, sorted(refs.items()), self._count_bytes_left(git_dir))
 
@@ -187,7 +192,7 @@ class Remote:
     def _copy_objects(
         self, git_dir: Path, refs: Sequence[tuple[str, str]], left: int | None
     ) -> None:
-        """From a local source that lacks objects, all that it has."""
+        """Copy all objects that a local and incomplete source has."""
         assert self.address.objects is not None, 'only what lies on this machine is copied'
         try:
             copy_objects(self.address.objects, git_dir, refs, lock=self.lock, file_bytes=left)
@@ -201,7 +206,7 @@ class Remote:
         stdin: str = '',
         file_bytes: int | None = None,
     ) -> str:
-        """Run a command that talks to the source."""
+        """Run a command that contacts the source; Unclonable or Transient if it fails."""
         environment = make_fetch_environment(
             local=self.address.local, silence_seconds=self.limits.silence
         )
@@ -227,7 +232,7 @@ class Remote:
         return left
 
     def check_size(self, expected_bytes: int) -> None:
-        """Unclonable if what the host says of a source's size is above the limit already."""
+        """Raise Unclonable if the size that the host reports is above the limit."""
         limit = self.limits.clone_bytes
         if limit is not None and expected_bytes > limit:
             raise self._make_size_error()
@@ -262,9 +267,10 @@ def _find_largest_size(folder: Path) -> int:
 
 
 def _rank_ref(branch: str | None, ref: str) -> tuple[int, int, str]:
-    """The default branch, since it brings most, then branches, tags and the rest.
+    """Return a sort key: the default branch first, since it brings most, then branches, tags, the
+    rest.
 
-    By length before by name: pull requests come in the order of their numbers.
+    Shorter names come first within a kind, so that pull requests come in numerical order.
     """
     kinds = {'heads': 1, 'tags': 2}
     return 0 if ref == branch else kinds.get(ref.split('/')[1], 3), len(ref), ref
@@ -286,7 +292,8 @@ def _split_into_batches(
 
 
 def _split_tags(refs: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Tags in the order of their versions, which take a history in pieces, oldest first."""
+    """Yield slices of tags in version order, so that a history is fetched in pieces, oldest
+    first."""
     tags = [ref for ref in refs if ref.startswith('refs/tags/')]
     tags.sort(key=lambda ref: [(part.isdigit(), part.zfill(9)) for part in _DIGITS.split(ref)])
     size = -(-len(tags) // _SLICES)
@@ -294,17 +301,17 @@ def _split_tags(refs: Sequence[str]) -> Iterator[Sequence[str]]:
         yield tags[start : start + size]
 
 
-# Local clones that lack objects: partial ones, copies without their largest files.
-#
-# A fetch refuses such a source whole. Then the objects that it has are packed here, by a Git that
-# reads them beside its own and never learns the source's configuration; what its history names
-# and nobody has is noted. Commits have to be there, all of them.
+# The rest copies from local clones that lack objects: partial clones, or copies without their
+# largest files.
+# Git refuses to fetch from such a source. Instead, its objects are packed here, by a Git that reads
+# them as an alternate and never sees the source's configuration. Objects that its history names but
+# nothing has are recorded as holes. All commits must be present.
 
 _ABSENT = '?'
 
 
 class CopyError(Exception):
-    """Git's complaint about a source whose objects were to be packed."""
+    """Git's message about a source whose objects could not be packed."""
 
 
 def copy_objects(
@@ -315,12 +322,13 @@ def copy_objects(
     lock: int | None,
     file_bytes: int | None,
 ) -> None:
-    """Bring all that some refs (name and id) reach into a mirror; CannotCopy where Git cannot.
+    """Copy all objects that some refs (name and id) reach into a mirror; CopyError if Git fails.
 
     objects  the source's folder of objects
     """
 
     def run_checked(*arguments: str, stdin: str) -> str:
+        """Run Git on the mirror and the source's objects; CopyError if it fails."""
         done = run_git(
             git_dir,
             *arguments,
@@ -348,17 +356,17 @@ def copy_objects(
 
 
 def can_fill_holes(objects: Path, git_dir: Path) -> bool:
-    """Whether a source has by now something that it lacked."""
+    """Return whether a source now has an object that the mirror lacks."""
     lacked = load_holes(git_dir)
     return bool(lacked) and find_missing(git_dir, lacked, _make_environment(objects)) < lacked
 
 
 def _make_environment(objects: Path) -> dict[str, str]:
-    """An environment in which Git reads these objects, too."""
+    """Return an environment in which Git also reads these objects."""
     return {**ENVIRONMENT, 'GIT_ALTERNATE_OBJECT_DIRECTORIES': _quote_path(objects)}
 
 
 def _quote_path(path: Path) -> str:
-    """As Git reads a list of folders, which colons part."""
+    """Quote a path for Git's list of folders, which is separated by colons."""
     escaped = os.fspath(path).replace('\\', '\\\\').replace('"', '\\"')
     return f'"{escaped}"'

@@ -1,4 +1,4 @@
-"""Commits that stay in a clone whatever its source does, since tasks of a snapshot need them."""
+"""Keep commits in a clone whatever happens at its source, since tasks of a snapshot need them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from miners.cloning.remotes import RELEASED
 
 
 def keep_commits(git_dir: Path, revs: Iterable[str]) -> None:
-    """Put commits under refs of our own; DamagedMirror if one is missing."""
+    """Point refs under refs/coevo/released/ at commits; DamagedMirror if one is missing."""
     with lock_for_change(git_dir):
         remove_stale_files(git_dir)
         new = {*revs} - {*(ref.removeprefix(RELEASED) for ref in list_refs(git_dir))}

@@ -1,9 +1,9 @@
-"""The tombstone of a clone that was evicted: where it came from, when, and what only it had.
+"""Write and read the tombstone of an evicted clone: its source, its crawl, and what only it had.
 
 NAME.remains/source.json        {"location": URL, "kept": ids of commits that the source lost}
-NAME.remains/kept.pack          their objects, but for those that the source's default branch
-                                and tags lead to
-NAME.remains/coevo-crawl.json   when the clone was brought to what its refs said
+NAME.remains/kept.pack          the objects of these commits, except those that the source's default
+                                branch and tags lead to
+NAME.remains/coevo-crawl.json   when the clone was brought to the state of its refs
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SOURCE, _PACK = 'source.json', 'kept.pack'
 
 
 def write_tombstone(git_dir: Path, advertised: AdvertisedRefs) -> None:
-    """Write down what cannot be had again of a clone that is about to go."""
+    """Write a tombstone with all of a clone that cannot be fetched again, before it is evicted."""
     offered = {*advertised.refs.values()}
     kept_oids = sorted({*list_refs(git_dir).values()} - offered)
     lasting = {
@@ -49,7 +49,8 @@ def write_tombstone(git_dir: Path, advertised: AdvertisedRefs) -> None:
 
 
 def restore_objects(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, ...]:
-    """Put what stayed of an evicted clone into its new one; sentences about what misses its past."""
+    """Restore the objects of a tombstone into the new clone; return sentences about lost
+    commits."""
     tombstone = _load_tombstone(git_dir)
     if tombstone is None:
         return ()
@@ -68,18 +69,22 @@ def restore_objects(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, 
 
 
 def load_location(git_dir: Path) -> str | None:
-    """Where an evicted clone can be had again; None if none was evicted."""
+    """Return the address from which an evicted clone can be fetched again; None if none was
+    evicted."""
     tombstone = _load_tombstone(git_dir)
     return tombstone[0] if tombstone else None
 
 
 def discard_tombstone(git_dir: Path) -> None:
-    """A clone that is there has no tombstone."""
+    """Remove the tombstone, since the clone exists again."""
     shutil.rmtree(_get_folder(git_dir), ignore_errors=True)
 
 
 def _restore_commit(remote: Remote, git_dir: Path, oid: str) -> bool:
-    """Keep a commit again if its whole past is there, or still to be had by its id."""
+    """Keep a commit again if its whole history is present or the source still serves it by id.
+
+    Return whether it is kept.
+    """
     past = ('rev-list', '--objects', '--quiet', oid, '--not', '--all')
     if run_git(git_dir, *past, environment=ENVIRONMENT).returncode == 0:
         git(git_dir, 'update-ref', f'{KEPT}{oid}', oid)
@@ -104,7 +109,8 @@ def _pack_commits(git_dir: Path, path: Path, revs: Collection[str]) -> None:
 
 
 def _load_tombstone(git_dir: Path) -> tuple[str, tuple[str, ...]] | None:
-    """The location of an evicted clone, and the commits that were kept of it."""
+    """Return the location of an evicted clone and the ids of its kept commits; None without a
+    tombstone."""
     file = _get_folder(git_dir) / _SOURCE
     if not file.exists():
         return None

@@ -1,1 +1,2 @@
-"""When the bodies of methods were first public: a clone's history, searched for all that a store wants."""
+"""Find when method bodies were first public, by searching a clone's history for all that a store
+wants."""

@@ -1,7 +1,8 @@
-"""One clone, searched for all bodies of a language that a store wants: what was searched before is kept.
+"""Search one clone for all bodies of a language that a store wants, reusing earlier searches.
 
-A body that is new is looked for in the whole history. One that is known is looked for in commits that are
-new since; and in the whole history again where these say that an older commit was older still.
+A new body is searched for in the whole history. A known body is searched for in the commits that
+are new since the last search. It is searched for in the whole history again if the new commits show
+that an old commit is older than was thought.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from miners.dates.scanning import BlobTexts, TreeBlobs
 from miners.dates.search import BodySearch, History
 
 _PULLS = 'refs/pull/'
-# A kill costs so many CPU seconds at most.
+# A kill loses at most this many seconds of CPU time.
 _SECONDS_AT_RISK = 10.0
 
 
@@ -35,6 +36,8 @@ class SearchedClone:
 
     @property
     def basis(self) -> SearchBasis:
+        """The completeness of the clone's history: shallow, with pull requests, or branches
+        only."""
         if (self.repository.git_dir / 'shallow').exists():
             return SearchBasis.SHALLOW
         pulls = any(name.startswith(_PULLS) for name, _ in self.refs)
@@ -42,12 +45,14 @@ class SearchedClone:
 
     @property
     def tips(self) -> tuple[str, ...]:
+        """The ids of the objects that the refs point at, sorted and without duplicates."""
         return tuple(sorted({oid for _, oid in self.refs}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchListener:
-    """keep is given what to go on from after a kill, step how many moments are done, of how many."""
+    """Callbacks of a search: `keep` saves its state, `step` gets the moments done and their
+    total."""
 
     keep: Callable[[SeenBodies], None] = lambda seen: None
     step: Callable[[int, int], None] = lambda done, total: None
@@ -60,9 +65,9 @@ def search_clone(
     known: SeenBodies | None,
     listener: SearchListener | None = None,
 ) -> SeenBodies:
-    """Return the earliest commit of each body that one of the clone's commits holds.
+    """Return the earliest commit of each body that one of the clone's commits contains.
 
-    known  what a search of the same clone gave, or how far it came
+    known  the result, or the saved state, of an earlier search of the same clone
     """
     listener = listener or SearchListener()
     start = known or SeenBodies(
@@ -110,6 +115,7 @@ class _CloneSearch:
         start: SeenBodies,
         listener: SearchListener,
     ) -> None:
+        """One search of a clone, from an earlier result or an interrupted state."""
         self._clone, self._prints, self._start, self._listener = clone, prints, start, listener
         self._suffixes = get_reading(language).SUFFIXES
         self._texts = BlobTexts(clone.repository, get_reading(language))
@@ -118,7 +124,7 @@ class _CloneSearch:
         self._dates = date_commits(self._graph)
         self._seen = {each.body: each for each in start.seen if each.body in prints}
         self._absent = set(start.absent) & prints.keys()
-        # Of commits that no ref leads to any more; what they told is true still.
+        # Bodies seen in commits that may no longer be reachable; these sightings are still valid.
         self._former: dict[str, SeenBody] = {}
         self._question = compute_short_hash(
             *clone.tips,
@@ -128,6 +134,7 @@ class _CloneSearch:
         )
 
     def run(self) -> SeenBodies:
+        """Run the search and return its result."""
         start = self._start
         if start.state is None:
             before = find_reachable(self._graph, start.tips)
@@ -135,7 +142,7 @@ class _CloneSearch:
             self._search_new_commits(before)
             done = 0
         else:
-            # Its tips are those of the search that was broken off.
+            # The tips of a saved state are those of the interrupted search.
             done = start.state.done if start.state.question == self._question else 0
             if not done:
                 self._seen.clear()
@@ -145,7 +152,7 @@ class _CloneSearch:
         return _finish_search(start, self._clone, self._seen, self._prints)
 
     def _forget_outdated(self, before: frozenset[str]) -> None:
-        """Forget what must be searched in the whole history again."""
+        """Forget the results that require a new search of the whole history."""
         if self._clone.repository.holes:
             self._seen.clear()
             self._absent.clear()
@@ -166,7 +173,8 @@ class _CloneSearch:
                 self._former[body] = self._seen.pop(body)
 
     def _search_new_commits(self, before: frozenset[str]) -> None:
-        """Look for known bodies in commits that are new, as far as these are not later."""
+        """Search the new commits for known bodies, as far as they may be earlier than the known
+        ones."""
         known = {body: self._prints[body] for body in (*self._seen, *self._absent)}
         new = [rev for rev in self._graph if rev not in before]
         if not known or not new:
@@ -186,7 +194,7 @@ class _CloneSearch:
                 self._seen[each.body] = _choose_earlier(self._seen.get(each.body), each)
 
     def _search_whole_history(self, done: int) -> None:
-        """Look for all other bodies in the whole history."""
+        """Search the whole history for all other bodies."""
         wanted = {
             body: print_
             for body, print_ in self._prints.items()
@@ -208,7 +216,7 @@ class _CloneSearch:
 
     def _keep_state(self, done: int) -> None:
         if self._former:
-            return  # what a vanished commit told stands in the last search alone: a kill goes back to that
+            return  # only the last complete result holds these sightings, so a kill goes back to it
         self._listener.keep(
             replace(
                 self._start,
@@ -229,7 +237,7 @@ class _CloneSearch:
 
 
 def _choose_earlier(known: SeenBody | None, new: SeenBody) -> SeenBody:
-    """The earlier of two commits; of two of one moment, one that gives no date."""
+    """Return the earlier of two sightings; at the same moment, one that gives no date."""
     if known is None:
         return new
     if known.moment is None or new.moment is None:

@@ -1,4 +1,5 @@
-"""Dating as a step of mining: a clone's own rows are read, and its history is searched for the whole store."""
+"""Date the bodies of a clone's rows as a step of mining: read its rows, and search its history
+for the store."""
 
 from __future__ import annotations
 
@@ -25,9 +26,10 @@ from miners.dates.scanning import find_tests
 def date_repository(
     store: Store, repo: str, clone: SearchedClone, listener: Listener = SILENT
 ) -> None:
-    """Note which bodies a repository's rows want, and search its clone for those of all repositories.
+    """Record which bodies a repository's rows want, and search its clone for those of all
+    repositories.
 
-    Nothing is read for what is known: a second call costs no more than a look at the store.
+    Known results are not computed again: a second call only reads the store.
     """
     for language in sorted(
         {part.language for part in store.list_partitions() if part.repo == repo}
@@ -43,7 +45,8 @@ def update_wanted_bodies(
     clone: SearchedClone,
     more: Iterable[MethodRow | SingleRevisionRow] = (),
 ) -> None:
-    """Bring what the rows of one repository want up to date: those in the store, and some more."""
+    """Update the wanted bodies of one repository: those of its rows in the store, and of `more`
+    rows."""
     version = name_parser_version(language)
     known = dates.load_wanted_bodies(store.storage, repo, language, version)
     rows = chain(list_stored_rows(store, repo, language), more)
@@ -55,7 +58,7 @@ def update_wanted_bodies(
 def list_stored_rows(
     store: Store, repo: str, language: str
 ) -> Iterator[MethodRow | SingleRevisionRow]:
-    """The rows of a repository that have dates, of all walks."""
+    """Yield the rows of a repository that get dates, of all walks."""
     for partition in store.list_partitions():
         if (partition.repo, partition.language) == (repo, language):
             for segment in store.load_segments(partition):
@@ -70,7 +73,8 @@ def search_for_store(
     wanted: Mapping[str, Mapping[str, BodyPrint]],
     listener: Listener = SILENT,
 ) -> None:
-    """Search a clone for all that the repositories of a store want (`load_wanted_prints`)."""
+    """Search a clone for all bodies that the repositories of a store want
+    (`load_wanted_prints`)."""
     for language, prints in wanted.items():
         _search_language(store, repo, language, clone, prints, listener)
     dates.mark_searched(store.storage, repo)
@@ -85,9 +89,11 @@ def _search_language(
     listener: Listener,
 ) -> None:
     def keep_seen(seen: SeenBodies) -> None:
+        """Write the state of the search to the store."""
         dates.write_seen_bodies(store.storage, repo, language, seen)
 
     def report_step(done: int, total: int) -> None:
+        """Report the progress of the search."""
         listener.step(f'history ({language})', done, total)
 
     known = dates.load_seen_bodies(store.storage, repo, language, name_parser_version(language))
@@ -99,7 +105,7 @@ def _search_language(
 
 
 def load_wanted_prints(store: Store) -> Mapping[str, Mapping[str, BodyPrint]]:
-    """By language, the prints of all bodies that a store's repositories want."""
+    """Return, by language, the prints of all bodies that a store's repositories want."""
     prints_by_language: dict[str, dict[str, BodyPrint]] = {}
     versions = {language: name_parser_version(language) for language in LANGUAGES}
     for language, wanted in dates.load_all_wanted_bodies(store.storage, versions):
@@ -107,10 +113,10 @@ def load_wanted_prints(store: Store) -> Mapping[str, Mapping[str, BodyPrint]]:
     return prints_by_language
 
 
-# The bodies of rows, read where they stand: of a test, and of the source methods that a pair put
-# there.
+# The rest reads the bodies of rows from the clone: those of tests, and of the source methods that a
+# pair introduces.
 
-_TEXT = 'latin-1'  # a byte, a character
+_TEXT = 'latin-1'  # maps each byte to one character
 
 
 def load_wanted_bodies(
@@ -119,7 +125,7 @@ def load_wanted_bodies(
     rows: Iterable[MethodRow | SingleRevisionRow],
     known: WantedBodies | None,
 ) -> WantedBodies:
-    """Return the bodies of all rows; the clone is read for those that are not known yet."""
+    """Return the bodies of all rows; read the clone only for rows that are not known yet."""
     reader = _RowReader(repository, language)
     row_bodies = {row.key: row for row in known.rows} if known else {}
     prints = {each.body: each for each in known.bodies} if known else {}
@@ -138,7 +144,7 @@ def load_wanted_bodies(
 
 
 def unpack_prints(wanted: Iterable[WantedBody]) -> Mapping[str, BodyPrint]:
-    """Return prints by body, as a search takes them."""
+    """Return prints by body, in the form that a search takes."""
     return {
         each.body: BodyPrint(
             words=frozenset(_unpack_tokens(each.words)),
@@ -151,7 +157,7 @@ def unpack_prints(wanted: Iterable[WantedBody]) -> Mapping[str, BodyPrint]:
 
 
 class _RowReader:
-    """Reads bodies from a clone, and notes their prints."""
+    """Reads bodies from a clone, and collects their prints."""
 
     def __init__(self, repository: Repository, language: str) -> None:
         self.prints: dict[str, WantedBody] = {}
@@ -159,17 +165,19 @@ class _RowReader:
         self._file = lru_cache(maxsize=64)(self._parse_file)
 
     def read(self, key: str, row: MethodRow | SingleRevisionRow) -> RowBodies:
+        """Return the bodies of one row: of its tests, and of its source methods."""
         if isinstance(row, MethodRow):
             tests, code = self._find_method_test(row), self._list_method_code(row)
         else:
             tests, code = self._list_file_tests(row), self._list_focus_members(row)
         test_hashes = [body for member in tests for body in self._note_prints(member)]
-        # Of a source method the whole is looked for, not the block: a block says less of who it is.
+        # For a source method, only its whole declaration is searched for: its block alone
+        # identifies it poorly.
         code_hashes = [self._note_prints(member)[0] for member in code]
         return RowBodies(key=key, test=tuple(test_hashes), code=tuple(code_hashes))
 
     def _note_prints(self, member: Member) -> list[str]:
-        """The hashes of a member, the whole first."""
+        """Record the prints of a member and return its hashes, the whole declaration first."""
         prints = dict(make_body_prints(self._reading.LEXIS, member))
         for body, body_print in prints.items():
             self.prints[body] = WantedBody(
@@ -182,10 +190,10 @@ class _RowReader:
         return list(prints)
 
     def _find_method_test(self, row: MethodRow) -> Iterator[Member]:
-        """The test method of a row.
+        """Yield the test method of a row.
 
-        It is looked for as it is declared, and as what stands between its braces: one that got other
-        modifiers or annotations, or was no test before, gives the same answer.
+        It is searched for both as declared and by its block alone. So a method that got other
+        modifiers or annotations, or was no test before, is still found.
         """
         rev = row.old_rev if row.change is MethodChange.DELETED else row.new_rev
         for member in self._list_members(rev, row.test_file):
@@ -198,8 +206,8 @@ class _RowReader:
             yield from self._find_dependency(row.new_rev, dependency)
 
     def _find_dependency(self, rev: str, dependency: Dependency) -> Iterator[Member]:
-        """The method or constructor at a dependency's lines; none for the rest of a type, nor for a
-        resource."""
+        """Yield the method or constructor at a dependency's lines; nothing for other parts of a
+        type, or a resource."""
         if dependency.revised is Revised.REMOVED or dependency.is_resource:
             return
         for member in self._list_members(rev, dependency.file):
@@ -207,7 +215,8 @@ class _RowReader:
                 yield member
 
     def _list_file_tests(self, row: SingleRevisionRow) -> Iterator[Member]:
-        """The tests of the file; of a function, those of all files that execute it."""
+        """Yield the tests of the row's file; for a function, the tests of all files that execute
+        it."""
         if row.executing_tests is None:
             file = self._file(row.new_rev, row.test_file)
             yield from find_tests(self._reading, file) if file else ()

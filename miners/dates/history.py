@@ -1,4 +1,5 @@
-"""A clone's commits with their dates, and in which files of a language each differs from its parents."""
+"""Load a clone's commits with their dates, and the files of a language in which each differs
+from its parents."""
 
 from __future__ import annotations
 
@@ -24,22 +25,25 @@ Graph = Mapping[str, Commit]
 
 @dataclass(frozen=True, slots=True)
 class ParentDifference:
-    """Files that differ from a parent: the blobs there and here, None where there is no file."""
+    """Files that differ from a parent: pairs of the blob there and here, None where there is no
+    file."""
 
     files: tuple[tuple[str | None, str | None], ...]
 
     @property
     def added_blobs(self) -> tuple[str, ...]:
+        """The blobs of the files that the commit added or changed."""
         return tuple(new for _, new in self.files if new is not None)
 
     @property
     def removed_blobs(self) -> tuple[str, ...]:
+        """The blobs of the parent's files that the commit changed or removed."""
         return tuple(old for old, _ in self.files if old is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class CommitChange:
-    """A commit whose files differ from those of each parent; one difference for each of them."""
+    """A commit whose files differ from every parent, with one difference for each parent."""
 
     rev: str
     parents: tuple[str, ...]
@@ -47,21 +51,21 @@ class CommitChange:
 
     @property
     def added_blobs(self) -> tuple[str, ...]:
-        """The blobs that are new whichever parent they are held against, in the order of paths."""
+        """The blobs that are new relative to every parent, in the order of paths."""
         first, *others = (dict.fromkeys(difference.added_blobs) for difference in self.differences)
         return tuple(oid for oid in first if all(oid in other for other in others))
 
     @property
     def blobs(self) -> frozenset[str]:
-        """All that differ, at either end."""
+        """All blobs that differ, of the commit and of its parents."""
         ends = chain.from_iterable(difference.files for difference in self.differences)
         return frozenset(oid for oid in chain.from_iterable(ends) if oid is not None)
 
 
 def load_graph(repository: Repository, tips: Collection[str]) -> dict[str, Commit]:
-    """Return all commits that can be reached from some; tips that the clone lacks are left out.
+    """Return all commits that can be reached from the tips, without tips that the clone lacks.
 
-    CorruptObject if one of them cannot be read.
+    Raises: CorruptObject if a commit cannot be read.
     """
     tip_lines = ''.join(f'{oid}\n' for oid in sorted(tips))
     options = ('--topo-order', '--ignore-missing', '--stdin')
@@ -80,7 +84,7 @@ def load_changes(
 ) -> tuple[CommitChange, ...]:
     """Return the commits among `revs` that differ from all their parents in files of a language.
 
-    A commit brings a body in by such a difference alone.
+    Only such a commit can introduce a body.
     """
     if not revs:
         return ()
@@ -97,10 +101,11 @@ def load_changes(
 
 
 def date_commits(graph: Graph) -> dict[str, datetime]:
-    """Return by when each commit's content existed: the earliest of its two dates and the committer
-    dates of its descendants. A commit of which none can be read is left out.
+    """Return the time by which each commit's content existed at the latest.
 
-    An author date says nothing of an ancestor: a rebase keeps it.
+    It is the earliest of the commit's two dates and the committer dates of its descendants. A
+    commit without any readable date is left out. Author dates of descendants do not count: a rebase
+    keeps them.
     """
     committed: dict[str, datetime] = {}
     dates: dict[str, datetime] = {}
@@ -122,13 +127,14 @@ def date_commits(graph: Graph) -> dict[str, datetime]:
 
 
 def is_undated(commit: Commit, crawled_at: datetime) -> bool:
-    """Whether a date of a commit cannot be read, or lies after the crawl that brought it."""
+    """Return whether a date of a commit cannot be read, or is later than the crawl that fetched
+    it."""
     dates = (_drop_early_date(commit.author_date), _drop_early_date(commit.committer_date))
     return any(date is None or date > crawled_at for date in dates)
 
 
 def find_reachable(graph: Graph, tips: Collection[str]) -> frozenset[str]:
-    """Return the commits of a graph that can be reached from some of it."""
+    """Return the commits of a graph that can be reached from the tips."""
     known = set(tips) & graph.keys()
     for rev, commit in graph.items():
         if rev in known:
@@ -137,12 +143,13 @@ def find_reachable(graph: Graph, tips: Collection[str]) -> frozenset[str]:
 
 
 def _drop_early_date(date: datetime | None) -> datetime | None:
-    """Return a date, None for one before the epoch: Git writes none of those."""
+    """Return a date, or None if it is before the epoch, since Git writes no such dates."""
     return date if date is not None and date >= EPOCH else None
 
 
 def _group_by_commit(raw: bytes) -> Iterator[tuple[str, list[ParentDifference]]]:
-    """Differences by commit; Git repeats a commit's id for each parent that it differs from."""
+    """Yield the differences of each commit; Git repeats a commit's id for each parent that it
+    differs from."""
     current, differences = '', list[ParentDifference]()
     for rev, difference in _parse_differences(raw):
         if rev != current and current:

@@ -1,4 +1,5 @@
-"""Which of some bodies stand in which files: each file is looked through once, and parsed if it must be."""
+"""Find which files contain which bodies; each file is scanned once, and parsed only if
+necessary."""
 
 from __future__ import annotations
 
@@ -16,13 +17,14 @@ from coevo.languages.prints import BodyPrint, split_words
 from coevo.languages.reading import LanguageReading
 
 _NOTHING = frozenset[str]()
-# Lines whose words are kept: some 100 MiB. Neighbouring revisions of a file share nearly all of theirs.
+# The maximal number of lines whose words are cached, about 100 MiB. Neighbouring revisions of a
+# file share nearly all lines.
 _MOST_LINES = 300_000
-_RARELY = 4  # times
+_RARELY = 4  # scans after which a body's beginnings are checked, too
 
 
 class BlobTexts:
-    """The blobs of a clone, and what parsing told of the latest ones."""
+    """The blobs of a clone, with a cache of the latest parsed ones."""
 
     def __init__(self, repository: Repository, reading: LanguageReading) -> None:
         self.repository, self.reading = repository, reading
@@ -31,19 +33,20 @@ class BlobTexts:
         self._known = lru_cache(maxsize=512)(self._parse_blob)
 
     def stream_blobs(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Read many blobs in order; CorruptObject at the first that cannot be read."""
+        """Yield many blobs in order; CorruptObject at the first that cannot be read."""
         for oid, source in stream_objects(self.repository.git_dir, oids):
             self._latest = oid, source
             yield oid, source
 
     def read(self, oid: str) -> bytes:
-        """The bytes of a blob; none of one that the clone lacks since its source does."""
+        """Return the bytes of a blob; empty if the clone lacks it because its source does."""
         known, source = self._latest
         if known == oid:
             return source
         return b'' if oid in self.lacked else self.repository.blob(oid)
 
     def get_bodies(self, oid: str) -> FileBodies:
+        """Return the bodies of a blob, parsed at the first call."""
         return self._known(oid)
 
     def _parse_blob(self, oid: str) -> FileBodies:
@@ -51,7 +54,7 @@ class BlobTexts:
 
 
 class BodyScanner:
-    """Finds bodies that are open in texts; a body that is closed is looked for no more."""
+    """Finds open bodies in texts; a closed body is no longer searched for."""
 
     def __init__(self, texts: BlobTexts, prints: Mapping[str, BodyPrint]) -> None:
         self.texts = texts
@@ -68,6 +71,7 @@ class BodyScanner:
             self._by_key[key].add(body)
 
     def close_body(self, body: str) -> None:
+        """Stop searching for a body."""
         del self.open[body]
         del self.holders[body]
         self._beginnings.pop(body, None)
@@ -77,13 +81,13 @@ class BodyScanner:
             del self._by_key[self._keys[body]]
 
     def find_bodies(self, oid: str) -> AbstractSet[str]:
-        """The open bodies that stand in a blob."""
+        """Return the open bodies that a blob contains."""
         if oid not in self.scanned:
             self.find_bodies_in_blob(oid, self.texts.read(oid))
         return self._held.get(oid, _NOTHING) & self.open.keys()
 
     def find_bodies_in_blob(self, oid: str, source: bytes) -> None:
-        """Look through a blob, unless that was done before."""
+        """Scan a blob, unless it was scanned before."""
         if oid in self.scanned:
             return
         self.scanned.add(oid)
@@ -95,7 +99,7 @@ class BodyScanner:
                 self.holders[body].add(oid)
 
     def _may_hold(self, source: bytes) -> bool:
-        """Whether a text may hold a body that is open."""
+        """Return whether a text may contain an open body."""
         words = self._words.list_words(source)
         candidates = [
             self.open[body]
@@ -109,8 +113,11 @@ class BodyScanner:
         return any(candidate.may_be_in(text, words) for candidate in candidates)
 
     def _begins_in(self, body: str, source: bytes) -> bool:
-        """Whether a text has the first tokens of a body; not asked of a body whose words are rarely all
-        there, since the question costs some milliseconds to put."""
+        """Return whether a text has the first tokens of a body.
+
+        The first few calls for a body return True without a check, since the pattern takes
+        milliseconds to compile and is not worth it for a body whose words rarely occur together.
+        """
         self._asked[body] += 1
         if self._asked[body] <= _RARELY:
             return True
@@ -120,12 +127,13 @@ class BodyScanner:
 
 
 class _LineWords:
-    """The words of texts; those of a line are kept for other texts that have it."""
+    """The words of texts, with a cache by line."""
 
     def __init__(self) -> None:
         self._by_line: dict[bytes, tuple[bytes, ...]] = {}
 
     def list_words(self, source: bytes) -> set[bytes]:
+        """Return all words of a text."""
         if len(self._by_line) > _MOST_LINES:
             self._by_line.clear()
         known = self._by_line
@@ -139,7 +147,8 @@ class _LineWords:
 
 
 def _choose_keys(prints: Mapping[str, BodyPrint]) -> dict[str, bytes | None]:
-    """By body, the word that fewest texts should have: a long one that few other bodies have."""
+    """Return, for each body, its word that occurs in fewest texts: a long one that few other
+    bodies have."""
     frequency = Counter(word for each in prints.values() for word in each.words)
     return {
         body: max(
@@ -157,7 +166,7 @@ class TreeBlobs:
         self._folder = lru_cache(maxsize=1 << 14)(self._load_folder)
 
     def list_blobs(self, rev: str) -> frozenset[str]:
-        """The blobs in the tree of a commit."""
+        """Return the blobs in the tree of a commit."""
         blob_sets = list[frozenset[str]]()
         todo = [self._repository.header(rev).tree]
         while todo:
@@ -174,28 +183,31 @@ class TreeBlobs:
         return blobs, tuple(child for child in folders if child not in self._repository.holes)
 
 
-# Method bodies of single files: which stand in them, and which of them are tests.
+# The rest finds the method bodies of single files, and which of them are tests.
 
 
 @dataclass(frozen=True, slots=True)
 class FileBodies:
-    """The hashes of a file (`Member.bare_hash`, `Member.body_hash`), and its test methods in order."""
+    """The hashes of a file (`Member.bare_hash`, `Member.body_hash`), and its test methods in
+    order."""
 
     all: frozenset[str]
     tests: tuple[Member, ...]
 
 
 def parse_bodies(reading: LanguageReading, source: bytes) -> FileBodies:
+    """Parse a file and return its bodies."""
     file = reading.parse_uncached(source)
     return FileBodies(all=frozenset(list_hashes(file)), tests=tuple(find_tests(reading, file)))
 
 
 def find_tests(reading: LanguageReading, file: SourceFile) -> Sequence[Member]:
-    """The test methods of a file, as it alone tells."""
+    """Return the test methods of a file, judged by this file alone."""
     return [member for _, member in reading.find_tests(file, lambda name: ())]
 
 
 def list_hashes(file: SourceFile) -> list[str]:
+    """Return the hashes of all members, whole declarations first, then blocks."""
     members = [member for type_ in file.types for member in type_.members]
     bare_hashes = [member.bare_hash for member in members]
     return bare_hashes + [member.body_hash for member in members if member.body_hash is not None]

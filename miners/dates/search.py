@@ -1,8 +1,8 @@
-"""The earliest commit of a history that brings each of some bodies in.
+"""Find the earliest commit of a history that introduces each of some bodies.
 
-A commit brings in a body that stands in its tree and in no tree of a parent. A root commit, and one at a
-shallow border, brings in every body of its tree. Commits are looked at in the order of their dates
-(`miners.dates.history.date_commits`), so the first that brings a body in is the earliest.
+A commit introduces a body that is in its tree and in no parent's tree. A root commit, or a commit
+at a shallow border, introduces every body of its tree. Commits are visited in the order of their
+dates (`miners.dates.history.date_commits`), so the first that introduces a body is the earliest.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from miners.dates.scanning import BlobTexts, BodyScanner, TreeBlobs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """Commits of a clone, descendants first; their dates; and those that change a language's files."""
+    """Commits of a clone, descendants first, with their dates and those that change a language's
+    files."""
 
     graph: Graph
     dates: Mapping[str, datetime]
@@ -29,10 +30,11 @@ class History:
     crawled_at: datetime
 
     def group_by_moment(self) -> list[tuple[datetime | None, list[CommitChange]]]:
-        """The changes of each moment, in order. What has no date at all comes first."""
+        """Return the changes grouped by moment, in order; undated ones come first."""
         places = {rev: position for position, rev in enumerate(self.graph)}
 
         def get_sort_key(change: CommitChange) -> tuple[bool, float, int]:
+            """Return the key of a change: its date, then ancestors before descendants."""
             date = self.dates.get(change.rev)
             return date is not None, date.timestamp() if date else 0.0, -places[change.rev]
 
@@ -55,19 +57,19 @@ class BodySearch:
 
     @property
     def open_bodies(self) -> AbstractSet[str]:
-        """The bodies that were not seen yet."""
+        """The bodies that have not been seen yet."""
         return self._scanner.open.keys()
 
     def note_absent(self, revs: frozenset[str], bodies: frozenset[str]) -> None:
-        """Know of some commits that none of them holds some bodies."""
+        """Record that none of the commits `revs` contains any of `bodies`."""
         self._before, self._absent = revs, bodies
 
     def run(
         self, moments: Sequence[tuple[datetime | None, Sequence[CommitChange]]], first: int = 0
     ) -> Iterator[tuple[int, list[SeenBody]]]:
-        """Yield after each moment how many are done, and the bodies that were brought in then.
+        """Yield, after each moment, how many are done and the bodies that were introduced then.
 
-        first  how many of them an earlier run was done with
+        first  the number of moments that an earlier run completed
         """
         blobs = [
             oid for _, changes in moments[first:] for each in changes for oid in each.added_blobs
@@ -104,7 +106,7 @@ class BodySearch:
             )
 
     def _find_added_bodies(self, change: CommitChange) -> frozenset[str]:
-        """The open bodies of a commit that no parent has."""
+        """Return the open bodies of a commit that no parent has."""
         fresh = frozenset[str]().union(*map(self._scanner.find_bodies, change.added_blobs))
         parents = change.parents or ('',)
         for parent, difference in zip(parents, change.differences, strict=True):
@@ -139,7 +141,7 @@ class BodySearch:
 
 
 def _find_first_hole(history: History, lacked: AbstractSet[str]) -> datetime | None:
-    """From when on a body may have stood in a file that the clone lacks."""
+    """Return the earliest moment at which a body may have been in a file that the clone lacks."""
     if not lacked:
         return None
     holes = (
@@ -150,21 +152,21 @@ def _find_first_hole(history: History, lacked: AbstractSet[str]) -> datetime | N
     return min(holes, default=None)
 
 
-# Whether a commit is a bulk import: it adds so many tests at once that their past must be
+# The rest detects bulk imports: commits that add so many tests at once that their history must be
 # elsewhere.
 
-BULK_TESTS = 200  # more test methods that one commit adds are an import
+BULK_TESTS = 200  # a commit that adds more test methods is an import
 
-ROOT_TESTS = 20  # the same for a commit without a parent
+ROOT_TESTS = 20  # the same limit for a commit without a parent
 
 _SOME = 400  # files
 
 
 def is_bulk(change: CommitChange, texts: BlobTexts, trees: TreeBlobs) -> bool:
-    """Whether a commit adds more tests than people write at once.
+    """Return whether a commit adds more tests than people write at once.
 
-    A test that stood in a parent, in whatever file, was moved. One that takes the place of another
-    in its file was edited.
+    A test that was in any file of a parent counts as moved. A test that replaces another in its
+    file counts as edited.
     """
     limit = BULK_TESTS if change.parents else ROOT_TESTS
     if min(_count_test_marks(difference, texts) for difference in change.differences) <= limit:
@@ -177,8 +179,11 @@ def is_bulk(change: CommitChange, texts: BlobTexts, trees: TreeBlobs) -> bool:
 
 
 def _take_first_files(change: CommitChange) -> CommitChange:
-    """The change with some of the files that it adds: an import of thousands of files has them all of its
-    kind. Such a part never adds more tests than the whole."""
+    """Return the change with only some of the files that it adds.
+
+    An import of thousands of files is recognised by a part of them. Such a part never adds more
+    tests than the whole.
+    """
     differences = (
         ParentDifference((*each.files[:_SOME], *((old, None) for old, _ in each.files[_SOME:])))
         for each in change.differences
@@ -187,7 +192,7 @@ def _take_first_files(change: CommitChange) -> CommitChange:
 
 
 def _adds_more_tests(change: CommitChange, limit: int, texts: BlobTexts, trees: TreeBlobs) -> bool:
-    """Whether more than some tests stand in a change's files and nowhere in a parent."""
+    """Return whether more than `limit` tests are in a change's files and nowhere in a parent."""
     fresh = _find_new_tests(change, texts)
     if _count_added_tests(change, texts, fresh) <= limit:
         return False
@@ -202,7 +207,7 @@ def _count_test_marks(difference: ParentDifference, texts: BlobTexts) -> int:
 
 
 def _find_new_tests(change: CommitChange, texts: BlobTexts) -> frozenset[str]:
-    """Bodies of tests that none of the files has which the commit replaces, for every parent."""
+    """Return the bodies of tests that none of the replaced files has, relative to every parent."""
     fresh = [
         _list_test_hashes(difference.added_blobs, texts)
         - _list_body_hashes(difference.removed_blobs, texts)
@@ -212,7 +217,8 @@ def _find_new_tests(change: CommitChange, texts: BlobTexts) -> frozenset[str]:
 
 
 def _count_added_tests(change: CommitChange, texts: BlobTexts, fresh: AbstractSet[str]) -> int:
-    """How many of some bodies are tests that a commit adds, whichever parent it is held against."""
+    """Return how many of the bodies in `fresh` are tests that a commit adds, at least, over its
+    parents."""
     return min(
         sum(_count_added_in_file(old, new, texts, fresh) for old, new in difference.files)
         for difference in change.differences
@@ -233,7 +239,7 @@ def _count_added_in_file(
 def _find_moved(
     change: CommitChange, fresh: AbstractSet[str], texts: BlobTexts, trees: TreeBlobs
 ) -> frozenset[str]:
-    """Bodies that stand somewhere in a parent."""
+    """Return the bodies of `fresh` that are somewhere in a parent."""
     files = [oid for difference in change.differences for oid in difference.added_blobs]
     prints = {
         body: print_

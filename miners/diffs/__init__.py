@@ -1,1 +1,1 @@
-"""What a pair changed, and which tests it concerns."""
+"""Find what a pair changed, and which tests the change concerns."""

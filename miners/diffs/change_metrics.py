@@ -1,7 +1,9 @@
-"""How large a pair's change of production files is, and whether it made them easier to maintain: PyDriller's metrics.
+"""Measure the size of a pair's change of production files and its effect on maintainability
+(PyDriller).
 
-PyDriller is given diffs and files that coevo has read, as one commit from the old to the new revision. So it measures,
-and starts no Git: what it would do with a clone is written in docs/decisions/reading-repositories.md.
+PyDriller gets diffs and files that coevo has read, presented as one commit from the old to the new
+revision. So PyDriller only measures and starts no Git; docs/decisions/reading-repositories.md
+explains the problems of PyDriller's own access to clones.
 """
 
 from __future__ import annotations
@@ -20,18 +22,19 @@ from coevo.model.errors import Fatal
 from miners.diffs.changes import PairChange
 from miners.diffs.functions import LONGEST, parse_functions
 
-# Of one pair. lizard reads some 2 MB in a CPU second.
+# Limits for one pair. lizard reads about 2 MB in a CPU second.
 MOST_FILES, MOST_BYTES = 200, 4 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeMetrics:
-    """The columns of a pair, of the production files in which a pair changes a declaration, all lines counted.
+    """The change metrics of a pair, over all lines of the production files in which it changes a
+    declaration.
 
     hunks  runs of lines that differ
-    dmm_   the Delta Maintainability Model by length, complexity and parameters of functions: the share of the
-           change, in lines of functions, that lowers risk; from 0 to 1. None if no function changed in length, or
-           none that lizard knows
+    dmm_   the Delta Maintainability Model by length, complexity and parameters of functions: the
+           share of the change, in lines of functions, that lowers risk; from 0 to 1. None if no
+           function changed in length, or lizard knows none of the functions
     """
 
     lines_added: int
@@ -43,7 +46,11 @@ class ChangeMetrics:
 
 
 def compute_change_metrics(repository: Repository, change: PairChange) -> ChangeMetrics | None:
-    """Measure a pair's change; None where no such file differs, there are too many, one is too long, or a clone does not tell."""
+    """Measure a pair's change.
+
+    Return None if no such file differs, there are too many files, one is too long, or the clone
+    lacks an object.
+    """
     files = _list_files(change)
     if not 0 < len(files) <= MOST_FILES:
         return None
@@ -66,7 +73,7 @@ def compute_change_metrics(repository: Repository, change: PairChange) -> Change
     return _measure_commit(
         _PairCommit(
             [
-                # PyDriller tells files apart by their paths; a file that becomes a link differs twice.
+                # PyDriller identifies files by path, but a file that becomes a link differs twice.
                 _PairFile(f'{number}/{names[diff.new_oid or diff.old_oid or ""]}', diff, contents)
                 for number, diff in enumerate(diffs)
             ]
@@ -102,11 +109,11 @@ def _round(share: float | None) -> float | None:
 
 
 class _PairFile(ModifiedFile):  # type: ignore[misc]
-    """A file whose ends are read already; its functions are those that lizard is let measure."""
+    """A file whose two contents are already read; lizard measures its functions."""
 
     def __init__(self, path: str, diff: FileDiff, contents: Mapping[str, bytes]) -> None:
         super().__init__(
-            # What PyDriller asks of GitPython about a file that differs.
+            # The attributes that PyDriller reads from GitPython's description of a changed file.
             SimpleNamespace(
                 a_path=path,
                 b_path=path,
@@ -122,10 +129,12 @@ class _PairFile(ModifiedFile):  # type: ignore[misc]
 
     @property
     def methods(self) -> list[Method]:
+        """The functions of the new file."""
         return self._parse(self._diff.new_oid)
 
     @property
     def methods_before(self) -> list[Method]:
+        """The functions of the old file."""
         return self._parse(self._diff.old_oid)
 
     def _parse(self, oid: str | None) -> list[Method]:
@@ -133,7 +142,7 @@ class _PairFile(ModifiedFile):  # type: ignore[misc]
 
 
 class _PairCommit(Commit):  # type: ignore[misc]
-    """A pair as one commit, and as the whole of a history."""
+    """A pair presented as one commit, which is also the whole history."""
 
     def __init__(self, files: Sequence[_PairFile]) -> None:
         super().__init__(None, None)
@@ -141,9 +150,11 @@ class _PairCommit(Commit):  # type: ignore[misc]
 
     @property
     def modified_files(self) -> list[_PairFile]:
+        """The files of the pair that differ."""
         return self._files
 
     def traverse_commits(self) -> Iterator[_PairCommit]:
+        """Yield this commit, as PyDriller's walk over a repository does."""
         yield self
 
 

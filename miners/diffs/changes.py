@@ -1,7 +1,7 @@
-"""What a pair changes, method by method: the candidates that the filter is given.
+"""Compare the two ends of a pair method by method, and list the candidates for the filters.
 
 Methods are compared by their tokens, so comments and formatting never matter. Only files that
-differ, or that may use what differs, are looked at.
+differ, or that may use code that differs, are parsed.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = ['PairChange', 'diff_pair', 'compute_candidate_id']
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairChange:
-    """What a pair changes. `reason` says why there is nothing in it for us, if there is nothing.
+    """The changes of a pair; `reason` is set if the whole pair is of no use.
 
-    source_changed and tests_changed are blind to comments, formatting and the order of imports;
-    a test resource counts for the tests.
+    source_changed and tests_changed ignore comments, formatting and the order of imports. A changed
+    test resource counts as a change of the tests.
 
     sources     the changed declarations of the sources
-    references  how the text of each candidate refers to them, by method id
+    references  how the text of each candidate refers to these, by method id
     files       all files that differ
     """
 
@@ -52,7 +52,7 @@ class PairChange:
 
 
 def diff_pair(repository: Repository, pair: Pair) -> PairChange:
-    """The changes between a pair's ends."""
+    """Return the changes between a pair's ends."""
     files = repository.list_changes(pair.old.rev, pair.new.rev)
     difference = _PairDifference(
         old=load_test_tree(repository, pair.old.rev, pair.language),
@@ -93,12 +93,15 @@ _Referring = tuple[Candidate, tuple[Reference, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class _PairDifference:
+    """The comparison of the test trees and sources of two revisions; each part is computed on
+    demand."""
+
     old: TestTree
     new: TestTree
     files: tuple[FileChange, ...]
 
     def _list_paths(self, side: Side) -> tuple[list[str], list[str]]:
-        """The files of a side that differ, at old and at new."""
+        """Return the files of one side (tests or sources) that differ, at old and at new."""
         old = [f.path for f in self.files if f.old_oid and self.old.tree.find_side(f.path) is side]
         new = [f.path for f in self.files if f.new_oid and self.new.tree.find_side(f.path) is side]
         return old, new
@@ -117,10 +120,13 @@ class _PairDifference:
 
     @cached_property
     def source_changed(self) -> bool:
+        """True if the sources differ in more than comments and formatting."""
         return self._files_differ(*self._source_paths)
 
     @cached_property
     def tests_changed(self) -> bool:
+        """True if the tests differ in more than comments and formatting, or a test resource
+        differs."""
         return bool(self._resources) or self._files_differ(*self._test_paths)
 
     def _files_differ(self, old: list[str], new: list[str]) -> bool:
@@ -128,9 +134,11 @@ class _PairDifference:
 
     @cached_property
     def _is_unreadable(self) -> bool:
-        """Whether it is not known, at either end, what is in a source that differs, or in all that differs.
+        """True if a source that differs cannot be read, at either end, or nothing that differs can
+        be read.
 
-        Of a test file among others nothing is mined then; what it hides is no other test's.
+        One unreadable test file among others does not count: nothing is mined from it, and it does
+        not affect other tests.
         """
         return any(self._list_unreadable_flags(self._source_paths)) or (
             any(self._list_unreadable_flags(self._test_paths))
@@ -144,6 +152,7 @@ class _PairDifference:
 
     @property
     def reason(self) -> DiffReason | None:
+        """The reason why the whole pair is of no use, or None."""
         if self._is_unreadable:
             return DiffReason.UNREADABLE_SOURCE
         if self.source_changed or self.tests_changed:
@@ -154,6 +163,7 @@ class _PairDifference:
 
     @cached_property
     def sources(self) -> tuple[SourceChange, ...]:
+        """The changed declarations of the sources."""
         if not self.source_changed:
             return ()
         return find_source_changes(self.old.tree, self.new.tree, *self._source_paths)
@@ -166,6 +176,7 @@ class _PairDifference:
         )
 
     def list_candidates(self) -> Iterator[_Referring]:
+        """Yield each candidate with its references to changed declarations, in no fixed order."""
         if self.reason is not None:
             return
         old = dict(pair_with_keys(self._list_tests(0)))
@@ -186,7 +197,7 @@ class _PairDifference:
                 yield self._make_candidate(MethodChange.INSERTED, None, other)
 
     def _list_removed_classes(self, tests: Iterable[Test]) -> set[str]:
-        """The classes of tests at old that do not stand in the test tree at new."""
+        """Return the classes of old tests that are no longer in the test tree at new."""
         types = {test.unit.type.name: test.unit.type.simple for test in tests}
         known = self.new.tree.test_types
         return {
@@ -196,7 +207,7 @@ class _PairDifference:
         }
 
     def _list_tests(self, at_new: int) -> Iterator[Test]:
-        """The tests of one end in files that differ or may use what differs."""
+        """Yield the tests of one end in files that differ or may use code that differs."""
         side = (self.old, self.new)[at_new]
         present = set(side.tree.list_paths(Side.TEST))
         for path in sorted(self._affected_files & present):
@@ -204,7 +215,7 @@ class _PairDifference:
 
     @cached_property
     def _affected_files(self) -> set[str]:
-        """Test files, at either end, whose methods may be candidates."""
+        """The test files, of both ends, whose methods may be candidates."""
         test_files: set[str] = set()
         for side, paths, end in zip(
             (self.old, self.new), self._test_paths, self._ends, strict=True
@@ -216,7 +227,10 @@ class _PairDifference:
         return test_files
 
     def _compare_tests(self, old: Test, new: Test) -> Iterator[_Referring]:
-        """A test that stands at both ends."""
+        """Yield a candidate for a test that exists at both ends, if it or its context changed.
+
+        An unchanged test is a candidate if it refers to a changed declaration.
+        """
         if _has_changed(old, new):
             yield self._make_candidate(MethodChange.CHANGED, old, new)
         elif self.tests_changed and self._has_context_changed(old, new):
@@ -258,7 +272,7 @@ class _PairDifference:
         return candidate, best
 
     def _find_origin(self, old: Test | None, new: Test | None) -> FileOrigin:
-        """That of the file at new, or at old where the test was deleted."""
+        """Return the origin of the test's file at new, or at old if the test was deleted."""
         if new is not None:
             return self.new.tree.find_origin(new.method.test_file)
         assert old is not None, 'a candidate exists at one end at least'
@@ -266,7 +280,8 @@ class _PairDifference:
 
 
 def _has_changed(old: Test, new: Test) -> bool:
-    """Whether a test's own body changed; of one that moved, own and class name aside."""
+    """Return whether a test's own body changed; a moved test is compared without its own name
+    and its class's name."""
     if old.method == new.method:
         return old.member.hash != new.member.hash
     return old.member.bare_hash != new.member.bare_hash

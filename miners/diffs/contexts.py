@@ -1,4 +1,4 @@
-"""What a test method uses in the test tree: its closure over fixtures, members and types named."""
+"""Find what a test method uses in the test tree: its closure over fixtures, members and types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from miners.diffs.resources import is_named_by_literal
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TreeUnit:
-    """A member of a type in the test tree, or with no member the type's shape; one object each."""
+    """A member of a type in the test tree, or the type's shape if `member` is None.
+
+    Each member and shape has one object, so units are compared by identity.
+    """
 
     path: str
     type: DeclaredType
@@ -26,19 +29,23 @@ class TreeUnit:
 
     @property
     def names(self) -> frozenset[str]:
+        """The identifiers in the unit."""
         return self.member.names if self.member else self.type.names
 
     @property
     def calls(self) -> frozenset[str]:
+        """The names that the unit calls."""
         return self.member.calls if self.member else self.type.calls
 
     @property
     def strings(self) -> frozenset[str]:
+        """The string literals in the unit."""
         return self.member.strings if self.member else self.type.strings
 
     @property
     def content(self) -> str:
-        """Its tokens' hash, blind to the name of its class: a class may move and be renamed."""
+        """A hash of the unit's tokens without the name of its class, since a class may move or
+        be renamed."""
         if self.member is None:
             return self.type.shape_hash
         name = '' if self.member.kind == 'constructor' else self.member.name
@@ -47,7 +54,7 @@ class TreeUnit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Test:
-    """A test method of a tree."""
+    """A test method in a test tree."""
 
     __test__ = False
 
@@ -56,12 +63,13 @@ class Test:
 
     @property
     def member(self) -> Member:
+        """The declaration of the test method."""
         assert self.unit.member is not None
         return self.unit.member
 
 
 class TestTree:
-    """The test methods of a revision's test tree and what they use; built as it is asked for."""
+    """The test methods of a revision's test tree and what they use, computed on demand."""
 
     __test__ = False
 
@@ -78,13 +86,14 @@ class TestTree:
         self._tests: dict[str, tuple[Test, ...]] = {}
 
     def list_tests(self, path: str) -> tuple[Test, ...]:
-        """The test methods that a file declares."""
+        """Return the test methods that a file declares."""
         if path not in self._tests:
             self._tests[path] = tuple(self._find_tests(path))
         return self._tests[path]
 
     def _find_tests(self, path: str) -> Iterator[Test]:
         def resolve(simple: str) -> list[DeclaredType]:
+            """Return the types in the test tree that a simple name may mean in the file."""
             return [located.type for located in self.tree.resolve_type(path, simple)]
 
         module = self.tree.find_module(path)
@@ -92,7 +101,7 @@ class TestTree:
             units = self._get_members(LocatedType(path, type_)).get(member.name, ())
             unit = next((unit for unit in units if unit.member is member), None)
             if unit is None:
-                continue  # its type's name stands twice in the file, which no compiler takes
+                continue  # the name of its type occurs twice in the file, which no compiler accepts
             yield Test(
                 TestMethod(
                     module=module,
@@ -105,7 +114,8 @@ class TestTree:
             )
 
     def compute_closure(self, test: Test) -> tuple[TreeUnit, ...]:
-        """Everything in the test tree that a test uses, itself first and nearer things earlier."""
+        """Return everything in the test tree that a test uses, itself first and closer units
+        earlier."""
         if test.unit not in self._closures:
             seen = dict.fromkeys([test.unit, *self._get_fixtures(test)])
             queue = deque(seen)
@@ -117,13 +127,14 @@ class TestTree:
         return self._closures[test.unit]
 
     def hash_context(self, test: Test) -> str:
-        """A hash of what a test uses besides its own body, blind to where that stands."""
+        """Return a hash of what a test uses besides its own body, independent of where that is
+        declared."""
         return compute_short_hash(
             *sorted({unit.content for unit in self.compute_closure(test)[1:]})
         )
 
     def find_named_resources(self, test: Test, paths: Iterable[str]) -> set[str]:
-        """Those test resources that a string literal in a test's closure names."""
+        """Return the test resources that a string literal in a test's closure names."""
         literals = {text for unit in self.compute_closure(test) for text in unit.strings}
         return {
             path
@@ -132,7 +143,8 @@ class TestTree:
         }
 
     def find_affected_files(self, changed: set[str], names: frozenset[str]) -> set[str]:
-        """Test files that may use, however indirectly, a changed file or one of the names."""
+        """Return test files that may use, directly or indirectly, a changed file or one of the
+        names."""
         test_files = set(changed)
         rest = {
             p: self._mentions_by_file[p]
@@ -151,7 +163,7 @@ class TestTree:
 
     @cached_property
     def _mentions_by_file(self) -> dict[str, frozenset[str]]:
-        """Per test file the identifiers in it and the types of its static imports."""
+        """For each test file, its identifiers and the parts of its static imports."""
         mentions = {}
         for path in self.tree.list_paths(Side.TEST):
             file = self.tree.parse_file(path)
@@ -160,7 +172,8 @@ class TestTree:
         return mentions
 
     def _get_fixtures(self, test: Test) -> tuple[TreeUnit, ...]:
-        """What the framework runs around a test: fixtures and set-up of its class and those above."""
+        """Return what the framework runs around a test: fixtures and set-up of its class and its
+        ancestors."""
         key = (test.unit.path, test.unit.type.name)
         if key not in self._surroundings:
             own = LocatedType(test.unit.path, test.unit.type)
@@ -176,7 +189,7 @@ class TestTree:
                 )
 
     def _list_used_units(self, unit: TreeUnit) -> tuple[TreeUnit, ...]:
-        """The units that one unit refers to by name."""
+        """Return the units that one unit refers to by name."""
         if unit not in self._edges:
             self._edges[unit] = tuple(dict.fromkeys(self._find_references(unit)))
         return self._edges[unit]
@@ -205,7 +218,11 @@ class TestTree:
         return frozenset(self.tree.test_types)
 
     def _find_in_type(self, located: LocatedType, unit: TreeUnit) -> Iterator[TreeUnit]:
-        """What naming a type brings in: its members named and, if made elsewhere, its overrides."""
+        """Yield the units that naming a type brings in.
+
+        These are the shapes of the type and its ancestors, the members that the unit names,
+        initialisers, overrides, and constructors if the unit calls the type's name.
+        """
         for ancestor in self._get_ancestors(located):
             yield self._get_shape(ancestor)
             yield from self._find_named_members(ancestor, unit)
@@ -218,7 +235,7 @@ class TestTree:
                     ):
                         yield member_unit
                     elif 'Override' in member_unit.member.annotations:
-                        yield member_unit  # called by whom the object is handed to
+                        yield member_unit  # called by the code to which the object is passed
 
     def _find_named_members(self, located: LocatedType, unit: TreeUnit) -> Iterator[TreeUnit]:
         members = self._get_members(located)
@@ -232,7 +249,7 @@ class TestTree:
                     yield member_unit
 
     def _get_scope(self, own: LocatedType) -> tuple[LocatedType, ...]:
-        """A type, those around it, and the ancestors of each."""
+        """Return a type, its enclosing types, and the ancestors of each."""
         key = (own.path, own.type.name)
         if key not in self._scopes:
             self._scopes[key] = tuple(self._find_scope(own))
@@ -248,7 +265,7 @@ class TestTree:
             yield from self._get_ancestors(located)
 
     def _get_ancestors(self, located: LocatedType) -> tuple[LocatedType, ...]:
-        """A type and its supertypes in the test tree."""
+        """Return a type and its supertypes in the test tree."""
         key = (located.path, located.type.name)
         if key not in self._ancestry:
             ancestors = {key: located}
@@ -285,13 +302,15 @@ class TestTree:
 
 @lru_cache(maxsize=4)
 def load_test_tree(repository: Repository, rev: str, language: str) -> TestTree:
-    """Kept since a walk's neighbours share one end."""
+    """Return the test tree of a revision, cached since neighbouring pairs of a walk share an
+    end."""
     parsed = get_reading(language)
     return TestTree(parsed, parsed.open_tree(repository, rev))
 
 
 def _get_method_source(unit: TreeUnit) -> frozenset[str]:
-    """The method that `@MethodSource` means where it names none: one of the test's own name."""
+    """Return the name of the method that a `@MethodSource` without arguments refers to: the
+    test's own name."""
     if unit.member is None or 'MethodSource' not in unit.member.annotations:
         return frozenset()
     return frozenset({unit.member.name})
@@ -303,6 +322,6 @@ def _is_imported_from(located: LocatedType, statics: Iterable[Import]) -> bool:
 
 
 def _get_holder_name(text: str, name: str) -> str:
-    """The simple name of the type that a static import takes from."""
+    """Return the simple name of the type from which a static import takes members."""
     qualified = text if name == '*' else text.rpartition('.')[0]
     return qualified.rpartition('.')[2]

@@ -1,4 +1,5 @@
-"""How strongly tests are coupled to changed declarations: one order for all that needs a ranking."""
+"""Rank how strongly tests are coupled to changed declarations; every ranking in coevo uses this
+order."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ _BY = tuple(CoupledBy)
 
 
 class NamingKind(IntEnum):
-    """How the text names a declaration, the surest first."""
+    """The way in which the text names a declaration, the most certain way first."""
 
     NAMED = 0
     BY_SUBTYPE = 1
@@ -27,7 +28,7 @@ class NamingKind(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoupledSubject:
-    """What the names of a test say of what it tests."""
+    """The code that a test is about, guessed from the names of the test."""
 
     under_test: str
     package: str
@@ -36,6 +37,7 @@ class CoupledSubject:
     @classmethod
     @lru_cache(maxsize=1 << 14)
     def from_test(cls, test: TestMethod) -> CoupledSubject:
+        """Guess the class under test, the package and the method from the names of a test."""
         return cls(
             under_test=get_reading_of_file(test.test_file).guess_class_under_test(test),
             package=test.test_class.rpartition('.')[0],
@@ -45,7 +47,8 @@ class CoupledSubject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """How a test is coupled to a change; `count` is how often its text, or a helper's, names it."""
+    """The coupling of a test to a change; `count` is how often its text, or its helpers', names
+    it."""
 
     change: SourceChange
     subject: CoupledSubject
@@ -55,7 +58,8 @@ class Reference:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """By depth, name, count and package (TestEvo-Bench, A.1 and A.2: static coupling)."""
+        """The sort key: by depth, name, count and package (TestEvo-Bench, A.1 and A.2: static
+        coupling)."""
         change, subject = self.change, self.subject
         located, member = change.located, change.member
         name = member.name if member else located.type.simple
@@ -74,18 +78,20 @@ class Reference:
 
     @property
     def coupling(self) -> float:
+        """The strength of the coupling: the count for a direct call, else half of it."""
         return float(self.count) if self.by is CoupledBy.CALL else self.count / 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionEnds:
-    """Whether a test executes a change at either end; None where that is unknown."""
+    """The ends at which a test executes a change; None if unknown."""
 
     old: bool | None = None
     new: bool | None = None
 
     @property
     def is_executed(self) -> bool:
+        """True if the change is known to be executed at one end at least."""
         return bool(self.old or self.new)
 
 
@@ -93,7 +99,7 @@ UNKNOWN = ExecutionEnds()
 
 
 def rank_references(references: Iterable[Reference]) -> tuple[Reference, ...]:
-    """Each change once, by its best reference, best first."""
+    """Return one reference for each change, its best one, in the order of rank."""
     best: dict[SourceChange, Reference] = {}
     for reference in references:
         known = best.get(reference.change)
@@ -105,7 +111,10 @@ def rank_references(references: Iterable[Reference]) -> tuple[Reference, ...]:
 def make_dependencies(
     references: Sequence[Reference], executed: Sequence[ExecutionEnds] | None = None
 ) -> tuple[Dependency, ...]:
-    """Dependencies in the order of references; `executed` goes along with them."""
+    """Return dependencies in the order of the references.
+
+    executed  for each reference, whether the test executes it; None if all are unknown
+    """
     runs = executed or [UNKNOWN] * len(references)
     return tuple(
         Dependency(
@@ -125,14 +134,12 @@ def make_dependencies(
     )
 
 
-# The focal method of a test.
-
-
 def find_focal_method(dependencies: Sequence[Dependency]) -> str | None:
-    """`pkg.Type#method(Parameter,Types)` of the best-ranked dependency, None if there is none.
+    """Return the name of the best-ranked dependency, `pkg.Type#method(Parameter,Types)`; None if
+    there is none.
 
-    A method or constructor goes before the rest of a type, which is named by the type alone; a
-    resource is none.
+    Methods and constructors come before the rest of a type, which has the name of the type alone.
+    Resources do not count.
     """
     named = [dependency for dependency in dependencies if not dependency.is_resource]
     methods = [dependency.name for dependency in named if dependency.is_method]

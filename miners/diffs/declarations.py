@@ -1,4 +1,4 @@
-"""A declaration cut out of a source file, and its words."""
+"""Declarations cut out of a source file, and their tokens."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _CALLABLE = ('method', 'constructor')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """A method, constructor, field, initializer or type, as it stands in a file at one end.
+    """A method, constructor, field, initialiser or type in a file at one end.
 
-    Lines are 1-based and inclusive; source is its text, whether its comments are in it or not.
+    Lines are 1-based and inclusive; `source` is its text, with or without comments.
     """
 
     file: str
@@ -27,7 +27,7 @@ class Declaration:
 
 
 def make_type_rest(path: str, content: bytes, type_: DeclaredType) -> Declaration:
-    """A type of a file without its methods, constructors and nested types."""
+    """Return a type of a file without its methods, constructors and nested types."""
     holes = [(m.start_byte, m.end_byte) for m in type_.members if m.kind in _CALLABLE]
     holes += [
         (other.start_byte, other.end_byte)
@@ -44,7 +44,7 @@ def make_type_rest(path: str, content: bytes, type_: DeclaredType) -> Declaratio
 
 
 def have_same_tokens(old: Declaration, new: Declaration) -> bool:
-    """Whether two declarations differ in nothing but comments and formatting."""
+    """Return whether two declarations differ in nothing but comments and formatting."""
     return old.source == new.source or _list_texts(old) == _list_texts(new)
 
 
@@ -54,7 +54,8 @@ def _list_texts(declaration: Declaration) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def extract_skeleton(declaration: Declaration) -> tuple[str, ...]:
-    """The tokens that no renaming changes; dots aside, of which full names have more or fewer."""
+    """Return the tokens that no renaming changes, without dots, whose number differs in full
+    names."""
     return tuple(
         word.text
         for word in split_words(declaration.file, declaration.source)
@@ -63,5 +64,5 @@ def extract_skeleton(declaration: Declaration) -> tuple[str, ...]:
 
 
 def split_words(path: str, source: str) -> tuple[Word, ...]:
-    """The words of a declaration of a file, in order."""
+    """Return the words of a declaration of a file, in order."""
     return get_reading_of_file(path).list_words(source)

@@ -1,9 +1,9 @@
-"""The changed dependencies of a test: what it executes of a change, ranked (TestEvo-Bench, A.1, A.2).
+"""Find the changed dependencies of a test, ranked (TestEvo-Bench, A.1, A.2).
 
-A declaration with code counts where it was executed at an end at which it stands, or where no trace
-can tell and the text refers to it. What has no code (abstract methods, the rest of a type: fields,
-constants, annotations) counts where the text refers to it, the rest of a type also where any of
-its methods was executed.
+A declaration with code counts if the test executed it at an end where it exists. If no trace is
+available, it counts if the text of the test refers to it. A declaration without code (an abstract
+method, or the rest of a type: fields, constants, annotations) counts if the text refers to it. The
+rest of a type also counts if any of its methods was executed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from miners.diffs.sources import SourceChange
 
 
 class DependencySource(StrEnum):
-    """Where the dependencies of a row are known from."""
+    """The evidence for the dependencies of a row: traces or the text alone."""
 
     RUNTIME = 'runtime'
     STATIC = 'static'
@@ -36,7 +36,7 @@ class DependencySource(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traces:
-    """What a test executes at both ends; None where it did not stand, pass or get traced."""
+    """The traces of a test at both ends; None if it did not exist, pass or get traced there."""
 
     old: Trace | None = None
     new: Trace | None = None
@@ -47,7 +47,7 @@ class Traces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
-    """The dependencies, best first, and the changes that they are."""
+    """The dependencies, best first, and the changes to which they belong."""
 
     changes: tuple[SourceChange, ...]
     dependencies: tuple[Dependency, ...]
@@ -60,7 +60,7 @@ def compute_delta(
     references: Sequence[Reference],
     traces: Traces,
 ) -> Delta:
-    """The dependencies of a test among the changes of its pair.
+    """Return the dependencies of a test among the changes of its pair.
 
     references  how the text of the test refers to changes, at either end
     """
@@ -100,11 +100,8 @@ def _has_code(change: SourceChange) -> bool:
     return any(member.body_hash is not None for member in members)
 
 
-# Which changed declarations a trace shows as executed, at one end of a pair.
-
-
 class Executions:
-    """A trace by source file."""
+    """The executed methods of a trace at one end of a pair, by source file."""
 
     def __init__(self, trace: Trace, *, is_new: bool) -> None:
         self._is_new = is_new
@@ -114,9 +111,9 @@ class Executions:
                 self._by_file[method.file].append(method)
 
     def was_executed(self, change: SourceChange) -> bool | None:
-        """Whether a change was executed; None where it does not stand at this end.
+        """Return whether a change was executed; None if it does not exist at this end.
 
-        The rest of a type counts as executed with any of its methods.
+        The rest of a type counts as executed if any of its methods was.
         """
         located = change.new if self._is_new else change.old
         member = change.new_member if self._is_new else change.old_member

@@ -1,8 +1,9 @@
-"""The changed production declarations that a test refers to, as the text alone tells.
+"""Find the changed production declarations to which a test refers, judged by the text alone.
 
-They choose what is run; what a test executes is known later (`miners.diffs.delta`). A type counts where the test, or what
-it uses in the test tree, names it; a method where its name is called besides, on the type, on a
-subtype, or on an unnamed receiver if few types of the source tree declare it.
+They decide what is run; what a test executes is known only later (`miners.diffs.delta`). A type
+counts if the test, or a unit of the test tree that it uses, names it. A method counts if its name
+is called besides: on the type, on a subtype, or on an unnamed receiver if few types of the source
+tree declare such a method.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from miners.diffs.coupling import CoupledSubject, NamingKind, Reference
 from miners.diffs.sources import SourceChange
 
 FEW = 3
-"""Most types that may declare a method for a call on an unnamed receiver to mean it."""
+"""The maximal number of types that declare a method for a call on an unnamed receiver to count."""
 
 
 class SourceIndex:
-    """Which types of a revision's source tree declare a method, and their subtypes."""
+    """The types of a revision's source tree by the methods that they declare, and their
+    subtypes."""
 
     def __init__(self, tree: RevisionTree) -> None:
         self.tree = tree
@@ -40,12 +42,12 @@ class SourceIndex:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Canonical names of all source types."""
+        """The canonical names of all source types."""
         return frozenset(located.canonical for located in self._located_types)
 
     @cached_property
     def declaring_counts(self) -> dict[str, int]:
-        """In how many types each method name is declared."""
+        """The number of types that declare a method of each name."""
         counts: dict[str, int] = defaultdict(int)
         for located in self._located_types:
             for name in {m.name for m in located.type.members if m.kind == 'method'}:
@@ -62,7 +64,7 @@ class SourceIndex:
         return subtypes
 
     def find_subtypes(self, simple: str) -> frozenset[str]:
-        """Simple names of all subtypes, by simple names."""
+        """Return the simple names of all direct and indirect subtypes of a simple name."""
         simple_names: set[str] = set()
         queue = [simple]
         while queue:
@@ -74,18 +76,19 @@ class SourceIndex:
 
 @lru_cache(maxsize=4)
 def get_source_index(tree: RevisionTree) -> SourceIndex:
+    """Return the index of a tree, cached."""
     return SourceIndex(tree)
 
 
 _Statics = Mapping[str, Sequence[Import]]
-"""Static imports by the type that they take from."""
+"""Static imports by the type from which they take members."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _UsedUnits:
-    """What a test uses in the test tree, and all that it names and calls there.
+    """The units that a test uses in the test tree, and all that they name and call.
 
-    importing  those in files with static imports from the sources
+    importing  the units in files with static imports from the sources
     """
 
     units: tuple[TreeUnit, ...]
@@ -95,7 +98,8 @@ class _UsedUnits:
 
 
 class RevisionDependencies:
-    """The tests of one end of a pair against the source changes, as that end sees them."""
+    """Finds how the tests of one end of a pair refer to the source changes, as they are at that
+    end."""
 
     def __init__(self, tests: TestTree, changes: Iterable[SourceChange], *, is_new: bool) -> None:
         self.tests = tests
@@ -107,7 +111,8 @@ class RevisionDependencies:
         self._targets = [(c, located, member) for c, located, member in seen if located is not None]
 
     def _locate_change(self, change: SourceChange) -> tuple[LocatedType | None, Member | None]:
-        """The type and member of a change at this end; no type where it does not stand here."""
+        """Return the type and member of a change at this end; no type if the change does not
+        exist here."""
         located = change.new if self._is_new else change.old
         member = change.new_member if self._is_new else change.old_member
         if member is None and change.member is not None:
@@ -115,7 +120,7 @@ class RevisionDependencies:
         return located, member
 
     def list_mentioned_names(self) -> frozenset[str]:
-        """Names without one of which a test file cannot refer to a change."""
+        """Return names of which a test file must contain one to refer to a change."""
         names: set[str] = set()
         for _, located, member in self._targets:
             names.add(located.type.simple)
@@ -126,7 +131,8 @@ class RevisionDependencies:
         return frozenset(names)
 
     def find_references(self, test: Test) -> Iterator[Reference]:
-        """How a test of this end refers to the changes, those that it does not left out."""
+        """Yield how a test of this end refers to each change, without changes to which it does
+        not refer."""
         if not self._targets:
             return
         own, *helpers = self.tests.compute_closure(test)
@@ -194,7 +200,7 @@ class RevisionDependencies:
         return self._visible[key]
 
     def _get_static_imports(self, path: str) -> _Statics:
-        """The static imports of a file by the type of the project's sources that they take from."""
+        """Return the static imports of a file, by the type of the project's sources."""
         if path not in self._static_imports:
             imports_by_type: dict[str, list[Import]] = defaultdict(list)
             for import_ in self.tests.tree.parse_file(path).imports:
@@ -215,7 +221,7 @@ def _get_holder_name(item: Import) -> str:
 
 
 def _uses_import(item: Import, located: LocatedType, member: Member | None, unit: TreeUnit) -> bool:
-    """Whether a unit uses a member of a type, or any, through a static import from it."""
+    """Return whether a unit uses a member of a type, or any member, through a static import."""
     if member is not None:
         return member.name in unit.calls and item.name in ('*', member.name)
     fields = {m.name for m in located.type.members if m.kind == 'field'} | located.type.names

@@ -1,7 +1,8 @@
-"""How large and complex the production functions are that a pair changed: PyDriller's measures.
+"""Measure the size and complexity of the production functions that a pair changed, as PyDriller
+does.
 
-PyDriller has them of lizard, which reads some thirty languages. Its own reading of repositories is not
-used: see docs/decisions/reading-repositories.md.
+PyDriller takes these measures from lizard, which reads about thirty languages. PyDriller's own
+access to repositories is not used: see docs/decisions/reading-repositories.md.
 """
 
 from __future__ import annotations
@@ -22,17 +23,19 @@ from coevo.model.records import Commit, Pair
 from miners.diffs.changes import PairChange
 from miners.diffs.sources import SourceChange
 
-# Of a file, in bytes. The longest that people keep take lizard seconds.
+# The maximal size of a file in bytes. The longest files in real projects take lizard seconds.
 LONGEST = 1 << 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionMeasures:
-    """Of the functions that a pair changed, and of those in them, at new, or at old where removed.
+    """Measures of the functions that a pair changed and of functions nested in them.
 
-    lines       of all together, without blank ones and comments
-    complexity  the largest, by McCabe
-    parameters  the most
+    They are measured at new, or at old if removed.
+
+    lines       the sum over all functions, without blank lines and comments
+    complexity  the largest cyclomatic complexity (McCabe)
+    parameters  the largest number of parameters
     """
 
     functions: int
@@ -42,7 +45,7 @@ class FunctionMeasures:
 
 
 def measure_functions(repository: Repository, change: PairChange) -> FunctionMeasures | None:
-    """Of the functions that lizard knows; None where it knows none."""
+    """Measure the changed functions; None if lizard knows none of them."""
     functions = [
         function
         for source_change in change.sources
@@ -60,7 +63,7 @@ def measure_functions(repository: Repository, change: PairChange) -> FunctionMea
 
 
 def _measure_declaration(repository: Repository, pair: Pair, change: SourceChange) -> list[Method]:
-    """The functions in the lines of a declaration, of which lizard measures each by itself."""
+    """Return the functions within the lines of a declaration; lizard measures each by itself."""
     end = pair.old if change.revised is Revised.REMOVED else pair.new
     content = (
         get_reading(pair.language).open_tree(repository, end.rev).read_content(change.located.path)
@@ -75,7 +78,8 @@ def _measure_declaration(repository: Repository, pair: Pair, change: SourceChang
 
 @lru_cache(maxsize=64)
 def parse_functions(path: str, content: bytes) -> tuple[Method, ...]:
-    """Return the functions of a file; none of a file that is too long, or of a language that lizard does not know."""
+    """Return the functions of a file; none if the file is too long or lizard does not know its
+    language."""
     return tuple(_load_functions(path, content))
 
 
@@ -87,25 +91,24 @@ def _load_functions(path: str, content: bytes) -> Iterator[Method]:
         yield Method(function)
 
 
-# What became of a pair's source files before it: how often, by how many and since when they
-# changed.
-#
-# The measures are those of PyDriller's process metrics (commits, contributors), which ask Git for
-# the diffs of every commit: see docs/decisions/reading-repositories.md. Here Git compares tree
-# objects alone.
+# The rest measures the history of a pair's source files: how often, by how many people and since
+# when they changed.
+# The measures are PyDriller's process metrics (commits, contributors). PyDriller asks Git for the
+# diffs of every commit (see docs/decisions/reading-repositories.md); here Git only compares tree
+# objects.
 
-# Files of one question: a command line takes no more than some megabytes.
+# The maximal number of files of one Git command: a command line holds only a few megabytes.
 MOST_FILES = 1000
 _SECONDS_OF_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileHistory:
-    """Up to the old revision of a pair, of those of its files that stand there.
+    """The history up to the old revision of those files of a pair that exist there.
 
-    commits       that changed one of them; a merge that only takes over changes is none
-    contributors  different mail addresses of their authors
-    age_days      from the oldest of these commits to the old revision, by committer date
+    commits       commits that changed one of them; merges that only take over changes do not count
+    contributors  the number of different mail addresses of their authors
+    age_days      days from the oldest of these commits to the old revision, by committer date
     """
 
     commits: int
@@ -116,7 +119,8 @@ class FileHistory:
 def compute_file_history(
     repository: Repository, old: Commit, paths: Sequence[str]
 ) -> FileHistory | None:
-    """None where there are no files, too many, or a clone that lacks what it takes to tell."""
+    """Return the history of some files; None if there are no files, too many, or the clone lacks
+    objects."""
     if not paths or len(paths) > MOST_FILES or old.committer_date is None:
         return None
     try:
@@ -127,7 +131,7 @@ def compute_file_history(
     except Fatal:
         return None
     commits = [line.partition(b' ') for line in listing.split(b'\0') if line]
-    # of a commit whose header is damaged Git tells no date
+    # Git prints no date for a commit with a damaged header
     times = [int(seconds) for seconds, _, _ in commits if seconds]
     if not times:
         return None

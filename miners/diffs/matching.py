@@ -1,4 +1,5 @@
-"""Which inserted test method is a deleted one that moved, was renamed or was edited on the way."""
+"""Match each deleted test method with the inserted one that it became by a move, a renaming or
+an edit."""
 
 from __future__ import annotations
 
@@ -10,23 +11,23 @@ from functools import lru_cache
 from miners.diffs.contexts import Test
 
 SIMILAR = 0.85
-"""Least share of tokens that two bodies have in common, in order, to be one edited method.
+"""The minimal share of common tokens, in order, for two bodies to be one edited method.
 
-Only methods of one class's lineage are compared. Over 573 adjacent states of five repositories 27
-renamed and edited methods reach 0.8, all of them rightly, and 20 reach 0.85; but of 195 methods
-published as new in some of these pairs 6 are among the former, 2 among the latter.
+Only methods of one class's lineage are compared. Over 573 adjacent states of five repositories, 27
+renamed and edited methods reach 0.8, all of them correct, and 20 reach 0.85. But of 195 methods
+that were published as new in some of these pairs, 6 are among the former and 2 among the latter.
 """
 
 Match = tuple[Test, Test]
-"""(old, new)."""
+"""A pair (old, new)."""
 
 
 def match_tests(
     deleted: Sequence[Test], inserted: Sequence[Test], gone: Container[str] = ()
 ) -> tuple[Match, ...]:
-    """One-to-one matches, best first: equal bodies, then equal names, then similar bodies.
+    """Return one-to-one matches, best first: equal bodies, then equal names, then similar bodies.
 
-    gone holds the test classes that do not stand at new: theirs may be edited in any class.
+    gone  the test classes that no longer exist at new; their tests may have moved to any class
     """
     pool = _MatchPool(deleted, inserted)
     pool.take_matches(_match_equal_bodies(pool))
@@ -38,13 +39,14 @@ def match_tests(
 
 class _MatchPool:
     def __init__(self, deleted: Sequence[Test], inserted: Sequence[Test]) -> None:
+        """The tests that are not matched yet, and the matches so far."""
         self.old = dict.fromkeys(deleted)
         self.new = dict.fromkeys(inserted)
         self.matches: list[Match] = []
         self.old_classes = {_get_class(test) for test in deleted}
 
     def take_matches(self, ranked: Iterable[Match]) -> None:
-        """Accept matches in the order given, each method once."""
+        """Accept matches in the order given, using each method once."""
         for old, new in ranked:
             if old in self.old and new in self.new:
                 del self.old[old], self.new[new]
@@ -60,7 +62,8 @@ def _match_equal_bodies(pool: _MatchPool) -> list[Match]:
 
 
 def _get_distance_key(pair: Match) -> tuple[object, ...]:
-    """Nearest first: same name, file, simple class name, parameters; then by their identities."""
+    """Return a sort key, nearest first: same name, file, simple class name, parameters, then
+    identity."""
     old, new = (test.method for test in pair)
     return (
         old.test_method != new.test_method,
@@ -73,10 +76,11 @@ def _get_distance_key(pair: Match) -> tuple[object, ...]:
 
 
 def _find_lineage(pool: _MatchPool) -> set[tuple[str, str]]:
-    """(old class, new class) that are one class: the same, moved or renamed.
+    """Return (old class, new class) pairs that are the same class: unchanged, moved or renamed.
 
-    Renamed is a class that most equal bodies of another went to; moved one with the same simple
-    name. A class that stays where it is may still have given methods to another.
+    A class counts as renamed to the class that received at least half of its tests with equal
+    bodies; it counts as moved if the simple name is the same. A class that stays may also have
+    given methods to another.
     """
     votes = Counter((_get_class(old), _get_class(new)) for old, new in pool.matches)
     class_pairs = {
@@ -129,7 +133,8 @@ def _match_similar_bodies(
 
 
 def _compute_similarity(old: Test, new: Test, least: float = 0.0) -> float:
-    """Share of common tokens in order, own names left out; 0 if it cannot reach `least`."""
+    """Return the share of common tokens in order, without own names; 0 if it cannot reach
+    `least`."""
     a, b = _list_body_tokens(old), _list_body_tokens(new)
     length = len(a) + len(b)
     if 2 * min(len(a), len(b)) < least * length:
@@ -158,7 +163,7 @@ def _get_order_key(test: Test) -> tuple[str, int, str]:
 
 
 def pair_with_keys(tests: Iterable[Test]) -> Iterator[tuple[tuple[str, ...], Test]]:
-    """Each test under the key by which it is the same method at both ends."""
+    """Yield each test with the key by which it is the same method at both ends."""
     for test in tests:
         method = test.method
         yield (method.test_file, method.test_class, method.test_method, *method.parameters), test

@@ -1,4 +1,5 @@
-"""Whether a test, and all that it depends on of a change, are only refactored (TestEvo-Bench, 3.2)."""
+"""Decide whether a test, or everything changed that it depends on, is only refactored
+(TestEvo-Bench, 3.2)."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ def is_test_only_refactored(
     refactorings: Refactorings,
     ends: tuple[TestMethod | None, TestMethod | None],
 ) -> bool | None:
-    """None if that is unknown."""
+    """Return whether a test is only refactored; None if unknown."""
     old, new = (
         _find_test_declaration(repository, commit.rev, method) if method is not None else None
         for commit, method in zip((pair.old, pair.new), ends, strict=True)
@@ -35,7 +36,10 @@ def is_source_only_refactored(
     refactorings: Refactorings,
     changes: Sequence[SourceChange],
 ) -> bool | None:
-    """Of all the changed declarations of a test; False if it has none, None if it is unknown."""
+    """Return whether all changed declarations of a test are only refactored.
+
+    Return False if there are none, and None if it is unknown.
+    """
     parsed = get_reading(pair.language)
     old, new = (parsed.open_tree(repository, commit.rev) for commit in (pair.old, pair.new))
     return are_all_only_refactored(
@@ -53,7 +57,7 @@ def is_source_only_refactored(
 def _make_declaration(
     side: RevisionTree, located: LocatedType | None, member: Member | None, change: SourceChange
 ) -> Declaration | None:
-    """A change at one end: a member, or what a type is beside its methods."""
+    """Return a change at one end: a member, or a type without its methods."""
     if located is None:
         return None
     if change.member is None:
@@ -73,7 +77,7 @@ def _make_member_declaration(located: LocatedType, member: Member) -> Declaratio
 def _find_test_declaration(
     repository: Repository, rev: str, method: TestMethod
 ) -> Declaration | None:
-    """A test method as it stands in its file."""
+    """Return a test method as declared in its file; None if it is not there."""
     file = (
         get_reading_of_file(method.test_file)
         .open_tree(repository, rev)

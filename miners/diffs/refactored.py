@@ -1,9 +1,11 @@
-"""Whether changed declarations are only refactored (TestEvo-Bench, 3.2: "non-refactoring changes").
+"""Decide whether changed declarations are only refactored (TestEvo-Bench, 3.2: "non-refactoring
+changes").
 
-One that stands at both ends is if it is equal after renaming, with what was extracted from it or
-inlined into it in place of the calls. One that stands at one end is if a refactoring says where it came
-from or went to, and that is the same. That a refactoring is listed proves nothing: 'Rename Method'
-is also said of a method that was edited.
+A declaration that exists at both ends is only refactored if it is equal after renaming, with
+extracted or inlined code put back in place of the calls. A declaration that exists at one end is
+only refactored if a refactoring says where it came from or went to, and the code there is the same.
+A listed refactoring alone proves nothing: 'Rename Method' is also listed for a method that was
+edited.
 """
 
 from __future__ import annotations
@@ -37,15 +39,15 @@ __all__ = [
 ]
 
 Ends = tuple[Declaration | None, Declaration | None]
-"""A declaration at old and at new; None where it does not stand."""
+"""A declaration at old and at new; None if it does not exist there."""
 
 _Known = Sequence[Refactoring]
 
 
 def are_all_only_refactored(refactorings: Refactorings, changed: Iterable[Ends]) -> bool | None:
-    """Whether all of some changed declarations are only refactored; False if there are none.
+    """Return whether all changed declarations are only refactored; False if there are none.
 
-    None if it is unknown of one and no other is known to be more than refactored.
+    Return None if it is unknown for one and no other is known to be more than refactored.
     """
     verdicts = [is_only_refactored(refactorings, old, new) for old, new in changed]
     if False in verdicts or not verdicts:
@@ -56,7 +58,7 @@ def are_all_only_refactored(refactorings: Refactorings, changed: Iterable[Ends])
 def is_only_refactored(
     refactorings: Refactorings, old: Declaration | None, new: Declaration | None
 ) -> bool | None:
-    """Whether a declaration is only refactored between two revisions; None if that is unknown."""
+    """Return whether a declaration is only refactored between two revisions; None if unknown."""
     if old is not None and new is not None and have_same_tokens(old, new):
         return True
     if refactorings.status is not RefactoringStatus.FOUND:
@@ -115,7 +117,7 @@ def _has_vanished_by_refactoring(found: _Known, old: Declaration) -> bool:
 
 
 def _is_only_transferred(one: Transfer, found: _Known) -> bool:
-    """Whether nothing but transfers happened to the method that one of them is of."""
+    """Return whether nothing but transfers happened to the method to which `one` belongs."""
     same = [each for each in list_transfers(found) if (each.old, each.new) == (one.old, one.new)]
     return is_same_after_undoing(same, found)
 
@@ -135,7 +137,11 @@ def _list_destinations(one: Refactoring, old: Declaration) -> Iterator[Declarati
 def _find_opposite(
     one: Refactoring, near: RefactoringLocation, far: RefactoringLocation, declaration: Declaration
 ) -> Iterator[Declaration]:
-    """What a declaration may be at the other end: the same refactored, or a member of its class."""
+    """Yield candidates for a declaration's counterpart at the other end.
+
+    These are the refactored declaration itself, or the members of its class if that was renamed or
+    moved.
+    """
     if _is_same_code(near, declaration):
         yield make_declaration(far)
     elif one.type in CLASSES and _contains_declaration(near, declaration):
@@ -143,7 +149,7 @@ def _find_opposite(
 
 
 def _list_members(class_: RefactoringLocation) -> Iterator[Declaration]:
-    """The members of a class and of those nested in it, and what else these are."""
+    """Yield the members of a class and of its nested classes, and the rest of each class."""
     content = class_.source.encode('utf-8', 'replace')
     for type_ in get_reading_of_file(class_.file).parse(content, class_.file).types:
         declarations = [
@@ -163,7 +169,8 @@ def _list_members(class_: RefactoringLocation) -> Iterator[Declaration]:
 
 
 def _is_same_code(location: RefactoringLocation, declaration: Declaration) -> bool:
-    """Whether both are the same code of the same revision; one may begin with its comment."""
+    """Return whether both are the same code of the same revision; one may include its leading
+    comment."""
     return (
         location.file == declaration.file
         and location.end_line == declaration.end_line
@@ -179,11 +186,12 @@ def _contains_declaration(location: RefactoringLocation, declaration: Declaratio
     )
 
 
-# Code that went from one method to another: extracted into a new one, or inlined from an old one.
-#
-# That the library's PurityChecker calls it pure is not enough: version 3.0.10 says so where
+# The rest checks code that moved between methods: extracted into a new one, or inlined from an old
+# one.
+# The verdict "pure" of the library's PurityChecker is not enough: version 3.0.10 also gives it if
 # `add(b)` became `add(b + 1)` on the way, or was left out. So the method must also be the same at
-# both ends, word by word but for listed names, once the other one is put in place of its calls.
+# both ends, word by word except for listed names, once the other method is put in place of its
+# calls.
 
 _EXTRACTIONS = ('Extract Method', 'Extract And Move Method')
 _INLININGS = ('Inline Method', 'Move And Inline Method')
@@ -192,11 +200,12 @@ _HOSTS = ('source method declaration', 'target method declaration')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """A method that code left or entered, at both ends, and the other method.
+    """A method from which code was extracted or into which it was inlined, at both ends, and the
+    other method.
 
-    extracted  whether the other one is new and took the code; else it is old and gave it
-    calls      what calls the other method, at the end where that stands
-    pure       what the PurityChecker says
+    extracted  whether the other method is new and received code; else it is old and was inlined
+    calls      the calls of the other method, at the end where it exists
+    pure       the verdict of the PurityChecker
     """
 
     extracted: bool
@@ -208,7 +217,7 @@ class Transfer:
 
 
 def list_transfers(found: Sequence[Refactoring]) -> Iterator[Transfer]:
-    """Those that refactorings list."""
+    """Yield the transfers among some refactorings."""
     for refactoring in found:
         extracted = refactoring.type in _EXTRACTIONS
         if not extracted and refactoring.type not in _INLININGS:
@@ -235,9 +244,10 @@ def _filter_by_role(
 
 
 def is_same_after_undoing(transfers: Sequence[Transfer], found: Sequence[Refactoring]) -> bool:
-    """Whether a method is the same at both ends with the other methods in place of their calls.
+    """Return whether a method is the same at both ends with the other methods in place of their
+    calls.
 
-    All transfers are of one method.
+    All transfers must belong to one method.
     """
     if any(each.pure is False for each in transfers):
         return False
@@ -256,7 +266,7 @@ def _list_calls(transfers: Iterable[Transfer]) -> list[Call]:
 
 
 def make_declaration(location: RefactoringLocation) -> Declaration:
-    """A location that is a declaration, as one."""
+    """Return the declaration at a location."""
     return Declaration(
         file=location.file,
         start_line=location.start_line,
@@ -265,7 +275,7 @@ def make_declaration(location: RefactoringLocation) -> Declaration:
     )
 
 
-# A method as it would be if the methods that it calls stood in place of the calls.
+# The rest rewrites a method with the bodies of called methods in place of the calls.
 
 _OPENING, _CLOSING = frozenset('([{'), frozenset(')]}')
 _STARTS = frozenset({'{', '}', ';'})
@@ -276,9 +286,9 @@ Call = tuple[RefactoringLocation, RefactoringLocation]
 
 
 def inline_calls(method: RefactoringLocation, calls: Iterable[Call]) -> Words | None:
-    """The words of a method with what calls do in their places; None if one cannot be replaced.
+    """Return the words of a method with calls replaced; None if a call cannot be replaced.
 
-    What a method does before it returns stands before the statement that calls it.
+    The statements that a called method runs before it returns go before the calling statement.
     """
     whole = list(split_words(method.file, method.source))
     placed = [(_find_positions(whole, method, call), called) for call, called in calls]
@@ -319,7 +329,7 @@ def _is_statement(whole: Sequence[Word], first: int, end: int) -> bool:
 
 
 def _find_statement_start(sequence: Sequence[Word], position: int) -> int:
-    """Where the statement begins in which a word stands."""
+    """Return the start of the statement that contains a word."""
     while position > 0 and sequence[position - 1].text not in _STARTS:
         position -= 1
     return position
@@ -328,9 +338,10 @@ def _find_statement_start(sequence: Sequence[Word], position: int) -> int:
 def _substitute_body(
     method: RefactoringLocation, call: Sequence[Word]
 ) -> tuple[Words, Words] | None:
-    """What a method does, with a call's arguments for its parameters, and what it returns then.
+    """Return a method's statements with a call's arguments for its parameters, and the returned
+    value.
 
-    None if the call is not one of this method, or that has no body.
+    Return None if the call does not fit the method, or the method has no body.
     """
     whole = split_words(method.file, method.source)
     start = next(
@@ -355,7 +366,8 @@ def _substitute_body(
 
 
 def _find_closing(whole: Sequence[Word], place: int) -> int:
-    """Where the bracket closes that opens at a place; the end if it does not."""
+    """Return the position where the bracket at `place` closes; the length of the text if it does
+    not."""
     depth = 0
     for number in range(place, len(whole)):
         depth += (whole[number].text in _OPENING) - (whole[number].text in _CLOSING)
@@ -365,12 +377,12 @@ def _find_closing(whole: Sequence[Word], place: int) -> int:
 
 
 def _find_opening(call: Sequence[Word]) -> int:
-    """Where the bracket opens that closes at the end of a call."""
+    """Return the position of the bracket that closes at the end of a call."""
     return next(n for n in range(len(call)) if _find_closing(call, n) == len(call) - 1)
 
 
 def _split_arguments(inner: Sequence[Word]) -> list[Words]:
-    """Parts between commas that stand in no bracket, nor in type arguments."""
+    """Split at commas outside of brackets and type arguments."""
     if not inner:
         return []
     parts: list[list[Word]] = [[]]

@@ -1,9 +1,10 @@
-"""Whether two declarations are equal once the names that a pair's refactorings list are applied.
+"""Decide whether two declarations are equal once the names that a pair's refactorings list are
+applied.
 
-Words are compared one by one. A word may differ only where it names something that a refactoring
-lists with both names, and within a declaration no two names may become one, nor one name two. So a
-rename that is listed proves nothing by itself, and a changed literal, operator or call always counts.
-The access modifier of a method may differ where a refactoring lists that of this method.
+Words are compared one by one. A word may differ only if it names something that a refactoring lists
+with both names. Within a declaration, no two names may become one, nor one name two. So a listed
+renaming proves nothing by itself, and a changed literal, operator or call always counts. The access
+modifier of a method may differ if a refactoring lists this change of this method.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _ANY_PART = (
 _PARTS: Mapping[str, tuple[DeclarationPart, ...]] = {
     'Rename Method': (DeclarationPart.CALL,),
     'Move And Rename Method': (DeclarationPart.CALL,),
-    'Rename Class': _ANY_PART,  # its constructors are called by its name
+    'Rename Class': _ANY_PART,  # constructors are called by the name of the class
     'Move And Rename Class': _ANY_PART,
     'Rename Attribute': (DeclarationPart.MEMBER, DeclarationPart.PLAIN),
     'Move And Rename Attribute': (DeclarationPart.MEMBER, DeclarationPart.PLAIN),
@@ -40,14 +41,14 @@ CLASSES = ('Rename Class', 'Move Class', 'Move And Rename Class')
 _METHOD = re.compile(r'([\w$]+)\(')
 
 Qualified = Mapping[tuple[str, ...], str]
-"""By the words of a type's full name, what stands for it at both ends."""
+"""The common name of a type for both ends, by the words of its full name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenamedNames:
-    """What may have another name: (part, old, new), and types by their full names at each end.
+    """The names that may differ: (part, old, new), and types by their full names at each end.
 
-    visible  whether the method's own access modifier may be another one
+    visible  whether the method's own access modifier may differ
     """
 
     renamed: frozenset[tuple[DeclarationPart, str, str]]
@@ -59,7 +60,8 @@ class RenamedNames:
 def collect_names(
     found: Sequence[Refactoring], old: Sequence[Declaration], new: Sequence[Declaration]
 ) -> RenamedNames:
-    """The names that refactorings list, those of variables only if declared in old and new."""
+    """Return the names that refactorings list; variables count only if declared in `old` and
+    `new`."""
     listed = [
         (refactoring.type, *end)
         for refactoring in found
@@ -84,10 +86,10 @@ def collect_names(
 
 
 def is_renamed_only(found: Sequence[Refactoring], old: Declaration, new: Declaration) -> bool:
-    """Whether new is old but for names, comments and formatting."""
+    """Return whether two declarations differ only in listed names, comments and formatting."""
     before, after = extract_skeleton(old), extract_skeleton(new)
     if tuple(_drop_access_texts(before)) != tuple(_drop_access_texts(after)):
-        return False  # nearly always, and much cheaper than to gather the names
+        return False  # decides nearly all cases, and is much cheaper than collecting the names
     known = collect_names(found, [old], [new])
     return are_equal_after_renaming(
         split_words(old.file, old.source), split_words(new.file, new.source), known
@@ -95,7 +97,7 @@ def is_renamed_only(found: Sequence[Refactoring], old: Declaration, new: Declara
 
 
 def are_equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: RenamedNames) -> bool:
-    """Whether two sequences of words differ in nothing but names that are known to differ."""
+    """Return whether two sequences of words differ only in names that are known to differ."""
     if known.visible:
         old, new = _drop_access_modifiers(old), _drop_access_modifiers(new)
     before = list(_collapse_names(old, known.old_types))
@@ -118,7 +120,7 @@ def are_equal_after_renaming(old: Sequence[Word], new: Sequence[Word], known: Re
 
 
 def find_ends(refactoring: Refactoring) -> tuple[RefactoringLocation, RefactoringLocation] | None:
-    """What is renamed or moved, at old and at new; None for refactorings of another kind."""
+    """Return what is renamed or moved, at old and at new; None for other kinds of refactoring."""
     left = [
         location
         for location in refactoring.left
@@ -135,7 +137,8 @@ def find_ends(refactoring: Refactoring) -> tuple[RefactoringLocation, Refactorin
 def _changes_access(
     one: Refactoring, old: Sequence[Declaration], new: Sequence[Declaration]
 ) -> bool:
-    """Whether a refactoring is of the access modifier of a method that is declared in old and new."""
+    """Return whether a refactoring changes the access modifier of a method declared in `old` and
+    `new`."""
     return one.type == _ACCESS and any(
         _is_declared_in(left, old) and _is_declared_in(right, new)
         for left, right in product(one.left, one.right)
@@ -143,7 +146,7 @@ def _changes_access(
 
 
 def _is_declared_in(location: RefactoringLocation, declarations: Sequence[Declaration]) -> bool:
-    """Whether a method is one of some declarations; it may begin with its comment."""
+    """Return whether a method is one of some declarations; it may include its leading comment."""
     return any(
         location.file == each.file
         and location.start_line <= each.start_line
@@ -153,7 +156,8 @@ def _is_declared_in(location: RefactoringLocation, declarations: Sequence[Declar
 
 
 def _drop_access_modifiers(sequence: Sequence[Word]) -> Sequence[Word]:
-    """A method's words without the access modifiers before its name; those of local types stay."""
+    """Return a method's words without access modifiers before its name; those of local types
+    stay."""
     name = next((n for n, word in enumerate(sequence) if word.part is DeclarationPart.CALL), 0)
     head = [word for word in sequence[:name] if word.text not in _MODIFIERS]
     return (*head, *sequence[name:])
@@ -166,7 +170,7 @@ def _drop_access_texts(texts: Sequence[str]) -> Iterator[str]:
 def _collapse_names(
     sequence: Sequence[Word], types: Qualified
 ) -> Iterator[tuple[DeclarationPart, str]]:
-    """Words with their parts; the full name of a type that moved is one word."""
+    """Yield words with their parts; the full name of a moved type is one word."""
     lengths = sorted({len(name) for name in types}, reverse=True)
     position = 0
     while position < len(sequence):
@@ -182,7 +186,7 @@ def _collapse_names(
 
 
 def _get_simple_name(location: RefactoringLocation) -> str:
-    """The name in `public sum(a int) : int`, `count : int` or `harbour.Basket`."""
+    """Return the name in `public sum(a int) : int`, `count : int` or `harbour.Basket`."""
     method = _METHOD.search(location.element)
     if method is not None:
         return method[1]

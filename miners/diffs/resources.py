@@ -1,4 +1,5 @@
-"""Changed resources: what names them, and which tests depend on those of the sources."""
+"""Find which literals name changed resources, and which tests depend on changed resources of the
+sources."""
 
 from __future__ import annotations
 
@@ -13,16 +14,18 @@ from coevo.model.dependencies import RESOURCE, CoupledBy, Dependency, Revised
 
 
 def is_resource(reading: LanguageReading, path: str, side: Side) -> bool:
+    """Return whether a path is a resource of the given side (tests or sources)."""
     placement = reading.classify_path(path)
     return placement is not None and placement.is_resource and placement.side is side
 
 
 def is_named_by_literal(reading: LanguageReading, path: str, literal: str) -> bool:
-    """Whether a literal names a resource: by its path's end, its folder or its file name."""
+    """Return whether a literal names a resource: by the end of its path, its folder or its file
+    name."""
     placement = reading.classify_path(path)
     relative = placement.relative if placement else path
     text = literal.replace('classpath:', '').strip().strip('/')
-    if len(text) < 3:  # '.', 'a' and such name nothing
+    if len(text) < 3:  # '.', 'a' and the like name nothing
         return False
     if relative == text or relative.endswith(f'/{text}') or relative.startswith(f'{text}/'):
         return True
@@ -35,7 +38,8 @@ def find_resource_dependencies(
     ends: Iterable[tuple[RevisionTree, Trace | None]],
     first_rank: int,
 ) -> tuple[Dependency, ...]:
-    """The changed resources of the sources that a type names of which the test executes a method."""
+    """Return the changed source resources that are named by a type of which the test executes a
+    method."""
     changed_resources = sorted(
         (c for c in changes if is_resource(reading, c.path, Side.SOURCE)), key=lambda c: c.path
     )
@@ -63,7 +67,7 @@ def find_resource_dependencies(
 
 
 def _list_literals(tree: RevisionTree, trace: Trace) -> Iterator[str]:
-    """The string literals of all types of which a method was executed."""
+    """Yield the string literals of all types of which a method was executed."""
     types = {(method.file, method.type) for method in trace.executed if method.file is not None}
     for path in sorted({file for file, _ in types if file is not None}):
         for type_ in tree.parse_file(path).types:

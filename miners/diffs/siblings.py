@@ -1,4 +1,4 @@
-"""The test methods of a revision: all by module, and those that stand near a given one."""
+"""List the test methods of a revision: all by module, and those near a given one."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from coevo.languages.table import detect_file_language
 from coevo.model.records import TestMethod
 from miners.diffs.contexts import load_test_tree
 
-# How many of each kind of neighbour are named: one that passes is enough.
+# The maximal number of neighbours of each kind: one that passes is enough.
 SIBLINGS = 8
 
 
 def group_methods_by_module(
     repository: Repository, rev: str, language: str
 ) -> Mapping[str, tuple[TestMethod, ...]]:
-    """All test methods that a revision declares, by file and in the order of the text."""
+    """Return all test methods that a revision declares, by module, in the order of files and
+    text."""
     by_module: dict[str, list[TestMethod]] = {}
     tests = load_test_tree(repository, rev, language)
     for path in tests.tree.list_paths(Side.TEST):
@@ -31,9 +32,9 @@ def group_methods_by_module(
 def find_siblings(
     repository: Repository, rev: str, method: TestMethod
 ) -> Iterator[tuple[TestMethod, ...]]:
-    """Other test methods of the same class, of the same file, then of the same module.
+    """Yield other test methods: of the same class, of the same file, then of the same module.
 
-    Of the module, by turns from the nearest files. Found as they are asked for.
+    Those of the module come in turns from the nearest files. Each group is computed on demand.
     """
     tests = load_test_tree(repository, rev, detect_file_language(method.test_file))
     own = [test.method for test in tests.list_tests(method.test_file) if test.method != method]
@@ -57,6 +58,6 @@ def _count_shared_folders(path: str, other: str) -> int:
 
 
 def count_shared_start(one: Sequence[str], other: Sequence[str]) -> int:
-    """With how many equal parts, or letters, two begin."""
+    """Return the number of equal parts, or letters, at the beginning of two sequences."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

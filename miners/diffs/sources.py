@@ -1,8 +1,8 @@
-"""The production declarations that a pair inserted, modified or removed.
+"""Find the production declarations that a pair inserted, modified or removed.
 
 A type that moved with its package, file or module is the same type, and its equal members are
-unchanged; if its qualified name is another, the type itself is modified, since its users must
-change. A member that was renamed or went to another type is another member.
+unchanged. If its qualified name differs, the type itself is modified, since its users must change.
+A member that was renamed or moved to another type is another member.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from coevo.model.dependencies import Revised
 from coevo.model.records import FileOrigin
 
 _SHARED = 0.5
-"""Least share of equal members for which a type of the same simple name is the same type moved."""
+"""The minimal share of equal members for a type of the same simple name to count as moved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SourceChange:
-    """A changed declaration: a method, a constructor, or with no member the rest of a type.
+    """A changed declaration: a method, a constructor, or the rest of a type if there is no member.
 
-    old and new are its type at both ends, as far as it stands there.
+    old and new are its type at both ends; None if the type does not exist there.
     """
 
     revised: Revised
@@ -35,26 +35,30 @@ class SourceChange:
 
     @property
     def located(self) -> LocatedType:
+        """The type at new, or at old if the declaration was removed."""
         location = self.new if self.revised is not Revised.REMOVED else self.old
         assert location is not None
         return location
 
     @property
     def member(self) -> Member | None:
+        """The member at new, or at old if removed; None for the rest of a type."""
         return self.old_member if self.revised is Revised.REMOVED else self.new_member
 
     @property
     def declaration(self) -> str:
+        """The text of the declaration's head."""
         return self.member.declaration if self.member else self.located.type.declaration
 
     @property
     def lines(self) -> tuple[int, int]:
+        """The first and last line of the declaration, or of its type."""
         node = self.member or self.located.type
         return node.start_line, node.end_line
 
     @property
     def qualified_name(self) -> str:
-        """`pkg.Type#method(Parameter,Types)`, or the type's name."""
+        """The name `pkg.Type#method(Parameter,Types)`, or the type's name."""
         if self.member is None:
             return self.located.type.name
         return f'{self.located.type.name}#{self.member.name}({",".join(self.member.parameters)})'
@@ -63,7 +67,8 @@ class SourceChange:
 def find_source_changes(
     old: RevisionTree, new: RevisionTree, old_paths: Iterable[str], new_paths: Iterable[str]
 ) -> tuple[SourceChange, ...]:
-    """The changes between the source files that differ and were written here, in a fixed order."""
+    """Return the changes between source files that differ and are not generated or vendored, in
+    a fixed order."""
     olds = [
         LocatedType(path, type_)
         for path in old_paths
@@ -85,14 +90,18 @@ def find_source_changes(
 
 
 def _is_written(path: str, old: RevisionTree, new: RevisionTree) -> bool:
-    """By the file at new, or at old where it was deleted: no test is to follow a generator."""
+    """Return whether a file is handwritten, judged at new, or at old if deleted.
+
+    Tests need not follow the changes of a generator.
+    """
     return (new if path in new.entries else old).find_origin(path) is FileOrigin.WRITTEN
 
 
 def _pair_up(
     olds: list[LocatedType], news: list[LocatedType]
 ) -> Iterator[tuple[LocatedType | None, LocatedType | None]]:
-    """Types of the same path and name, then those that moved, then those at one end only."""
+    """Yield types of the same path and name, then moved types, then types that exist at one end
+    only."""
     by_place = {(located.path, located.type.name): located for located in olds}
     rest = []
     for new in news:
@@ -121,7 +130,7 @@ def _find_moved_type(new: LocatedType, olds: list[LocatedType]) -> LocatedType |
 
 
 def _compute_share(old: DeclaredType, new: DeclaredType) -> float:
-    """Share of equal members, the header counted as one; 1 where both are the same."""
+    """Return the share of equal members, counting the header as one; 1 if both are the same."""
     before = {old.header_hash, *(member.hash for member in _list_callables(old).values())}
     after = {new.header_hash, *(member.hash for member in _list_callables(new).values())}
     return len(before & after) / max(len(before), len(after))

@@ -1,1 +1,1 @@
-"""Which repositories there are, and what is known of them."""
+"""Find repositories and their metadata."""

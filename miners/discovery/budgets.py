@@ -1,4 +1,5 @@
-"""What each token may still ask of GitHub, and when it may again.
+"""Keep account of the GitHub requests that each token may still make, and of the time until a
+reset.
 
 https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
@@ -13,14 +14,14 @@ from enum import StrEnum
 
 from miners.discovery.github_tokens import GitHubToken
 
-# A window ends at a whole second, by a clock that is not ours.
+# Seconds added to a reset: a window ends at a whole second of GitHub's clock.
 _MARGIN = 1.0
-# Where a budget is spent and nothing says until when.
+# Seconds to wait if a budget is spent and the answer has no time of reset.
 _UNTOLD = 60.0
 
 
 class Resource(StrEnum):
-    """What GitHub counts apart, for each token."""
+    """The kinds of requests that GitHub counts separately for each token."""
 
     SEARCH = 'search'
     CORE = 'core'
@@ -29,7 +30,7 @@ class Resource(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """Seconds that never run backwards, seconds since 1970, and a way to let them pass."""
+    """A monotonic clock, a wall clock (seconds since 1970), and a function that sleeps."""
 
     monotonic: Callable[[], float] = time.monotonic
     wall: Callable[[], float] = time.time
@@ -37,18 +38,24 @@ class Clock:
 
 
 class TokenBudgets:
-    """Kept from the headers of answers; a reset is taken relative to the answer's own date, so
-    that a wrong clock here makes no wait wrong."""
+    """The budgets of some tokens, read from the headers of answers.
+
+    A reset is taken relative to the answer's own date, so that a wrong local clock does no harm.
+    """
 
     def __init__(self, tokens: Sequence[GitHubToken], clock: Clock) -> None:
         self._tokens = list(tokens)
         self._clock = clock
-        # By the monotonic clock.
+        # Times of the monotonic clock.
         self._free_at: dict[tuple[int, Resource], float] = {}
         self._resting: dict[int, float] = {}
 
     def choose_token(self, resource: Resource, affinity: int = 0) -> GitHubToken | None:
-        """A token that may ask now: of those the one that `affinity` falls on, else the next."""
+        """Return a token that may be used now; the search begins at the one to which `affinity`
+        points.
+
+        Return None if no token may be used now.
+        """
         now = self._clock.monotonic()
         count = len(self._tokens)
         order = [self._tokens[(affinity + step) % count] for step in range(count)]
@@ -57,14 +64,15 @@ class TokenBudgets:
         )
 
     def compute_wait(self, resource: Resource) -> float:
-        """Seconds until a token may ask again, never negative; ValueError if there is none."""
+        """Return seconds until a token may be used again, never negative; ValueError if there
+        are no tokens."""
         free_at = min(self._find_free_time(token, resource) for token in self._tokens)
         return max(0.0, free_at - self._clock.monotonic())
 
     def note_headers(
         self, token: GitHubToken, resource: Resource, headers: Mapping[str, str]
     ) -> None:
-        """Take over what an answer says of the token's budget."""
+        """Take over the token's budget from the headers of an answer."""
         if _parse_number(headers, 'x-ratelimit-remaining', 1.0) >= 1:
             self._free_at.pop((token.number, resource), None)
             return
@@ -74,11 +82,11 @@ class TokenBudgets:
         self._free_at[token.number, resource] = self._clock.monotonic() + seconds
 
     def rest_token(self, token: GitHubToken, seconds: float) -> None:
-        """Let a token ask nothing for a while, whatever its budgets: a secondary limit."""
+        """Pause a token whatever its budgets, because of a secondary limit."""
         self._resting[token.number] = self._clock.monotonic() + max(0.0, seconds)
 
     def forget_token(self, token: GitHubToken) -> None:
-        """GitHub does not know this token (any more)."""
+        """Remove a token that GitHub does not accept (any more)."""
         self._tokens.remove(token)
 
     def __len__(self) -> int:
@@ -96,7 +104,7 @@ class TokenBudgets:
 
 
 def _parse_number(headers: Mapping[str, str], name: str, otherwise: float) -> float:
-    """GitHub has been seen to send floats."""
+    """Read a number from a header; GitHub has been seen to send floats."""
     try:
         return float(headers[name])
     except (KeyError, ValueError):

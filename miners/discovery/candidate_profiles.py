@@ -1,4 +1,5 @@
-"""Profiles of candidates: what is asked of a repository, from `candidates.toml` or a user's file."""
+"""Profiles of candidates: the conditions for a repository, from `candidates.toml` or a user's
+file."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ _OSI = 'osi'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateProfile:
-    """What is asked of a candidate; `licences` None takes all that the OSI approved."""
+    """The conditions for a candidate; `licences` None accepts every licence that the OSI
+    approved."""
 
     name: str
     language: str
@@ -36,15 +38,17 @@ class CandidateProfile:
 
     @property
     def build_files(self) -> tuple[str, ...]:
-        """Of which one has to lie at the root; none where that is not asked for."""
+        """The build files of which one must be at the root; empty if the profile does not
+        require one."""
         known = LANGUAGES.get(self.language.lower()) if self.build_file else None
         return known.BUILD_FILES if known is not None else ()
 
     @property
     def search_queries(self) -> tuple[str, ...]:
-        """The words of each search, without stars: one for each licence that is named.
+        """The words of each search without stars: one search for each licence that is named.
 
-        GitHub takes one licence a query; all that the OSI approved would be a hundred queries.
+        GitHub takes one licence in a query; all licences that the OSI approved would need a hundred
+        queries.
         """
         words = ['is:public', f'language:{self.language}']
         if self.forks:
@@ -58,19 +62,23 @@ class CandidateProfile:
         return tuple(' '.join([*words, f'license:{licence.lower()}']) for licence in self.licences)
 
     def as_json(self) -> dict[str, Any]:
-        """What it asks for, as it is recorded with a crawl."""
+        """Return the conditions as they are recorded with a crawl."""
         plain = {item.name: getattr(self, item.name) for item in fields(self)}
         since = self.pushed_since
         return {**plain, 'pushed_since': since.isoformat() if since is not None else None}
 
     def accepts_licence(self, license_: str) -> bool:
+        """Return whether the profile accepts an SPDX id."""
         if self.licences is None:
             return licences.is_approved(license_)
         return license_ in self.licences
 
 
 def load_profile(name: str, file: Path | None = None) -> CandidateProfile:
-    """The profile of that name, a user's before our own; Fatal where there is none."""
+    """Return the profile of that name; a user's profile replaces a built-in one.
+
+    Fatal if there is none.
+    """
     known = load_profiles(file)
     if name not in known:
         raise Fatal(f'there is no profile {name!r} of candidates; there are {", ".join(known)}')
@@ -78,7 +86,8 @@ def load_profile(name: str, file: Path | None = None) -> CandidateProfile:
 
 
 def load_profiles(file: Path | None = None) -> dict[str, CandidateProfile]:
-    """Ours by name, and those of a user's file, which may replace some; Fatal if it is odd."""
+    """Return the built-in profiles by name, with those of a user's file; Fatal if the file is
+    invalid."""
     return _load_profiles(_OWN) | (_load_profiles(file) if file is not None else {})
 
 

@@ -1,4 +1,4 @@
-"""Which repositories are candidates, and why the others are none."""
+"""Decide which repositories are candidates, and why the others are not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from miners.discovery.repository_metadata import RepositoryMetadata
 
 
 class CandidateReason(StrEnum):
-    """Why a repository is no candidate; a value is never renamed."""
+    """The reasons why a repository is no candidate; a value is never renamed."""
 
     UNKNOWN = 'unknown'
     DELETED = 'deleted'
@@ -49,16 +49,16 @@ REASONS: dict[CandidateReason, str] = {
 
 
 class Presence(StrEnum):
-    """Where a repository was met in a crawl."""
+    """The way in which a crawl found a repository."""
 
     SEARCH = 'search'
-    LOOKUP = 'lookup'  # known from an earlier crawl, asked for by its id
+    LOOKUP = 'lookup'  # known from an earlier crawl, looked up by its id
     DELETED = 'deleted'
     BLOCKED = 'blocked'
 
 
 class RootContent(StrEnum):
-    """What lies at the root of the default branch."""
+    """The content of the root of the default branch."""
 
     BUILD_FILE = 'build_file'
     NO_BUILD_FILE = 'no_build_file'
@@ -67,9 +67,9 @@ class RootContent(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryFacts:
-    """What takes a question for each repository; None is not known.
+    """Facts that need a request for each repository; None is unknown.
 
-    at_least_contributors  counted up to the two or so that profiles ask for
+    at_least_contributors  counted only up to the few that profiles demand
     """
 
     root: RootContent | None = None
@@ -81,7 +81,7 @@ class RepositoryFacts:
 def find_reason_against(
     profile: CandidateProfile, seen: RepositoryMetadata, presence: Presence, facts: RepositoryFacts
 ) -> CandidateReason | None:
-    """The first reason that holds against a repository; None for a candidate."""
+    """Return the first reason against a repository; None for a candidate."""
     if presence in _ABSENT:
         return _ABSENT[presence]
     plain = check_metadata(profile, seen)
@@ -112,7 +112,8 @@ def _are_contributors_unknown(profile: CandidateProfile, facts: RepositoryFacts)
 
 
 def check_metadata(profile: CandidateProfile, seen: RepositoryMetadata) -> CandidateReason | None:
-    """What a search's hit alone says against a repository: no question is spent on it then."""
+    """Return the reason against a repository that its metadata alone gives; it saves further
+    requests."""
     if seen.disabled:
         return CandidateReason.DISABLED
     if seen.fork and not profile.forks:

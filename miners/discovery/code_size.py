@@ -1,4 +1,4 @@
-"""How much code of a language a revision holds."""
+"""Measure how much code of a language a revision contains."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from coevo.languages.table import get_reading
 
 
 def measure_code_size(repository: Repository, rev: str, language: str) -> tuple[int, int] | None:
-    """Its source files, and their lines as they stand; None where an object cannot be read.
+    """Return the number of source files and of their lines; None if an object cannot be read.
 
-    TestEvo-Bench, Table 5, has the means of both.
+    Lines include blank ones and comments. TestEvo-Bench, Table 5, has the means of both.
     """
     suffixes = get_reading(language).SUFFIXES
     files = lines = 0

@@ -1,7 +1,8 @@
-"""When a clone was last brought to what its refs say now: the clock that dates are held against.
+"""Record when a clone was last brought to the state of its refs, the time against which dates are
+checked.
 
-A commit that claims to be younger than the crawl which brought it has a date nobody can trust;
-today's clock would say something else every day (docs/contamination.md).
+A commit whose date is later than the crawl that fetched it cannot be trusted. The current time
+would give another answer every day (docs/contamination.md).
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from coevo.storage.durable import write_durably
 
 CRAWL = 'coevo-crawl.json'
 
-# Refs of ours to what the clone holds anyway: a release is no crawl.
+# coevo's own refs to commits that the clone has anyway: a release is no crawl.
 _RELEASED = b'\trefs/coevo/released/'
 
 
 def record_crawl(repository: Repository) -> None:
-    """Write down the present, unless the refs are those of the last record."""
+    """Record the present time, unless the refs are the same as in the last record."""
     listing = repository.run_command('for-each-ref').splitlines(keepends=True)
     refs = hashlib.sha256(b''.join(x for x in listing if _RELEASED not in x)).hexdigest()
     file = repository.git_dir / CRAWL
@@ -34,7 +35,7 @@ def record_crawl(repository: Repository) -> None:
 
 
 def load_crawl_time(git_dir: Path) -> datetime:
-    """The time of the last record."""
+    """Return the time of the last record; Fatal if there is none."""
     file = git_dir / CRAWL
     if not file.exists():
         raise Fatal(f'{git_dir} has no record of its crawl: mine its repository again')
@@ -42,7 +43,7 @@ def load_crawl_time(git_dir: Path) -> datetime:
 
 
 def list_refs(repository: Repository) -> tuple[tuple[str, str], ...]:
-    """What the refs of a clone say now, as (name, object id), in the order of names."""
+    """Return the refs of a clone as (name, object id), in the order of names."""
     listing = repository.run_command('for-each-ref', '--format=%(objectname) %(refname)')
     lines = (os.fsdecode(line).partition(' ') for line in listing.splitlines())
     return tuple(sorted((name, oid) for oid, _, name in lines))

@@ -1,7 +1,7 @@
-"""GitHub as a place where repositories are: who is there, and what a repository says of itself.
+"""Find repositories on GitHub and read their metadata.
 
-Repositories are asked for by their number, which stays when their name and owner change. The
-paths are those to which GitHub redirects a name that was left.
+Repositories are looked up by their number, which stays when name and owner change. The paths are
+those to which GitHub redirects a former name.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _TOO_MANY = 'too large to list contributors'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHits:
-    """What the searches of a profile found, by id.
+    """The results of the searches of a profile, by id.
 
-    odd  repositories that GitHub described otherwise than agreed
+    odd  ids of repositories that GitHub described in an unexpected form
     """
 
     repositories: dict[int, RepositoryMetadata]
@@ -35,19 +35,20 @@ class SearchHits:
 
     @property
     def is_complete(self) -> bool:
-        """Whether no repository that the searches cover can be missing."""
+        """True if the searches are certain to have found every repository that they cover."""
         return not self.odd and all(search_result.is_complete for search_result in self.searches)
 
     @property
     def parts(self) -> tuple[SearchPartResult, ...]:
+        """The parts of all searches."""
         return tuple(part for search_result in self.searches for part in search_result.parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookupResult:
-    """What became of a repository that a search no longer finds.
+    """The state of a repository that a search no longer finds.
 
-    seen  None where it is gone, or nothing has changed since `etag`
+    seen  None if it is gone, or nothing has changed since `etag`
     """
 
     presence: Presence
@@ -56,7 +57,7 @@ class LookupResult:
 
 
 def discover_repositories(api: GitHubApi, profile: CandidateProfile, now: datetime) -> SearchHits:
-    """All repositories that the searches of a profile find."""
+    """Return all repositories that the searches of a profile find."""
     searches = tuple(
         search_repositories(api, words, profile.stars, now) for words in profile.search_queries
     )
@@ -72,7 +73,7 @@ def discover_repositories(api: GitHubApi, profile: CandidateProfile, now: dateti
 
 
 def look_up_repository(api: GitHubApi, github_id: int, etag: str | None) -> LookupResult:
-    """Ask for one repository by its number; Transient as ever."""
+    """Look up one repository by its number; Transient if GitHub does not answer."""
     reply = _ask_about(api, github_id, '', etag)
     if reply.status == 304:
         return LookupResult(presence=Presence.LOOKUP, etag=etag)
@@ -87,7 +88,7 @@ def look_up_repository(api: GitHubApi, github_id: int, etag: str | None) -> Look
 def ask_root(
     api: GitHubApi, github_id: int, facts: RepositoryFacts, build_files: Sequence[str]
 ) -> RepositoryFacts:
-    """Whether one of some files lies at the root, asked so that nothing is spent if it is as it was."""
+    """Find out whether one of the build files is at the root; unchanged answers cost no budget."""
     root = RootContent.NO_BUILD_FILE
     for name in build_files:
         reply = _ask_about(api, github_id, f'/contents/{name}', facts.root_etag)
@@ -106,7 +107,7 @@ def ask_root(
 def ask_contributors(
     api: GitHubApi, github_id: int, facts: RepositoryFacts, wanted: int
 ) -> RepositoryFacts:
-    """How many people with an account have committed, counted up to `wanted`."""
+    """Count the contributors with an account, up to `wanted`."""
     reply = _ask_about(
         api, github_id, '/contributors', facts.contributors_etag, per_page=max(1, min(wanted, 100))
     )

@@ -1,5 +1,4 @@
-"""Questions to GitHub's API, through PyGithub: which token asks, what is waited for, what is tried
-again, and what is an answer.
+"""Send requests to GitHub's API through PyGithub: choose tokens, wait for limits, and retry.
 
 PyGithub's own retries are off: they would sleep up to an hour while another token is free.
 """
@@ -25,12 +24,12 @@ from coevo.storage.retries import retry
 from miners.discovery.budgets import Clock, Resource, TokenBudgets
 from miners.discovery.github_tokens import GitHubToken
 
-# A page of a hundred repositories has 30,000.
+# The maximal number of values in an answer; a page of a hundred repositories has 30,000.
 _MOST_VALUES = 500_000
 
 PUBLIC_API = 'https://api.github.com'
 
-# Without a user's name and secret, which would stand in messages.
+# An address without a user's name and secret, which would show up in messages.
 _ADDRESS = re.compile(r'https?://[\w.:\[\]-]+(/[\w./-]*)?')
 _ANSWERS = frozenset({200, 204, 304, 404, 409, 410, 422, 451})
 _LIMITED = ('rate limit', 'please retry your request again later', 'abuse detection')
@@ -38,7 +37,7 @@ _LIMITED = ('rate limit', 'please retry your request again later', 'abuse detect
 
 @dataclass(frozen=True, slots=True)
 class _FailedTry:
-    """Why a try gave no answer; `pause` None is for the budgets to say."""
+    """The reason why a try gave no answer; `pause` False leaves the waiting to the budgets."""
 
     kind: str
     sentence: str
@@ -46,11 +45,11 @@ class _FailedTry:
 
 
 class _NoAnswer(Exception):
-    """A try gave no answer; says why."""
+    """A try gave no answer; the message says why."""
 
 
 class GitHubApi:
-    """GitHub's API at `base`; one question at a time. Fatal where `base` is no address."""
+    """GitHub's API at `base`, with one request at a time; Fatal if `base` is no address."""
 
     def __init__(
         self, base: str, tokens: Sequence[GitHubToken], clock: Clock, patience: RetryLimits
@@ -77,10 +76,12 @@ class GitHubApi:
         etag: str | None = None,
         affinity: int = 0,
     ) -> Reply:
-        """The answer to a question, with `etag` a conditional one: 304 if nothing has changed.
+        """Return the answer to a request; with `etag`, status 304 if nothing has changed.
 
-        `affinity` keeps a question with one token as far as may be, since an ETag is a token's
-        own. Transient if the server stays in trouble; Fatal if it takes none of the tokens.
+        `affinity` keeps a request with one token as far as possible, since an ETag belongs to a
+        token.
+
+        Raises: Transient if the server does not recover; Fatal if it accepts none of the tokens.
         """
         patience = self._patience
         ask = partial(self._ask_until_granted, path, parameters, resource, etag, affinity)
@@ -97,6 +98,7 @@ class GitHubApi:
             raise Transient(f'GitHub did not answer {path}: {error}') from None
 
     def close(self) -> None:
+        """Close the connections of all tokens."""
         for client in self._clients.values():
             client.close()
 
@@ -108,7 +110,10 @@ class GitHubApi:
         etag: str | None,
         affinity: int,
     ) -> Reply:
-        """A limit says when it ends: it is waited for, and no failed attempt. Raises: _NoAnswer."""
+        """Send a request until it meets no limit; waiting for a limit is no failed attempt.
+
+        Raises: _NoAnswer.
+        """
         for _ in range(self._patience.refusals * len(self._clients)):
             token = self._wait_for_token(resource, affinity)
             result = self._ask_once(token, path, parameters, resource, etag)
@@ -179,7 +184,10 @@ class GitHubApi:
         headers: Mapping[str, str],
         text: str,
     ) -> _FailedTry | None:
-        """None for an answer. A 403 is one where it is about the repository, not about us."""
+        """Return why a status is a failure, None for an answer.
+
+        A 403 is an answer if it is about the repository and not about limits.
+        """
         if status in _ANSWERS:
             return None
         if status == 401:
@@ -202,7 +210,7 @@ class GitHubApi:
             seconds = _parse_seconds(headers['retry-after'], self._patience.secondary)
             self._budgets.rest_token(token, max(seconds, self._patience.pause))
             return _FailedTry('secondary_limit', 'a secondary limit', pause=False)
-        if headers.get('x-ratelimit-remaining') == '0':  # taken note of already
+        if headers.get('x-ratelimit-remaining') == '0':  # recorded by note_headers already
             return _FailedTry('primary_limit', 'a limit', pause=False)
         if status == 429 or any(words in text.lower() for words in _LIMITED):
             self._budgets.rest_token(token, self._patience.secondary)
@@ -213,20 +221,24 @@ class GitHubApi:
 def _send_request(
     client: Github, path: str, parameters: Mapping[str, Any], etag: str | None
 ) -> tuple[int, dict[str, str], str] | _FailedTry:
-    """Status, headers and body. The token stands in what is sent and in errors of the client, so
-    neither leaves this function, nor is anything raised in it."""
+    """Return status, headers and body.
+
+    The token is in the request and in errors of the client, so neither leaves this function: errors
+    are returned as kinds, not raised.
+    """
     headers = {'If-None-Match': etag} if etag else {}
     try:
         status, got, text = client.requester.requestJson('GET', path, dict(parameters), headers)
     except requests.RequestException as error:
         return _FailedTry(type(error).__name__, type(error).__name__)
-    except RuntimeError:  # PyGithub's word for it: a proxy's or a portal's page
+    # PyGithub raises this for redirects, such as to a proxy's or a portal's page
+    except RuntimeError:
         return _FailedTry('redirect', 'it leads to another host')
     return status, {name: str(value) for name, value in got.items()}, text
 
 
 def _parse_seconds(text: str, otherwise: float) -> float:
-    """`Retry-After` in seconds; one that cannot be read is taken for `otherwise`."""
+    """Parse `Retry-After` as seconds; return `otherwise` if it cannot be read."""
     try:
         return max(0.0, float(text))
     except ValueError:
@@ -247,8 +259,8 @@ def _make_client(base: str, token: GitHubToken, timeout: int) -> Github:
     return client
 
 
-# PyGithub's connections, whose answers are read within bounds of bytes and seconds, packed or
-# not.
+# The rest makes PyGithub's connections read answers within limits of bytes and seconds, compressed
+# or not.
 
 # A page of a hundred repositories has a MiB.
 _MOST_BYTES = 32 << 20
@@ -260,9 +272,10 @@ class UnreadableAnswer(requests.RequestException):
 
 
 def limit_answers(client: Github) -> None:
-    """Let a client's answers be bounded; it has not asked anything yet.
+    """Make a client limit its answers; call this before its first request.
 
-    PyGithub takes other connections for all clients alone, and drops each after one answer then.
+    PyGithub can replace its connections only for all clients at once, and then drops each
+    connection after one answer; so a private attribute of this client is set.
     """
     requester: Any = client.requester
     kind = requester._Requester__connectionClass
@@ -270,35 +283,40 @@ def limit_answers(client: Github) -> None:
 
 
 class _GitHubAnswer:
-    """What PyGithub asks of an answer."""
+    """The part of a response that PyGithub reads."""
 
     def __init__(self, status: int, headers: ItemsView[str, str], text: str) -> None:
         self.status, self._headers, self._text = status, headers, text
 
     def getheaders(self) -> ItemsView[str, str]:
+        """Return the headers of the response."""
         return self._headers
 
     def read(self) -> str:
+        """Return the body of the response."""
         return self._text
 
 
 class _UnpackedStream:
-    """The bytes of an answer as they come, unpacked no further than is asked for."""
+    """The bytes of an answer as they arrive, decompressed only as far as they are read."""
 
     def __init__(self, raw: urllib3.HTTPResponse) -> None:
         self._raw = raw
 
     def read(self, size: int, /) -> bytes:
+        """Read at most `size` decompressed bytes."""
         return self._raw.read1(size, decode_content=True)
 
 
 class _BoundedHttpConnection(HTTPRequestsConnectionClass):
     def getresponse(self) -> Any:
+        """Return the answer, read within the limits."""
         return _get_answer(self, self.session.get)
 
 
 class _BoundedHttpsConnection(HTTPSRequestsConnectionClass):
     def getresponse(self) -> Any:
+        """Return the answer, read within the limits."""
         return _get_answer(self, self.session.get)
 
 
@@ -312,7 +330,7 @@ def _get_answer(
     connection: HTTPRequestsConnectionClass | HTTPSRequestsConnectionClass,
     ask: Callable[..., requests.Response],
 ) -> _GitHubAnswer:
-    """The answer to a question by GET, which are all that are asked."""
+    """Send a GET request, the only kind that is used, and return the answer."""
     url = f'{connection.protocol}://{connection.host}:{connection.port}{connection.url}'
     with ask(
         url,
@@ -333,18 +351,16 @@ def _get_answer(
         )
 
 
-# What GitHub's API answers, how long is waited for it, and how often it was asked.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryLimits:
-    """How long is waited for what; seconds.
+    """Limits on retries and waits; times are in seconds.
 
-    attempts       tries of one question while the server is in trouble
+    attempts       tries of one request while the server fails
     pause          before the second try; doubled each time, up to `longest_pause`
-    secondary      after a secondary limit that does not say how long
+    secondary      the wait after a secondary limit that does not say how long it lasts
     longest_limit  a limit that lasts longer ends the crawl
-    refusals       limits in a row and token, without one answer between them, that end it, too
+    refusals       refusals in a row for each token, without an answer between them, that end the
+                   crawl
     timeout        for an answer to begin, and between its parts
     """
 
@@ -359,7 +375,7 @@ class RetryLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An answer that is none of trouble; `data` is None without a body, as with 204 and 304."""
+    """An answer that is no failure; `data` is None without a body, as with 204 and 304."""
 
     status: int
     data: Any
@@ -367,14 +383,19 @@ class Reply:
 
     @property
     def message(self) -> str:
-        """What an error says of itself, empty if it says nothing."""
+        """The message of an error, empty if it has none."""
         return str(self.data.get('message', '')) if isinstance(self.data, dict) else ''
 
 
 @dataclass(slots=True)
 class RequestCounts:
-    """What a crawl asked: requests that counted, by resource; unchanged ones that did not; tries
-    that failed, by kind; seconds waited."""
+    """The requests of a crawl.
+
+    counted    requests that count against a budget, by resource
+    unchanged  answers 304, which do not count
+    failed     failed tries, by kind
+    waited     seconds waited
+    """
 
     counted: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0

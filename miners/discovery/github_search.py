@@ -1,8 +1,9 @@
-"""A search for repositories, whole: split by stars, then by creation date, until GitHub shows all.
+"""Search for repositories completely: split a search by stars, then by creation date, as far as
+needed.
 
-GitHub shows 1,000 hits of a query and says nothing of the others. Parts are disjoint and cover
-their parent, so nothing is lost if each part has as many repositories as it says and all parts
-together as many as the whole query says.
+GitHub shows only the first 1,000 hits of a query. Parts are disjoint and cover their parent. So
+nothing is lost if each part shows as many repositories as its total says, and the totals of all
+parts add up to the total of the whole query.
 https://docs.github.com/en/rest/search/search#about-search
 """
 
@@ -29,18 +30,18 @@ _OLDEST = datetime(2007, 10, 1, tzinfo=UTC)
 
 
 class SearchOutcome(StrEnum):
-    """What became of a part."""
+    """The result of reading one part."""
 
-    WHOLE = 'whole'  # as many repositories as it says
+    WHOLE = 'whole'  # it showed as many repositories as its total says
     SPLIT = 'split'  # too many for one query: its two halves follow
-    UNSPLITTABLE = 'unsplittable'  # too many of the same stars and the same second of creation
-    INCOMPLETE = 'incomplete'  # GitHub ran out of time again and again
-    UNSTEADY = 'unstable'  # never as many repositories as it says, read after read
+    UNSPLITTABLE = 'unsplittable'  # too many with the same stars and the same second of creation
+    INCOMPLETE = 'incomplete'  # GitHub ran out of time in every read
+    UNSTEADY = 'unstable'  # it never showed as many repositories as its total says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPart:
-    """Both ends are within; None is no end."""
+    """A range of stars and creation times, both ends included; None is an open end."""
 
     stars_from: int
     stars_to: int | None = None
@@ -49,6 +50,7 @@ class SearchPart:
 
     @property
     def query(self) -> str:
+        """The terms of the range in GitHub's query language."""
         if self.stars_to is None:
             stars = f'stars:>={self.stars_from}'
         else:
@@ -60,9 +62,9 @@ class SearchPart:
     def split_in_halves(
         self, most_stars: int, now: datetime
     ) -> tuple[SearchPart, SearchPart] | None:
-        """The lower half first; None if there is nothing left to split by.
+        """Return the lower and the upper half; None if the range cannot be split further.
 
-        Stars are spread like a power law, hence their geometric mean.
+        Stars follow a power law, so they are split at their geometric mean.
         """
         if self.stars_to is None or self.stars_to > self.stars_from:
             top = most_stars if self.stars_to is None else min(most_stars, self.stars_to)
@@ -78,7 +80,7 @@ class SearchPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPartResult:
-    """A part, how many repositories GitHub says it has, and how many it showed."""
+    """A part, its total according to GitHub, and the number of repositories that it showed."""
 
     query: str
     total: int
@@ -88,7 +90,7 @@ class SearchPartResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
-    """Items by id, each once; `total` is what the whole query says."""
+    """The items by id; `total` is the total of the whole query."""
 
     items: dict[int, dict[str, Any]]
     parts: tuple[SearchPartResult, ...]
@@ -96,20 +98,22 @@ class SearchResult:
 
     @property
     def query(self) -> str:
+        """The whole query."""
         return self.parts[0].query
 
     @property
     def unsplit_parts(self) -> tuple[SearchPartResult, ...]:
+        """The parts that were read rather than split."""
         return tuple(part for part in self.parts if part.outcome is not SearchOutcome.SPLIT)
 
     @property
     def parts_total(self) -> int:
-        """How many repositories all parts together say they have."""
+        """The sum of the totals of all parts that were read."""
         return sum(part.total for part in self.unsplit_parts)
 
     @property
     def is_complete(self) -> bool:
-        """Whether all parts are whole and together as many as the query has."""
+        """True if all parts are whole and add up to the total of the query."""
         whole = all(part.outcome is SearchOutcome.WHOLE for part in self.unsplit_parts)
         return whole and self.parts_total == self.total == len(self.items)
 
@@ -122,10 +126,12 @@ class _SearchPage:
 
 
 def search_repositories(api: GitHubApi, words: str, stars: int, now: datetime) -> SearchResult:
-    """All repositories with at least so many stars that match `words`, as of `now`.
+    """Return all repositories with at least `stars` stars that match `words`, as of `now`.
 
-    Parts are read from few stars to many: what gains stars meanwhile is seen twice, not never.
-    Transient if GitHub stays in trouble; Fatal if it does not understand the query.
+    Parts are read from few stars to many: a repository that gains stars meanwhile is seen twice
+    rather than missed.
+
+    Raises: Transient if GitHub does not recover; Fatal if it does not accept the query.
     """
     items: dict[int, dict[str, Any]] = {}
     parts: list[SearchPartResult] = []
@@ -153,7 +159,8 @@ def search_repositories(api: GitHubApi, words: str, stars: int, now: datetime) -
 def _add_total(
     api: GitHubApi, query: str, items: dict[int, dict[str, Any]], parts: Sequence[SearchPartResult]
 ) -> SearchResult:
-    """The total as it was before; as it is now, if repositories came or went meanwhile."""
+    """Return the result with the total before the search, or the current total if that changed
+    meanwhile."""
     result = SearchResult(items=items, parts=tuple(parts), total=parts[0].total)
     if result.is_complete or len(parts) == 1:
         return result
@@ -163,7 +170,8 @@ def _add_total(
 def _load_pages(
     api: GitHubApi, query: str, first: _SearchPage
 ) -> tuple[SearchPartResult, dict[int, dict[str, Any]]]:
-    """All pages of a part; once more where what they show is not what it says."""
+    """Load all pages of a part, again if they do not show as many repositories as the total
+    says."""
     seen: dict[int, dict[str, Any]] = {}
     for attempt in range(_READS):
         page = first if attempt == 0 else _load_page(api, query, 1)
@@ -194,7 +202,7 @@ def _load_other_pages(api: GitHubApi, query: str, first: _SearchPage) -> Iterato
 
 
 def _load_page(api: GitHubApi, query: str, number: int) -> _SearchPage:
-    """One page; asked again while GitHub says that it ran out of time."""
+    """Load one page, again while GitHub says that it ran out of time."""
     parameters = {
         'q': query,
         'sort': 'stars',

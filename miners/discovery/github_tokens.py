@@ -1,4 +1,4 @@
-"""Tokens for GitHub's API: from the environment or a file, and never shown."""
+"""Read tokens for GitHub's API from the environment or a file, and never show them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORD = re.compile(r'[A-Za-z0-9_.~+/=-]+')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitHubToken:
-    """One token; messages name it by its place among those that were given, from 1 on."""
+    """One token; messages name it by its position among those given, counted from 1."""
 
     number: int
     secret: str = field(repr=False)
@@ -26,8 +26,11 @@ class GitHubToken:
 def parse_tokens(
     environment: Mapping[str, str], file: Path | None = None
 ) -> tuple[GitHubToken, ...]:
-    """Those of `file`, one a line; else of $GITHUB_TOKENS, with commas or spaces between, or of
-    $GITHUB_TOKEN. The same one counts once. Fatal where there is none."""
+    """Return the tokens of `file`, one a line; else of $GITHUB_TOKENS, separated by commas or
+    spaces, or of $GITHUB_TOKEN.
+
+    Duplicates count once. Fatal if there is no token.
+    """
     text = _load_token_file(file) if file is not None else _parse_environment(environment)
     words = dict.fromkeys(text.replace(',', ' ').split())
     if not words:

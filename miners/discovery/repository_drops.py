@@ -1,6 +1,7 @@
-"""Why a repository as a whole cannot be had: data to a run over many, a clear end to one by hand.
+"""The reasons why a whole repository cannot be cloned: a drop in a run over many, an error for a
+single one.
 
-The values are what is recorded; one is never renamed.
+The values are recorded; one is never renamed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from coevo.model.errors import Fatal
 
 
 class RepositoryReason(StrEnum):
+    """The reasons why a repository cannot be cloned."""
+
     CLONE_TOO_LARGE = 'clone_too_large'
     EMPTY = 'empty'
     GONE = 'gone'
@@ -34,7 +37,7 @@ REPOSITORY_REASONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryDrop:
-    """A repository that left before it had pairs; `detail` is a sentence without secrets."""
+    """A repository that was dropped before it had pairs; `detail` is a sentence without secrets."""
 
     repo: str
     reason: RepositoryReason
@@ -42,9 +45,9 @@ class RepositoryDrop:
 
 
 class Unclonable(Fatal):
-    """No other try will bring this repository, as it and the limits are.
+    """A repository that cannot be cloned as long as it and the limits stay as they are.
 
-    By hand this is the end; a run over many records makes a drop of it and goes on.
+    A command for one repository ends with it; a run over many records a drop and continues.
     """
 
     def __init__(self, reason: RepositoryReason, sentence: str) -> None:
@@ -52,4 +55,5 @@ class Unclonable(Fatal):
         self.reason = reason
 
     def make_drop(self, repo: str) -> RepositoryDrop:
+        """Return the drop of the repository with this reason."""
         return RepositoryDrop(repo=repo, reason=self.reason, detail=str(self))

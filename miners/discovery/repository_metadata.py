@@ -1,4 +1,4 @@
-"""What GitHub's API says of a repository, as a record."""
+"""Metadata of a repository from GitHub's API, as a record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coevo.model.errors import Transient
 class RepositoryMetadata:
     """One repository as it is now.
 
-    license  SPDX id; `NOASSERTION` is a text that GitHub does not know, None is no text at all
+    license  SPDX id; `NOASSERTION` is a text that GitHub does not recognise, None is no text at all
     fork     whether GitHub says that it was forked from another repository
     """
 
@@ -32,13 +32,14 @@ class RepositoryMetadata:
 
     @property
     def owner(self) -> str:
+        """The owner in the full name."""
         return self.full_name.partition('/')[0]
 
 
 def parse_metadata(item: dict[str, Any]) -> RepositoryMetadata:
-    """From `repo-search-result-item` or `full-repository`.
+    """Parse a `repo-search-result-item` or `full-repository`.
 
-    Transient where something is missing: what was not said is never read as none.
+    Raises: Transient if something is missing: absent data is never read as none.
     """
     try:
         license_ = item['license']

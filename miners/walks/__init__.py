@@ -1,1 +1,1 @@
-"""Which commits make a pair."""
+"""Decide which commits make a pair."""

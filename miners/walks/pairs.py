@@ -1,6 +1,6 @@
-"""The walk: from a ref to pairs of adjacent revisions, and a reason for every other commit.
+"""Walk from a ref to pairs of adjacent revisions, with a reason for every other commit.
 
-The walks are those of docs/words.md. Nothing is checked out: commit and tree objects answer all.
+The walks are those of docs/words.md. Nothing is checked out: commit and tree objects suffice.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _MAKERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """What a walk saw, newest first: every visited commit ends a pair or is a drop's key."""
+    """The result of a walk, newest first: every visited commit ends a pair or is the key of a
+    drop."""
 
     head: str
     visited: tuple[str, ...]
@@ -38,7 +39,7 @@ class Visit:
 
 
 def visit_route(repository: Repository, route: Route) -> Visit:
-    """Walk a route. A commit that cannot be read is a drop and does not end the walk."""
+    """Walk a route. A commit that cannot be read becomes a drop and does not end the walk."""
     head = repository.resolve(route.ref)
     log = log_single_revisions if route.walk is Walk.SINGLE_REVISION else _log_commits
     visited = dict(log(repository, route, head))
@@ -64,14 +65,15 @@ def visit_route(repository: Repository, route: Route) -> Visit:
 def _log_commits(
     repository: Repository, route: Route, head: str
 ) -> Iterator[tuple[str, Commit | None]]:
-    """Commits in Git's default order, newest first, within the route's bounds; None: unreadable."""
+    """Yield commits in Git's default order, newest first, within the route's bounds; None if
+    unreadable."""
     log = repository.iterate_log(head, first_parent=route.walk is Walk.FIRST_PARENT)
     commits = ((rev, header.commit if header else None) for rev, header in log)
     return islice((item for item in commits if _is_within(route, item[1])), route.commits)
 
 
 def _is_within(route: Route, commit: Commit | None) -> bool:
-    """Whether a commit lies between the bounds; one with a date out of range does not."""
+    """Return whether a commit is within the bounds; a commit without a valid date is not."""
     if commit is None:
         return True
     date = commit.committer_date
@@ -88,7 +90,7 @@ def _is_within(route: Route, commit: Commit | None) -> bool:
 def _pair_with_parents(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
-    """Each commit with its literal first parent."""
+    """Yield each commit with its literal first parent."""
     merges = [c.rev for c in commits if len(c.parents) == 2 and route.walk is Walk.PARENTS]
     remerged = repository.list_remerge_differences(merges)
     for commit in commits:
@@ -118,9 +120,10 @@ def _pair_with_parent(
 def _list_files_merged_by_hand(
     repository: Repository, merge: Commit, remerged: Mapping[str, Sequence[str]]
 ) -> Sequence[str]:
-    """The files of a merge that Git would not have made of its parents by itself.
+    """Return the files of a merge that differ from Git's automatic merge of its parents.
 
-    Git cannot merge more than two parents again: there, those that differ from every parent.
+    Git cannot repeat a merge of more than two parents; in that case, return the files that differ
+    from every parent.
     """
     if len(merge.parents) > 2:
         return repository.list_combined_changes(merge.rev)
@@ -137,7 +140,7 @@ def _list_code_changes(
 
 
 def _check_readable(repository: Repository, changes: Sequence[FileChange]) -> None:
-    """Find out now whether what the pair is about can be read."""
+    """Read the changed files, so that a corrupt object shows now."""
     for change in changes:
         for oid in (change.old_oid, change.new_oid):
             if oid is not None:

@@ -1,4 +1,4 @@
-"""The latest release of a repository, as its tags tell."""
+"""Find the latest release of a repository by its tags."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ _VERSION = re.compile(
     r'(?:^|[^\d.])(?P<numbers>\d+(?:[._]\d+)*)(?:[._-](?:final|ga|release))?$', re.IGNORECASE
 )
 
-# What was committed before a date is often released soon after it: versions of published tasks are
-# up to 26 days younger than the newest commit that was asked for.
+# Commits before a date are often released soon after it: the versions of published tasks are up to
+# 26 days younger than the newest commit that was requested.
 _LAG = timedelta(days=31)
 
-# Numbers from here on are years or days, which say nothing of what came after what else.
+# Numbers from here on are years or days, which do not order releases reliably.
 _NO_VERSION = 1900
 
 
 def find_latest_release(repository: Repository, until: datetime | None = None) -> str | None:
-    """The tag of the highest version that is no pre-release, released a month after `until` at most.
+    """Return the tag of the highest version, without pre-releases, released a month after `until`
+    at the latest.
 
-    Tags that are named by dates count only where there are no others. None if no tag has a version.
+    Tags that are named by dates count only if there are no others. None if no tag has a version.
     """
     releases = [
         release
@@ -39,7 +40,8 @@ def find_latest_release(repository: Repository, until: datetime | None = None) -
 
 
 def _list_releases(repository: Repository) -> Iterator[tuple[tuple[int, ...], datetime, str]]:
-    """Version, date and ref of each, which order releases: dates and names decide between equals."""
+    """Yield version, date and ref of each release; dates and names decide between equal
+    versions."""
     listing = repository.run_command('for-each-ref', '--format=%(refname)', _TAGS)
     for ref in listing.decode('utf-8', 'surrogateescape').splitlines():
         match = _VERSION.search(ref.removeprefix(_TAGS))
@@ -50,7 +52,7 @@ def _list_releases(repository: Repository) -> Iterator[tuple[tuple[int, ...], da
 
 
 def _load_date(repository: Repository, ref: str) -> datetime | None:
-    """When the commit of a tag was made; None for a tag that leads to no commit."""
+    """Return the committer date of a tag's commit; None if the tag does not lead to a commit."""
     try:
         return repository.get_commit(repository.resolve(ref)).committer_date
     except Fatal:

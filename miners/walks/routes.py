@@ -1,4 +1,4 @@
-"""Where a walk goes, and what it makes of a commit: a pair, or a drop with its reason."""
+"""The bounds of a walk, and the pairs and drops that it makes of commits."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from coevo.model.words import Stage, Walk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """Where to walk. `commits` counts those visited, None is all of them.
+    """The bounds of a walk.
 
-    until   commits with a later committer date are neither visited nor counted
-    since   nor are those with an earlier one
+    commits  the number of commits to visit; None visits all
+    until    commits with a later committer date are neither visited nor counted
+    since    commits with an earlier committer date are neither visited nor counted
     beside_release  whether the walk `single_revision` visits the latest release, too
     """
 
@@ -31,19 +32,21 @@ class Route:
     since: datetime | None = None
     until: datetime | None = None
     beside_release: bool = False
-    pair_id: ClassVar[None] = None  # what is dropped here is no pair
+    pair_id: ClassVar[None] = None  # a drop of a walk belongs to no pair
 
     def is_code(self, path: str) -> bool:
-        """Whether a file is written in the language that is walked."""
+        """Return whether a file is written in the language of the walk."""
         return path.endswith(self.suffixes)
 
     @property
     def suffixes(self) -> tuple[str, ...]:
+        """The suffixes of source files in the language of the walk."""
         return get_reading(self.language).SUFFIXES
 
     def make_pair(
         self, old: Commit, new: Commit, *, old_is_ancestor: bool, between: tuple[str, ...] = ()
     ) -> Pair:
+        """Return a pair of this walk."""
         return Pair(
             repo=self.repo,
             language=self.language,
@@ -55,10 +58,11 @@ class Route:
         )
 
     def drop_unreadable(self, repository: Repository, rev: str, error: CorruptObject) -> Drop:
-        """The drop of a commit of which an object cannot be read."""
+        """Return the drop of a commit with an object that cannot be read."""
         lacked = error.name in repository.holes
         reason = Reason.OBJECT_MISSING if lacked else Reason.UNREADABLE_COMMIT
         return self.make_drop(rev, reason, str(error))
 
     def make_drop(self, rev: str, reason: Reason, detail: str = '') -> Drop:
+        """Return the drop of a commit with a reason."""
         return Drop.make_at_stage(Stage.WALK, self, rev, reason, detail)

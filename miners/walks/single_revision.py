@@ -1,4 +1,5 @@
-"""The walk `single_revision`: a few revisions, each with itself, for tasks that are about no change."""
+"""The walk `single_revision`: pair a few revisions with themselves, for tasks that are about no
+change."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from miners.walks.routes import Route
 def log_single_revisions(
     repository: Repository, route: Route, head: str
 ) -> Iterator[tuple[str, Commit | None]]:
-    """The head and, where the route asks for it, the latest release; None: unreadable."""
+    """Yield the head and, if the route demands it, the latest release; None if unreadable."""
     release = find_latest_release(repository, route.until) if route.beside_release else None
     revs = (head,) if release is None else (head, repository.resolve(release))
     for rev in dict.fromkeys(revs):
@@ -27,5 +28,5 @@ def log_single_revisions(
 def pair_with_themselves(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
-    """Each commit with itself, of which nobody says that it is no ancestor."""
+    """Yield each commit paired with itself; it counts as its own ancestor."""
     return (route.make_pair(commit, commit, old_is_ancestor=True) for commit in commits)

@@ -1,7 +1,7 @@
 """States: runs of commits with identical source files, each named by its newest commit.
 
-Neighbours pair up (walk `states`), or every two that lie close enough together (walk `window`).
-Published tasks were made of such pairs.
+The walk `states` pairs neighbouring states; the walk `window` pairs all states that are close
+enough in time. Published tasks were made of such pairs.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from coevo.model.reasons import Reason
 from coevo.model.records import Commit, Pair
 from miners.walks.routes import Route
 
-# Hours between the ends of a window, by committer time: no published pair is further apart.
+# Maximal hours between the ends of a window, by committer time: no published pair is further apart.
 WINDOW_HOURS = 12.0
 
 
 def pair_neighbours(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
-    """Each state with the next older one."""
+    """Yield each state with the next older one."""
     related = _Ancestry(repository, commits)
     newest: Commit | None = None
     for state_or_drop in _list_states(repository, route, commits):
@@ -42,7 +42,7 @@ def pair_neighbours(
 def pair_windows(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
-    """Each state with every older one that is at most `WINDOW_HOURS` older."""
+    """Yield each state with every older one that is at most `WINDOW_HOURS` older."""
     related = _Ancestry(repository, commits)
     states: list[Commit] = []
     for state_or_drop in _list_states(repository, route, commits):
@@ -74,7 +74,7 @@ def _is_close(old: Commit, new: Commit) -> bool:
 def _list_states(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Commit | Drop]:
-    """The newest commit of each run, newest first; the others are drops."""
+    """Yield the newest commit of each run, newest first; the others are drops."""
     state_of = _StateNamer(repository, route.suffixes)
     state: str | None = None
     for commit in commits:
@@ -91,10 +91,10 @@ def _list_states(
 
 
 class _StateNamer:
-    """Names the source files of a commit: equal where paths and contents are equal.
+    """Names the source files of a commit: names are equal if paths and contents are equal.
 
-    Known by tree object, so what two commits share is read once. All files are read, to find out
-    now whether they can be.
+    Names are cached by tree object, so what two commits share is read once. All files are read, so
+    that a corrupt one shows now.
     """
 
     def __init__(self, repository: Repository, suffixes: tuple[str, ...]) -> None:
@@ -107,7 +107,10 @@ class _StateNamer:
         return self._name_tree(self._repository.header(commit.rev).tree)
 
     def _name_tree(self, tree: str) -> str:
-        """Empty where there are none. The folders of a tree first; it may be deeper than our stack."""
+        """Return the name of a tree, empty if it has no source files.
+
+        Subfolders are named first, without recursion: a tree may be deeper than Python's stack.
+        """
         todo = [tree]
         while todo:
             entries = self._repository.folder(todo[-1])
@@ -119,7 +122,7 @@ class _StateNamer:
         return self._known[tree]
 
     def _hash_folder(self, entries: Sequence[tuple[str, str, str]]) -> str:
-        """Of a folder, the folders in which are known."""
+        """Return the name of a folder whose subfolders already have names."""
         parts = []
         for mode, name, oid in entries:
             if mode == FOLDER:
@@ -138,14 +141,17 @@ class _StateNamer:
 
 
 class _Ancestry:
-    """Whether one commit is an ancestor of another, of a walk's commits, newest first."""
+    """Decides whether one commit of a walk is an ancestor of another.
+
+    The commits of the walk are given newest first.
+    """
 
     def __init__(self, repository: Repository, commits: Sequence[Commit]) -> None:
         self._repository, self._commits = repository, commits
         self._place = {commit.rev: number for number, commit in enumerate(commits)}
 
     def __call__(self, old: Commit, new: Commit) -> bool:
-        """Look among the commits between the two first; only Git can say that it is none."""
+        """Search the commits between the two first; ask Git only if they show no path."""
         end = self._place[old.rev]
         waiting, seen = [new.rev], {new.rev}
         while waiting:

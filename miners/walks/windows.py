@@ -1,10 +1,11 @@
-"""Which changed tests of a window's pair belong to a nearer old state.
+"""Find which changed tests of a window's pair belong to a nearer old state.
 
 The old end of a published task is the latest state since which both the test and a method that it
-calls changed; where no such method is seen to, the latest since which the test and any source
-changed. What counts, as the published tasks show: a test that is new since the old end is sought
-apart from one that is changed since; constructors, the rest of types and what tests cannot call
-are never among the published dependencies; a state whose own tests do not compile is no end.
+calls changed. If no such method is seen, it is the latest state since which the test and any source
+changed. The published tasks show what counts:
+- A test that is new since the old end is treated separately from a test that changed since then.
+- Constructors, the rest of types and what tests cannot call are never among the dependencies.
+- A state whose own tests do not compile is no end.
 """
 
 from __future__ import annotations
@@ -24,13 +25,16 @@ CHANGED_TESTS = (MethodChange.CHANGED, MethodChange.INSERTED)
 Edit = tuple[MethodChange, TestMethod]
 
 Holds = Callable[[str, str], bool]
-"""Whether the own tests of a revision's module compile."""
+"""Returns whether the own tests of a revision's module compile."""
 
 
 def find_tests_shown_nearer(
     repository: Repository, change: PairChange, holds: Holds
 ) -> frozenset[TestMethod]:
-    """The tests, at new, whose change a state between the ends shows; `holds` is asked of few."""
+    """Return the tests, at new, whose change a state between the ends already shows.
+
+    `holds` is slow, so it is called for few states only.
+    """
     own = _list_edits(change)
     shown_tests: set[TestMethod] = set()
     end = replace(change.pair, old=change.pair.new, old_is_ancestor=True, between=())
@@ -47,12 +51,14 @@ def find_tests_shown_nearer(
 # A new state is compared with all states of its window, of which there are seldom more than a few.
 @lru_cache(maxsize=256)
 def _list_shown_edits(repository: Repository, end: Pair, old: str) -> Mapping[Edit, bool]:
-    """What changed from an older state to an end of the walk, given as a pair with itself."""
+    """Return what changed from an older state to an end of the walk, given as a pair with
+    itself."""
     return _list_edits(diff_pair(repository, replace(end, old=repository.get_commit(old))))
 
 
 def _list_edits(change: PairChange) -> dict[Edit, bool]:
-    """The changed tests, and whether a method that they call changed; none without any source."""
+    """Return the changed tests, and whether a method that they call changed; empty without a
+    source change."""
     if not change.source_changed:
         return {}
     return {

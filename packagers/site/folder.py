@@ -1,4 +1,4 @@
-"""Write the site whole, in the place of none or of an older one of ours."""
+"""Write the whole site to a new folder, or in place of an older site of coevo."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from coevo.storage.folders import find_cache_folder
 from packagers.site import months, reports
 
 INDEX = 'site.json'
-# Of the index; a page reads what was written beside it, so nothing has to read older ones.
+# The version of the index; each page reads the index that was written with it, so older ones are
+# never read.
 FORMAT = 1
 
 
@@ -38,7 +39,7 @@ def write_site(
 ) -> Path:
     """Write the site of these snapshots to `out`; Fatal if something else is there.
 
-    results  folders of evaluations (`coevo evaluate --out`) against one of them each
+    results  folders of evaluations (`coevo evaluate --out`), each against one of the snapshots
 
     The same snapshots and results give the same bytes.
     """
@@ -64,7 +65,8 @@ def write_site(
 
 
 def _swap_folders(made: Path, target: Path, old: Path) -> None:
-    """Put a folder in the place of another one, which goes to `old`, or stays if that fails."""
+    """Put a folder in place of another one, which moves to `old`; on failure the other one is
+    restored."""
     if target.exists():
         target.rename(old)
     try:
@@ -76,7 +78,7 @@ def _swap_folders(made: Path, target: Path, old: Path) -> None:
 
 
 def check_target(out: Path) -> None:
-    """Fatal if `out` is neither free nor a site of ours."""
+    """Raise Fatal if `out` is neither free nor a site of coevo."""
     if not out.exists() or (out.is_dir() and not any(out.iterdir())) or _is_ours(out):
         return
     raise Fatal(f'{out} is there and is no site of coevo: name another folder')
@@ -117,7 +119,7 @@ def _write_files(
 
 
 def describe_evidence() -> dict[str, Any]:
-    """What makes a row one of the view `standard`, for the page to ask the same."""
+    """Return the conditions of the view `standard`, so that the page can apply the same ones."""
     return {
         'least_runs': LEAST_RUNS,
         'least_timeouts': LEAST_TIMEOUTS,
@@ -133,21 +135,21 @@ def describe_evidence() -> dict[str, Any]:
     }
 
 
-# The page's program: our sources and two small libraries in one file, made once by esbuild.
+# The rest bundles the page's program: coevo's sources and two small libraries in one file, made
+# once by esbuild.
 #
-# What npm installs is named with checksums in `web/package-lock.json`. The bundle lies in the
-# tool cache under a name that the lock and the sources decide, so it is made again when these
-# change.
+# `web/package-lock.json` names the packages from npm with checksums. The bundle is in the tool
+# cache under a digest of the lock and the sources, so it is made again when these change.
 
 _WEB = Path(__file__).with_name('web')
 _LIBRARIES = ('hyparquet', 'fzstd')
 _STORE = Path('/etc/ssl/certs/ca-certificates.crt')
-# esbuild 0.28 and the page's own language level ask for no more.
+# esbuild 0.28 and the language level of the page need no newer version.
 _OLDEST_NODE = 18
 
 
 def build_bundle(say: Say) -> Path:
-    """The folder of the page's files; `say` hears that it is made if it is not there yet."""
+    """Return the folder of the page's files; call `say` if it has to be made first."""
     target = find_cache_folder() / 'tools' / f'site-{_compute_digest()}'  # own name: a digest
     if not target.is_dir():
         npm = _find_npm()
@@ -166,7 +168,8 @@ def _compute_digest() -> str:
 
 
 def _list_sources() -> list[Path]:
-    """Relative to their folder; not what somebody's own `npm ci` left there."""
+    """Return paths relative to the web folder, without what a developer's own `npm ci` left
+    there."""
     paths = (path.relative_to(_WEB) for path in _WEB.rglob('*') if path.is_file())
     return sorted(path for path in paths if path.parts[0] not in ('node_modules', 'bundle'))
 
@@ -182,7 +185,7 @@ def _find_npm() -> str:
 
 
 def _get_node_major_version(node: str) -> int:
-    """18, 20, … of `v20.1.0`."""
+    """Return 18, 20, … for `v20.1.0`; 0 if the version cannot be read."""
     done = subprocess.run([node, '--version'], check=False, capture_output=True, text=True)
     major = done.stdout.strip().removeprefix('v').partition('.')[0]
     return int(major) if major.isdecimal() else 0
@@ -211,12 +214,13 @@ def _run_npm(command: Sequence[str], folder: Path, sentence: str) -> None:
 
 
 def _make_certificate_environment() -> dict[str, str]:
-    """A machine's own certificate store knows what its network needs; Node's own list does not."""
+    """Point Node to the machine's certificate store, which has certificates of the local network
+    that Node's own list lacks."""
     return {'NODE_EXTRA_CA_CERTS': str(_STORE)} if _STORE.is_file() else {}
 
 
 def _load_licences(modules: Path) -> Iterator[str]:
-    """The notices that have to go along with the bundled libraries."""
+    """Yield the licence notices that the bundled libraries require."""
     for name in _LIBRARIES:
         (licence,) = sorted((modules / name).glob('LICEN[CS]E*'))
         yield f'{name}\n\n{licence.read_text(encoding="utf-8").strip()}\n'

@@ -1,4 +1,4 @@
-"""A month of the site: the files of a snapshot that the page reads, and its statistics."""
+"""Write a month of the site: the files of a snapshot that the page reads, and its statistics."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from coevo.storage.beneath import join_beneath
 from packagers.site import scores
 from packagers.site.reports import BoardEntry
 
-# What the page reads; the other tables stay with the snapshot.
+# The tables that the page reads; the others stay with the snapshot.
 TABLES = ('tasks', 'methods', 'pairs', 'withdrawn')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """A snapshot and its manifest, with the checksum by which the page names its bytes."""
+    """A snapshot and its manifest, with the manifest's checksum, by which evaluations name the
+    snapshot."""
 
     path: Path
     manifest: Mapping[str, Any]
@@ -32,11 +33,12 @@ class Month:
 
     @property
     def name(self) -> str:
+        """The month of the snapshot, such as 2024-06."""
         return str(self.manifest['month'])
 
 
 def load_month(path: Path) -> Month:
-    """Fatal if it is no folder with a snapshot that this version reads."""
+    """Load a month; Fatal if the folder has no snapshot that this version reads."""
     if not path.is_dir():
         raise Fatal(f'{path} is no folder: fetch or unpack the snapshot, then name its folder')
     manifest = snapshot.load_manifest(path)
@@ -45,7 +47,7 @@ def load_month(path: Path) -> Month:
 
 
 def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -> dict[str, Any]:
-    """Its files into a new folder; what the page has to know of it beside them."""
+    """Write the files of a month into a new folder; return its entry in the page's index."""
     files = {table: list(_copy_table(month, table, folder)) for table in TABLES}
     with snapshot.translate_read_errors((month.path,)):
         answers = list(_compute_statistics(month))
@@ -66,7 +68,7 @@ def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -
 
 
 def _copy_table(month: Month, table: str, folder: Path) -> Iterator[dict[str, str | int]]:
-    """The files of a table, whose checksums have to be those of the manifest."""
+    """Copy the files of a table; DamagedSnapshot if their checksums differ from the manifest."""
     for file in snapshot.list_data_files(month.path, table):
         name = file.relative_to(month.path).as_posix()
         try:

@@ -1,4 +1,4 @@
-"""The evaluations that the leaderboard shows, each under the snapshot that it is of."""
+"""Load the evaluations that the leaderboard shows, by the snapshot to which they belong."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coevo.model.errors import Fatal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardEntry:
-    """A report, and the rows of first attempts that its figures follow from."""
+    """A report, and the rows of first attempts on which its figures are based."""
 
     report: Mapping[str, Any]
     rows: tuple[MethodResult, ...]
@@ -26,10 +26,10 @@ class BoardEntry:
 def load_board_entries(
     folders: Sequence[Path], snapshots: Sequence[str]
 ) -> Mapping[str, Sequence[BoardEntry]]:
-    """By the checksum of their snapshot's manifest, in an order of their own.
+    """Return evaluations by the checksum of their snapshot's manifest, in a fixed order.
 
-    Fatal for a folder without a report, with one that does not follow from its results, or with one
-    of none of these snapshots.
+    Raises: Fatal for a folder without a report, with a report that does not follow from its
+    results, or with a report on none of these snapshots.
     """
     entries: dict[str, list[BoardEntry]] = {sha256: [] for sha256 in snapshots}
     for folder in folders:
@@ -56,5 +56,5 @@ def _load_entry(folder: Path) -> BoardEntry:
 
 
 def _get_sort_key(one: BoardEntry) -> str:
-    """By who submitted, then by all that a report says."""
+    """Sort by the submitting systems, then by the whole report."""
     return json.dumps([one.report['systems'], one.report], sort_keys=True)

@@ -1,4 +1,5 @@
-"""What the leaderboard counts again under a reader's cutoff: a row for each method of an evaluation."""
+"""Write the scores that the leaderboard counts again for a reader's cutoff: a row for each
+method."""
 
 from __future__ import annotations
 
@@ -28,10 +29,10 @@ ORDER BY evaluation, task_id, attempt, test_method, method_id
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodScore:
-    """A method as results have it; no output of a process, and nothing that a person wrote.
+    """A method of an evaluation's results, without outputs of processes or text that people wrote.
 
-    evaluation                         the place of its report in `reports.json`, from 0 on
-    coverage, code_coverage, mutation  of the submitted test, 0 to 1; None where not measured
+    evaluation                         the index of its report in `reports.json`, from 0
+    coverage, code_coverage, mutation  scores of the submitted test, 0 to 1; None if not measured
     """
 
     evaluation: int
@@ -50,7 +51,7 @@ class MethodScore:
 
 
 def encode_scores(evaluations: Sequence[Sequence[MethodResult]]) -> bytes:
-    """The file's bytes, in the order of the evaluations and of their rows' keys."""
+    """Return the file's bytes, in the order of the evaluations and of their rows' keys."""
     with open_results(['methods'], evaluations) as connection:
         scores = connection.sql(_SCORES).to_arrow_table().cast(build_arrow_schema(MethodScore))
     sink = io.BytesIO()
