@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -72,7 +73,7 @@ _VALUES_OF_TABLES = {
 }
 
 
-def rename_back(table: str, fields: list[pa.Field]) -> list[pa.Field]:
+def rename_back(table: str, fields: Sequence[pa.Field]) -> list[pa.Field]:
     """Return the columns of a table under the names that they have in files of schema 2."""
     columns = COLUMNS.get(table, {})
     return [
@@ -95,7 +96,7 @@ def _rename_fields(field: pa.Field, names: Mapping[str, str]) -> pa.Field:
     )
 
 
-def read_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
+def read_old_names(table: str, rows: str, fields: Sequence[pa.Field]) -> str:
     """Return SQL for `rows`, columns of schema 2 in a FROM clause, under the names of schema 3.
 
     fields  the columns that the files hold, by their names in schema 3
@@ -103,7 +104,7 @@ def read_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
     return f'(SELECT {", ".join(_selected(table, fields, to_old=False))} FROM {rows})'
 
 
-def write_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
+def write_old_names(table: str, rows: str, fields: Sequence[pa.Field]) -> str:
     """Return SQL for `rows`, columns of schema 3 in a FROM clause, under the names of schema 2."""
     return f'(SELECT {", ".join(_selected(table, fields, to_old=True))} FROM {rows})'
 
@@ -135,7 +136,7 @@ def rename_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _selected(table: str, fields: list[pa.Field], *, to_old: bool) -> Iterator[str]:
+def _selected(table: str, fields: Sequence[pa.Field], *, to_old: bool) -> Iterator[str]:
     columns = COLUMNS.get(table, {})
     for field in fields:
         old = columns.get(field.name, field.name)

@@ -23,9 +23,9 @@ from coevo.model.labels import LabelTableRow
 from coevo.model.schema import NEW_TABLES
 from coevo.model.schema import TABLES
 from coevo.model.schema import SchemaVersion
-from coevo.model.schema import build_table_schema
 from coevo.model.schema import find_missing_columns
 from coevo.model.schema import get_table_name_in_files
+from coevo.model.schema import list_columns
 from coevo.model.words import Cell
 from coevo.snapshots import columns
 from coevo.snapshots import comments
@@ -265,8 +265,7 @@ def _build_snapshot_source(table: str, files: Sequence[str], content: Mapping[st
     rows, version = build_parquet_source(files), parse_schema_version(content)
     missing = find_missing_columns(table, version)
     if version.major == 2:
-        there = [field for field in build_table_schema(table) if field.name not in missing]
-        rows = schema_2.read_old_names(table, rows, there)
+        rows = schema_2.read_old_names(table, rows, list_columns(table, version))
     if not missing:
         return rows
     nulls = ', '.join(f'NULL::{column.sql_type} AS {name}' for name, column in missing.items())
