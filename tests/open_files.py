@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,8 +12,11 @@ def list_open_files(folder: Path) -> list[Path]:
 
     A count of all descriptors would change when garbage of an earlier test is collected.
     """
-    targets: list[Path] = []
+    return sorted(target for target in read_descriptors() if target.is_relative_to(folder))
+
+
+def read_descriptors() -> Iterator[Path]:
+    """Yield what each descriptor stands for: a file, or a name such as `pipe:[7]`."""
     for link in Path('/proc/self/fd').iterdir():
         with suppress(FileNotFoundError):  # closed meanwhile
-            targets.append(link.readlink())
-    return sorted(target for target in targets if target.is_relative_to(folder))
+            yield link.readlink()

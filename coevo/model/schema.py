@@ -194,14 +194,21 @@ def get_table_name_in_files(table: str, version: SchemaVersion) -> str:
     return schema_2.TABLES.get(table, table) if version.major == 2 else table
 
 
+def list_columns(
+    table: str, version: SchemaVersion, *, code_free: bool = False
+) -> tuple[pa.Field, ...]:
+    """Return the columns that a table has in a version, under the names of now."""
+    missing = find_missing_columns(table, version)
+    promised = build_table_schema(table, code_free=code_free)
+    return tuple(field for field in promised if field.name not in missing)
+
+
 def list_columns_in_files(
     table: str, version: SchemaVersion, *, code_free: bool = False
 ) -> tuple[pa.Field, ...]:
     """Return the columns of a table's files in a version, under the names of that version."""
-    missing = find_missing_columns(table, version)
-    promised = build_table_schema(table, code_free=code_free)
-    fields = [field for field in promised if field.name not in missing]
-    return tuple(schema_2.rename_back(table, fields) if version.major == 2 else fields)
+    fields = list_columns(table, version, code_free=code_free)
+    return tuple(schema_2.rename_back(table, fields)) if version.major == 2 else fields
 
 
 def has_promised_columns(

@@ -7,7 +7,7 @@ and a row of its table `standing` is read as a row of `single_revision`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -76,7 +76,7 @@ _VALUES_OF_TABLES = {
 }
 
 
-def rename_back(table: str, fields: list[pa.Field]) -> list[pa.Field]:
+def rename_back(table: str, fields: Sequence[pa.Field]) -> list[pa.Field]:
     """Return the columns of a table under the names that they have in files of schema 2."""
     columns = COLUMNS.get(table, {})
     numbers = {name for numbered, name in NUMBERS if numbered == table}
@@ -101,7 +101,7 @@ def _rename_fields(field: pa.Field, names: Mapping[str, str]) -> pa.Field:
     )
 
 
-def read_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
+def read_old_names(table: str, rows: str, fields: Sequence[pa.Field]) -> str:
     """Return SQL that reads `rows`, a FROM clause with columns of schema 2, by the names of schema
     3.
 
@@ -110,7 +110,7 @@ def read_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
     return f'(SELECT {", ".join(_selected(table, fields, to_old=False))} FROM {rows})'
 
 
-def write_old_names(table: str, rows: str, fields: list[pa.Field]) -> str:
+def write_old_names(table: str, rows: str, fields: Sequence[pa.Field]) -> str:
     """Return SQL that reads `rows`, a FROM clause with columns of schema 3, by schema 2's names."""
     return f'(SELECT {", ".join(_selected(table, fields, to_old=True))} FROM {rows})'
 
@@ -147,7 +147,7 @@ def rename_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _selected(table: str, fields: list[pa.Field], *, to_old: bool) -> Iterator[str]:
+def _selected(table: str, fields: Sequence[pa.Field], *, to_old: bool) -> Iterator[str]:
     columns = COLUMNS.get(table, {})
     for field in fields:
         old = columns.get(field.name, field.name)

@@ -16,9 +16,9 @@ from coevo.model.schema import (
     NEW_TABLES,
     TABLES,
     SchemaVersion,
-    build_table_schema,
     find_missing_columns,
     get_table_name_in_files,
+    list_columns,
 )
 from coevo.model.words import Cell
 from coevo.snapshots import columns, comments, cutoffs, forms
@@ -267,8 +267,7 @@ def _build_snapshot_source(table: str, files: Sequence[str], content: Mapping[st
     rows, version = build_parquet_source(files), parse_schema_version(content)
     missing = find_missing_columns(table, version)
     if version.major == 2:
-        there = [field for field in build_table_schema(table) if field.name not in missing]
-        rows = schema_2.read_old_names(table, rows, there)
+        rows = schema_2.read_old_names(table, rows, list_columns(table, version))
     if not missing:
         return rows
     nulls = ', '.join(f'NULL::{column.sql_type} AS {name}' for name, column in missing.items())

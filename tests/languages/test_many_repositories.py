@@ -16,6 +16,7 @@ from flows.options import ReleaseOptions
 from flows.pipeline import mine
 from flows.publication import publish_release
 from tests.languages import toys
+from tests.open_files import read_descriptors
 from tests.projects import options
 from tests.repos import commit, init
 
@@ -54,8 +55,7 @@ def readers() -> int:
 
 def descriptors(clones: Path) -> int:
     """Those for clones: pipes to processes of Git, and locks."""
-    found = [str(path.readlink()) for path in Path('/proc/self/fd').iterdir() if path.is_symlink()]
-    return sum(one.startswith(('pipe:', str(clones))) for one in found)
+    return sum(str(one).startswith(('pipe:', str(clones))) for one in read_descriptors())
 
 
 @pytest.mark.slow

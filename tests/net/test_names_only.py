@@ -20,6 +20,7 @@ from coevo.model.schema import (
     TABLES,
     build_table_schema,
     find_missing_columns,
+    list_columns,
     list_columns_in_files,
 )
 from coevo.snapshots import snapshot
@@ -80,8 +81,7 @@ def test_schema_2_edition_is_read_with_the_values_of_its_files(edition: Path) ->
         folder = edition / 'data' / schema_2.TABLES.get(table, table)
         if not folder.is_dir():
             continue
-        missing = find_missing_columns(table, version)
-        fields = [field for field in build_table_schema(table) if field.name not in missing]
+        fields = list_columns(table, version)
         names = ', '.join(f'"{field.name}"' for field in list_columns_in_files(table, version))
         plain = duckdb.sql(f"SELECT {names} FROM read_parquet('{folder}/*.parquet') ORDER BY ALL")
         sql = schema_2.write_old_names(table, table, fields)
