@@ -52,6 +52,8 @@ def rename_row(table: str, row: dict[str, Any]) -> dict[str, Any]:
             value = {fields.get(field, field): inner for field, inner in value.items()}
         elif fields is not None and value is not None:
             value = [{fields.get(f, f): inner for f, inner in each.items()} for each in value]
+        elif (table, column) in schema_2.NUMBERS and value is not None:
+            value = int(value, base=16)
         elif isinstance(value, str):
             value = OLD_VALUES.get(value, value)
         old[columns.get(column, column)] = value
