@@ -26,6 +26,10 @@ OLD_VALUES = {
 }
 
 
+NUMBER_KEPT_BY_HAND = 19
+"""The version of an engine in schema 2, where schema 3 has a digest."""
+
+
 def write_as_schema_2(snapshot: Path, version: SchemaVersion) -> None:
     """Give a snapshot the columns, values and files of a version 2."""
     for table in TABLES:
@@ -39,7 +43,10 @@ def write_as_schema_2(snapshot: Path, version: SchemaVersion) -> None:
     text = (snapshot / 'manifest.json').read_text()
     for new, old in schema_2.TABLES.items():
         text = text.replace(f'data/{new}/', f'data/{old}/').replace(f'"{new}"', f'"{old}"')
-    (snapshot / 'manifest.json').write_text(text)
+    manifest = json.loads(text)
+    for walk in manifest['walks']:
+        walk['engine_version'] = NUMBER_KEPT_BY_HAND
+    (snapshot / 'manifest.json').write_text(json.dumps(manifest))
     set_version(snapshot, version)
 
 
@@ -53,7 +60,7 @@ def rename_row(table: str, row: dict[str, Any]) -> dict[str, Any]:
         elif fields is not None and value is not None:
             value = [{fields.get(f, f): inner for f, inner in each.items()} for each in value]
         elif (table, column) in schema_2.NUMBERS and value is not None:
-            value = int(value, base=16)
+            value = NUMBER_KEPT_BY_HAND
         elif isinstance(value, str):
             value = OLD_VALUES.get(value, value)
         old[columns.get(column, column)] = value
