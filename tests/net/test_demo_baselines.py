@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from benchmarks.baselines.__main__ import submissions
+from benchmarks.baselines.__main__ import write_submissions
 from coevo.command.main import main
 from flows.demo.__main__ import has_runtime
 from flows.demo.stories import STORIES, Story
@@ -39,7 +39,7 @@ def test_baselines_get_the_outcomes_that_they_had_before_schema_3(
     folder = tmp_path / 'demo' / story.folder
     snapshot, store = str(folder / 'snapshot'), folder / 'store'
     expected = BEFORE[story.language]
-    submissions(snapshot, tmp_path / 'answers', store, tuple(expected), 'https://example.org')
+    write_submissions(snapshot, tmp_path / 'answers', store, tuple(expected), 'https://example.org')
     for name, outcomes in expected.items():
         results = tmp_path / 'results' / name
         answers = str(tmp_path / 'answers' / name)
