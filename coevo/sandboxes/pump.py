@@ -30,7 +30,7 @@ def pump_connections(listening: socket.socket, target: Path) -> Iterator[None]:
 
 
 def _accept_connections(listening: socket.socket, target: Path) -> None:
-    """Forward connections until the listening socket is closed or the target refuses one."""
+    """Forward connections until the listening socket is closed; close those that cannot be."""
     while True:
         try:
             near, _ = listening.accept()
@@ -43,7 +43,7 @@ def _accept_connections(listening: socket.socket, target: Path) -> None:
         except OSError:
             near.close()
             far.close()
-            return
+            continue
         for ends in ((near, far), (far, near)):
             threading.Thread(target=_copy_stream, args=ends, daemon=True).start()
 
