@@ -17,7 +17,7 @@ from tests.flows.test_candidates import validated
 
 
 def test_the_forecast_is_computed_from_measured_pairs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    toy: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Four pairs of one repository, of 1.5 CPU s each; two more that are valid wait for the backfill."""
     folder = tmp_path / 'store'
