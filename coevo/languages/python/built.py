@@ -31,6 +31,7 @@ class PythonModule:
     roots     the folders on `sys.path`
     tops      the top-level packages of the code
     compiled  C extensions, by path
+    metadata  the files of its .dist-info folder, by path
     others    folders of other projects below it, whose tests do not belong to it
     """
 
@@ -43,6 +44,7 @@ class PythonModule:
     options: tuple[str, ...]
     written: tuple[tuple[str, bytes], ...]
     compiled: tuple[tuple[str, bytes], ...] = ()
+    metadata: tuple[tuple[str, bytes], ...] = ()
     others: tuple[str, ...] = ()
 
 

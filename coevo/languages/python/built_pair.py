@@ -167,6 +167,7 @@ class PythonBuiltPair:
                 f'{path} {hashlib.sha256(binary).hexdigest()}'
                 for path, binary in cell.module.compiled
             ),
+            *(f'{path} {hashlib.sha256(text).hexdigest()}' for path, text in cell.module.metadata),
             cell.module.installed.locked,
             cell.module.installed.interpreter.version,
             self.context.digest,

@@ -22,6 +22,7 @@ from coevo.languages.python.built import (
     make_module,
 )
 from coevo.languages.python.cells import PythonCells
+from coevo.languages.python.environments import InstalledPackages, list_packages
 from coevo.languages.python.extensions import Extensions, build_extensions
 from coevo.languages.python.interpreter_choice import (
     RELEASED,
@@ -32,6 +33,8 @@ from coevo.languages.python.interpreter_choice import (
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import find_main_packages
 from coevo.languages.python.left_out import needs_submodule
+from coevo.languages.python.metadata import build_metadata
+from coevo.languages.python.missing_modules import bring_missing, find_missing_modules
 from coevo.languages.python.reading.layout import is_build_file
 from coevo.languages.python.requirements.locks import load_pins
 from coevo.languages.python.requirements.reading import load_needs
@@ -163,6 +166,7 @@ class PythonEndBuilder:
             if isinstance(environment, ResolutionFailure):
                 failure_by_folder[folder] = environment.reason
                 continue
+            wanted, environment = self._bring_missing(rev, folder, wanted, environment, pair)
             module = make_module(
                 self._context.repository,
                 rev,
@@ -173,7 +177,9 @@ class PythonEndBuilder:
                 beside=beside,
             )
             built_extensions = build_extensions(self._context, module, _choose_build_date(pair))
-            module = dataclasses.replace(module, compiled=built_extensions.files)
+            metadata, written = build_metadata(self._context, module, _choose_build_date(pair))
+            spent += written
+            module = dataclasses.replace(module, compiled=built_extensions.files, metadata=metadata)
             failure, used = self._probe_import(module, built_extensions.failure)
             failure_by_folder[folder] = self._explain_failure(module, failure, built_extensions)
             spent += built_extensions.cpu_seconds + used
@@ -184,6 +190,28 @@ class PythonEndBuilder:
             rev, interpreter, None, failure_by_folder, tuple(dict.fromkeys(workarounds))
         )
         return BuiltEnd(build=dataclasses.replace(build, cpu_seconds=spent), modules=ready)
+
+    def _bring_missing(
+        self, rev: str, folder: str, needs: Needs, installed: InstalledPackages, pair: Pair
+    ) -> tuple[Needs, InstalledPackages]:
+        """Return needs and packages with modules that test files import and nothing provided yet.
+
+        What cannot be had is left out. The names of what came are workarounds.
+        """
+        missing = find_missing_modules(self._context.repository, rev, folder, installed.site)
+        more, names = bring_missing(needs, missing)
+        if not names:
+            return needs, installed
+        brought = self._context.get_environment(
+            more, installed.interpreter, pair.new.committer_date
+        )
+        if isinstance(brought, ResolutionFailure):
+            return needs, installed
+        there = {name.partition('==')[0] for name, _ in list_packages(brought.locked)}
+        marks = [f'brought-{name}' for name in names if name in there]
+        if not marks:
+            return needs, installed
+        return more, dataclasses.replace(brought, workarounds=(*brought.workarounds, *marks))
 
     def _explain_failure(
         self, module: PythonModule, failure: str | None, made: Extensions

@@ -21,6 +21,7 @@ The request has:
     coverage   for `trace`: the folder with coverage.py; absent if `traced` is empty
     loads      for `trace`: whether to report lines that run while files are loaded, too
     observed   where the observer counts, added by the controller; empty if nothing is observed
+    natives    files of the code that use C by themselves, which is no doubt about a test
     packages   the folder of libraries
     sources    for `rewrite`: [path, Base64 of a text]
     date       for `rewrite`: as in `rewriter.py`
@@ -126,7 +127,7 @@ class Plugin:
             self.targets[file, owner, name] = index
         self.names = {name for _, _, name in request['targets']}
         self.counts = [0] * len(request['targets'])
-        self.raised, self.reported = {}, set()
+        self.raised, self.reported, self.called = {}, set(), False
         self.worst, self.cpu = None, 0.0
         self.tracer = None
 
@@ -303,6 +304,12 @@ class Plugin:
         self.counts[index] += 1
         self.tell(event)
 
+    def pytest_runtest_call(self, item):
+        """Note that the item is being called: its own report of the phase comes afterwards."""
+        self.called = True
+        yield
+        self.called = False
+
     def pytest_pyfunc_call(self, pyfuncitem):
         """Record the exception of the test function, or None."""
         outcome = yield
@@ -310,10 +317,18 @@ class Plugin:
         self.raised[pyfuncitem.nodeid] = info[1] if info else None
 
     def pytest_runtest_makereport(self, item, call):
-        """Record the outcome of each phase."""
+        """Record the outcome of each phase.
+
+        A report that is made while the item is still called is one of its parts (a subtest). A part
+        can break the item; whether the item passes is up to the report of the phase.
+        """
         outcome = yield
         report = outcome.get_result()
         self.reported.add(id(report))
+        if self.called:
+            if report.outcome == 'failed' and call.excinfo is not None:
+                self.outcomes.append(self.classify_failure(call.excinfo.value, call.when))
+            return
         self.phases.add(call.when)
         self.outcomes.append(self.classify_phase(item, call, report))
 
@@ -335,7 +350,11 @@ class Plugin:
                 value = RuntimeError('the test was reported to pass and was not called')
         if value is None:
             return 'fail', Failure(AssertionError('XPASS(strict)'), self.root)
-        return self.classify_exception(value, call.when), Failure(value, self.root)
+        return self.classify_failure(value, call.when)
+
+    def classify_failure(self, value, when):
+        """Return the outcome that an exception means in a phase, and the failure."""
+        return self.classify_exception(value, when), Failure(value, self.root)
 
     def classify_exception(self, value, when):
         """Return `compile_error`, `fail` or `error` for an exception in a phase."""
@@ -389,6 +408,7 @@ def _mark_hooks(pytest):
         'pytest_make_collect_report',
         'pytest_collection_modifyitems',
         'pytest_runtest_protocol',
+        'pytest_runtest_call',
         'pytest_runtest_makereport',
         'pytest_pyfunc_call',
     ):
