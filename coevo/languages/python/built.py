@@ -97,7 +97,7 @@ def make_module(
     paths = repository.tree(rev).keys()
     every = [layout.find_import_roots(paths, project) for project in (folder, *beside)]
     roots = tuple(dict.fromkeys(root for project_roots in every for root in project_roots))
-    settings = dict(_load_settings(repository, rev, folder))
+    settings = dict(load_settings(repository, rev, folder))
     return PythonModule(
         rev=rev,
         folder=folder,
@@ -127,7 +127,8 @@ def _is_within(folder: str, other: str) -> bool:
     return other == '.' or folder.startswith(f'{other}/')
 
 
-def _load_settings(repository: Repository, rev: str, folder: str) -> Iterator[tuple[str, bytes]]:
+def load_settings(repository: Repository, rev: str, folder: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the files in a folder of a revision that may hold settings of pytest, by name."""
     tree = repository.tree(rev)
     for name in (*SETTINGS, 'setup.py'):
         path = name if folder == '.' else f'{folder}/{name}'

@@ -130,6 +130,7 @@ class PythonCells:
         watched: Mapping[str, int] | None = None,
         sources: MainSources | None = None,
         clock: Mapping[str, str] | None = None,
+        shared: bool = True,
     ) -> PythonRunResult:
         """Run a request in a cell; the fields that describe the tree are added.
 
@@ -138,6 +139,7 @@ class PythonCells:
         watched      as in `PythonTestRun`
         sources      as in `RunConditions`
         clock        as in `make_test_job`
+        shared       whether the process may be forked from one that has imported pytest
         """
         module = cell.module
         setup = PythonSetup(installed=module.installed, programs=self._context.programs)
@@ -159,7 +161,7 @@ class PythonCells:
         run = PythonTestRun(
             request=whole, tree=tree, limits=limits, most_cpu_seconds=most, watched=watched
         )
-        if self._may_share(cell, sources) and watched is None and clock is None:
+        if shared and self._may_share(cell, sources) and watched is None and clock is None:
             done, spent = self._run_in_session(module, setup, run, alone=alone)
             if done is not None:
                 return done
@@ -170,7 +172,7 @@ class PythonCells:
             module.roots,
             alone=alone,
             cpu_seconds=most,
-            wall_seconds=(sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
+            wall_seconds=max(most, sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
             clock=clock,
         )
         done = run_in_fresh_process(self._context.sandbox, chosen, run)

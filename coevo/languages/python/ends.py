@@ -65,10 +65,12 @@ class PythonEndBuilder:
         """
         best: tuple[BuiltEnd, BuiltEnd] | None = None
         tried: list[str] = []
+        passed_over: list[Feature] = []
         wanted = list(self._list_features_to_try(pair))
         for feature in tuple(wanted):
             interpreter = self._supply.get(feature) if feature in wanted else None
             if interpreter is None:
+                passed_over += [feature] if feature in wanted else []
                 continue
             tried.append(interpreter.version)
             ends = tuple(
@@ -96,7 +98,7 @@ class PythonEndBuilder:
         for end in best:
             modules = _cover_all_projects(end.build.modules, folders)
             end.build = dataclasses.replace(end.build, modules=modules)
-        return _add_runtimes_tried(best, tuple(tried), lacking)
+        return _add_runtimes_tried(best, tuple(tried), lacking, passed_over)
 
     def _list_project_folders(self, pair: Pair) -> frozenset[str]:
         """Return the folders with a build file in either revision."""
@@ -307,12 +309,23 @@ def _is_interpreter_too_new(
 
 
 def _add_runtimes_tried(
-    ends: tuple[BuiltEnd, BuiltEnd], tried: tuple[str, ...], lacking: str | None
+    ends: tuple[BuiltEnd, BuiltEnd],
+    tried: tuple[str, ...],
+    lacking: str | None,
+    passed_over: Sequence[Feature],
 ) -> tuple[BuiltEnd, BuiltEnd]:
+    """Note the interpreters that were tried, and those that could not be, in the builds.
+
+    passed_over  the features that were wanted before the chosen one
+    """
+    preferred = '{}.{}'.format(*passed_over[0]) if passed_over else None
     hopeful = any(_may_another_interpreter_help(end.build.failure) for end in ends)
     for end in ends:
         end.build = dataclasses.replace(
-            end.build, runtimes_tried=tried, runtime_lacking=lacking if hopeful else None
+            end.build,
+            runtimes_tried=tried,
+            runtime_lacking=lacking if hopeful else None,
+            runtime_preferred=preferred,
         )
     return ends
 
