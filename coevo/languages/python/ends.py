@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TypeGuard
 
 from packaging.utils import canonicalize_name
 
@@ -34,7 +35,7 @@ from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import find_main_packages
 from coevo.languages.python.left_out import needs_submodule
 from coevo.languages.python.metadata import build_metadata
-from coevo.languages.python.missing_modules import bring_missing, find_missing_modules
+from coevo.languages.python.missing_modules import find_missing_lines, find_missing_modules
 from coevo.languages.python.reading.layout import is_build_file
 from coevo.languages.python.requirements.locks import load_pins
 from coevo.languages.python.requirements.reading import load_needs
@@ -201,19 +202,22 @@ class PythonEndBuilder:
         What cannot be had is left out. The names of what came are workarounds.
         """
         missing = find_missing_modules(self._context.repository, rev, folder, installed.site)
-        more, names = bring_missing(needs, missing)
-        if not names:
-            return needs, installed
-        brought = self._context.get_environment(
-            more, installed.interpreter, pair.new.committer_date
-        )
-        if isinstance(brought, ResolutionFailure):
-            return needs, installed
-        there = {name.partition('==')[0] for name, _ in list_packages(brought.locked)}
+        lines = find_missing_lines(needs, missing)
+        names: list[str] = []
+        # If all together cannot be had, each is tried alone.
+        for batch in (lines, *({name: line} for name, line in lines.items())):
+            if not batch or names == list(lines):
+                break
+            more = replace(needs, tests=tuple(sorted({*needs.tests, *batch.values()})))
+            brought = self._context.get_environment(
+                more, installed.interpreter, pair.new.committer_date
+            )
+            if _is_no_worse(brought, installed, batch):
+                needs, installed = more, brought
+                names += batch
+        there = {name.partition('==')[0] for name, _ in list_packages(installed.locked)}
         marks = [f'brought-{name}' for name in names if name in there]
-        if not marks:
-            return needs, installed
-        return more, dataclasses.replace(brought, workarounds=(*brought.workarounds, *marks))
+        return needs, dataclasses.replace(installed, workarounds=(*installed.workarounds, *marks))
 
     def _explain_failure(
         self, module: PythonModule, failure: str | None, made: Extensions
@@ -245,6 +249,18 @@ class PythonEndBuilder:
                 done.cpu_seconds,
             )
         return None if done.status == 'exit:0' else f'import:{done.status}', done.cpu_seconds
+
+
+def _is_no_worse(
+    brought: InstalledPackages | ResolutionFailure,
+    installed: InstalledPackages,
+    names: Collection[str],
+) -> TypeGuard[InstalledPackages]:
+    """Return whether packages could be added without a workaround that changes others."""
+    if isinstance(brought, ResolutionFailure):
+        return False
+    harmless = {f'without-{name}' for name in names} | {f'built-{name}' for name in names}
+    return {*brought.workarounds} <= {*installed.workarounds, *harmless}
 
 
 def _cover_all_projects(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -135,17 +135,17 @@ class _ImportWalk:
         )
 
 
-def bring_missing(needs: Needs, missing: MissingModules) -> tuple[Needs, tuple[str, ...]]:
-    """Return needs that bring missing modules, and the names of the packages that are added.
+def find_missing_lines(needs: Needs, missing: MissingModules) -> dict[str, str]:
+    """Return the requirements that bring missing modules, by the names of the packages.
 
-    A group for tests or developers that names a module is taken as a whole, of any other group the
-    one line. A module that no group names, and without which a test file does not load, is asked of
-    the index by its name.
+    A group for tests or developers that names a module is taken as a whole. A module without which
+    a test file does not load is also taken from any other group, by its one line, or asked of the
+    index by its name.
     """
     known = {get_requirement_name(line) for line in (*needs.runtime, *needs.tests)}
     lines: dict[str, None] = {}
     for name, is_needed in missing.needed.items():
-        found = _find_group_lines(needs.groups, name)
+        found = _find_group_lines(needs.groups, name, is_needed=is_needed)
         if not found and is_needed:
             found = (_name_distribution(name.partition('.')[0]),)
         lines |= dict.fromkeys(found)
@@ -154,14 +154,11 @@ def bring_missing(needs: Needs, missing: MissingModules) -> tuple[Needs, tuple[s
         package = get_requirement_name(line)
         if package not in known:
             added.setdefault(package, line)
-    if not added:
-        return needs, ()
-    tests = tuple(sorted({*needs.tests, *added.values()}))
-    return replace(needs, tests=tests), tuple(sorted(added))
+    return dict(sorted(added.items()))
 
 
 def _find_group_lines(
-    groups: Sequence[tuple[str, tuple[str, ...]]], module: str
+    groups: Sequence[tuple[str, tuple[str, ...]]], module: str, *, is_needed: bool
 ) -> tuple[str, ...]:
     naming = [
         (group, lines, line)
@@ -172,7 +169,7 @@ def _find_group_lines(
     for group, lines, _ in naming:
         if is_for_tests(group):
             return lines
-    return (naming[0][2],) if naming else ()
+    return (naming[0][2],) if naming and is_needed else ()
 
 
 def _brings(package: str, module: str) -> bool:

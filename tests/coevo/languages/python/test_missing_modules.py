@@ -9,7 +9,7 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.python.missing_modules import (
     MissingModules,
-    bring_missing,
+    find_missing_lines,
     find_missing_modules,
 )
 from coevo.languages.python.requirements.reading import load_needs
@@ -141,8 +141,10 @@ def needs(*groups: tuple[str, tuple[str, ...]]) -> Needs:
             ('numpy', 'pytest-benchmark'),
         ),
         (needs(('docs', ('numpy>=1', 'furo2'))), 'numpy', True, ('numpy',)),
-        (needs(('docs', ('pyyaml',))), 'yaml', False, ('pyyaml',)),
-        (needs(('x', ('ruamel.yaml>=0.17',))), 'ruamel.yaml', False, ('ruamel-yaml',)),
+        (needs(('docs', ('pyyaml',))), 'yaml', True, ('pyyaml',)),
+        (needs(('docs', ('pyyaml',))), 'yaml', False, ()),
+        (needs(('dev', ('pyyaml',))), 'yaml', False, ('pyyaml',)),
+        (needs(('x', ('ruamel.yaml>=0.17',))), 'ruamel.yaml', True, ('ruamel-yaml',)),
         (needs(), 'dateutil', True, ('python-dateutil',)),
         (needs(), 'orjson', False, ()),
         (needs(('x', ('pytest',))), 'pytest', True, ()),
@@ -151,9 +153,8 @@ def needs(*groups: tuple[str, tuple[str, ...]]) -> Needs:
 def test_a_missing_module_is_brought_from_a_group_or_by_its_name(
     known: Needs, module: str, needed: bool, expected: tuple[str, ...]
 ) -> None:
-    more, names = bring_missing(known, MissingModules(needed={module: needed}))
-    assert names == expected
-    assert set(known.tests) <= set(more.tests)
+    lines = find_missing_lines(known, MissingModules(needed={module: needed}))
+    assert tuple(lines) == expected
 
 
 def test_a_dev_extra_beside_a_test_extra_brings_what_tests_import(tmp_path: Path) -> None:

@@ -98,7 +98,8 @@ def test_tests_under_a_plugin_have_their_own_outcomes(
         'tests/test_till.py': text,
         'settings.py': "SECRET_KEY = '1'\n",
     }
-    old |= {'pytest.ini': SETTINGS[name] for name in plugins if name in SETTINGS}
+    for settings in (SETTINGS[name] for name in plugins if name in SETTINGS):
+        old['pytest.ini'] = settings
     project = PROJECT + f'[project.optional-dependencies]\ntest = [{needs}]\n'
     with shop(tmp_path, old, {'till.py': 'PRICE = 2\n'}, project, dates=DATES) as place:
         lines = text.splitlines()
