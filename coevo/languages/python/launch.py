@@ -32,7 +32,9 @@ _BUILDING_SECONDS = 900.0
 _CHECKING_SECONDS = 120.0
 
 # For builds that ask Git for a version, which is missing there (setuptools_scm, pbr).
-_NO_VERSION = {'SETUPTOOLS_SCM_PRETEND_VERSION': '0', 'PBR_VERSION': '0'}
+_NO_VERSION = dict.fromkeys(
+    ('SETUPTOOLS_SCM_PRETEND_VERSION', 'PBR_VERSION', 'PDM_BUILD_SCM_VERSION'), '0'
+)
 
 # The path of an untrusted archive; its own name is not used.
 _SOURCE = '/in/source'
@@ -263,10 +265,13 @@ def make_extension_job(setup: PythonSetup, tree: Path, folder: str) -> Job:
     )
 
 
-def make_metadata_job(setup: PythonSetup, tree: Path, folder: str, words: Sequence[str]) -> Job:
+def make_metadata_job(
+    setup: PythonSetup, tree: Path, folder: str, words: Sequence[str], version: str
+) -> Job:
     """Return a job in which a build backend writes metadata of a fresh tree to standard output.
 
-    words  the name of the backend, and its folders for `sys.path`
+    words    the name of the backend, and its folders for `sys.path`
+    version  for a backend that asks Git
     """
     program = f'{setup.python} -I -S -B {PROGRAMS}/metadata_builder.py {PACKAGES}'
     lines = (
@@ -279,7 +284,11 @@ def make_metadata_job(setup: PythonSetup, tree: Path, folder: str, words: Sequen
         argv=('/bin/sh', '-c', '\n'.join(lines), 'sh', *words),
         limits=_make_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
         mounts=tuple(setup.list_mounts(tree)),
-        environment={**setup.libraries, **_NO_VERSION, 'PATH': '/usr/bin:/bin'},
+        environment={
+            **setup.libraries,
+            **dict.fromkeys(_NO_VERSION, version),
+            'PATH': '/usr/bin:/bin',
+        },
     )
 
 

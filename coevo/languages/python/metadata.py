@@ -14,12 +14,16 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
+from packaging.version import Version
+
+from coevo.git.repository import Repository
 from coevo.languages.packed_files import pack_files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup, make_metadata_job
 from coevo.languages.python.layout import make_metadata
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.wheels import EARLIEST, install_build_packages, parse_build_system
+from coevo.model.errors import Fatal
 from coevo.storage import durable
 from coevo.storage.folders import find_cache_folder
 
@@ -28,6 +32,7 @@ _LEGACY = 'setuptools.build_meta:__legacy__'
 _BYTES = 4 << 20
 _PATH = re.compile(r'[\w.+!-]+\.dist-info(/[\w.+ -]+)+', re.ASCII)
 _LONGEST_WORD = 4096
+_BEFORE_VERSION = re.compile(r'^[^\d]*')
 
 Metadata = tuple[tuple[str, bytes], ...]
 
@@ -43,6 +48,7 @@ def build_metadata(
     if not plain or not _is_read(context, module):
         return plain, 0.0
     day = max(when, EARLIEST)
+    version = _find_tagged_version(context.repository, module.rev)
     key = hashlib.sha256(
         '\0'.join(
             (
@@ -50,6 +56,7 @@ def build_metadata(
                 module.folder,
                 module.installed.interpreter.version,
                 f'{day:%Y-%m-%d}',
+                version,
             )
         ).encode()
     ).hexdigest()[:24]
@@ -58,7 +65,7 @@ def build_metadata(
     if cached_file.is_file():
         output = cached_file.read_bytes()
     else:
-        output, spent = _run_backend(context, module, day)
+        output, spent = _run_backend(context, module, day, version)
         cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         durable.write_durably(cached_file, [output])
     files = dict(_parse_output(output))
@@ -80,8 +87,17 @@ def _is_read(context: PythonRunContext, module: PythonModule) -> bool:
     )
 
 
+def _find_tagged_version(repository: Repository, rev: str) -> str:
+    """Return the version of the nearest tag of a revision; 0 without one."""
+    try:
+        tag = repository.run_command('describe', '--tags', '--abbrev=0', rev).decode().strip()
+        return str(Version(_BEFORE_VERSION.sub('', tag)))
+    except (Fatal, ValueError):
+        return '0'
+
+
 def _run_backend(
-    context: PythonRunContext, module: PythonModule, day: datetime
+    context: PythonRunContext, module: PythonModule, day: datetime, version: str
 ) -> tuple[bytes, float]:
     """Return what the backend wrote, and the CPU seconds; b'' if it cannot be run."""
     repository, rev = context.repository, module.rev
@@ -110,7 +126,7 @@ def _run_backend(
     setup = PythonSetup(installed=packages, programs=context.programs)
     try:
         with context.sandbox.start(
-            make_metadata_job(setup, tree, module.folder, [backend, *paths])
+            make_metadata_job(setup, tree, module.folder, [backend, *paths], version)
         ) as process:
             process.stdin.close()
             output = process.stdout.read(_BYTES + 1)
