@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 
-from coevo.languages.python.requirements.ini_files import parse_sections
+from coevo.languages.python.reading.collection import SETTINGS, parse_settings
 
 # Block plugins that reorder, repeat or distribute tests, and the cache between runs. Two words
 # each: pytest 3 overlooks the form `-pno:xdist`.
@@ -19,21 +17,31 @@ BLOCKED = tuple(
 _SETTINGS = ('-o', 'addopts=', '-o', 'required_plugins=')
 _OURS = ('-q', '--continue-on-collection-errors', *_SETTINGS, *BLOCKED)
 
+# Of a run as the developers start it: nothing is written, and results come over the channel alone.
+_BESIDE_OWN = ('-p', 'no:cacheprovider', '--continue-on-collection-errors', *_SETTINGS)
+_DROPPED_WITH_VALUE = frozenset(
+    {
+        '-n',
+        '--numprocesses',
+        '--dist',
+        '--maxfail',
+        '--cov-report',
+        '--cov-config',
+        '--cov-fail-under',
+    }
+    | {'--reruns', '--reruns-delay', '--html', '--junitxml', '--junit-xml'}
+)
+_DROPPED = (
+    *('-n', '--numprocesses', '--dist', '--maxfail', '--cov', '--no-cov', '-x', '--exitfirst'),
+    *('--reruns', '--html', '--junitxml', '--junit-xml', '--random', '--randomly', '--flake8'),
+    *('--mypy', '--black', '--isort', '--pylint', '--ruff', '--codspeed', '--lf', '--ff', '--sw'),
+    *('--last-failed', '--failed-first', '--stepwise', '--strict-config'),
+)
+
 # The project's own options that tests may need; all others are left out.
 _KEPT = ('--import-mode', '--strict', '-W', '--pythonwarnings', '--asyncio-mode', '--pyargs')
 # Rejects settings of plugins that are not installed.
 _OF_ALL_PLUGINS = '--strict-config'
-
-# The settings files in the order in which pytest looks for them, with the section.
-_PLACES = (
-    ('pytest.ini', 'pytest'),
-    ('.pytest.ini', 'pytest'),
-    ('pyproject.toml', ''),
-    ('tox.ini', 'pytest'),
-    ('setup.cfg', 'tool:pytest'),
-)
-
-SETTINGS = tuple(name for name, _ in _PLACES)
 
 Read = Callable[[str], bytes | None]
 
@@ -46,32 +54,32 @@ def make_pytest_options(read: Read) -> tuple[str, ...]:
     return (*_OURS, *_filter_options(_load_added_options(read)))
 
 
+def select_own_options(read: Read | None = None) -> tuple[str, ...]:
+    """Return the options for a run as the project's developers start it.
+
+    All of their own are kept, but those of plugins that are left out and those that stop the run
+    early. `read` as in `make_pytest_options`; without it they have none.
+    """
+    return (*_BESIDE_OWN, *(_drop_options(_load_added_options(read)) if read else ()))
+
+
+def _drop_options(options: Sequence[str]) -> Iterator[str]:
+    words = iter(options)
+    for word in words:
+        if word in _DROPPED_WITH_VALUE:
+            next(words, None)
+        elif not word.startswith(_DROPPED):
+            yield word
+
+
 def _load_added_options(read: Read) -> Sequence[str]:
     """Return the `addopts` of the first file with settings for pytest."""
-    for name, section in _PLACES:
+    for name in SETTINGS:
         source = read(name)
-        if source is None:
-            continue
-        settings = (
-            _parse_toml_settings(source) if not section else parse_sections(source).get(section)
-        )
-        if settings is None:
-            continue
-        added = settings.get('addopts', '')
-        try:
-            return added if isinstance(added, list) else shlex.split(str(added), comments=True)
-        except ValueError:
-            return ()
+        settings = parse_settings(name, source) if source is not None else None
+        if settings is not None:
+            return settings.get('addopts', ())
     return ()
-
-
-def _parse_toml_settings(source: bytes) -> dict[str, object] | None:
-    try:
-        tool = tomllib.loads(source.decode(errors='replace')).get('tool', {})
-        table = tool['pytest']
-        return dict(table.get('ini_options', table))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, ValueError):
-        return None
 
 
 def _filter_options(options: Sequence[str]) -> Iterator[str]:
