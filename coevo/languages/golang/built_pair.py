@@ -28,8 +28,8 @@ from coevo.languages.cells import (
 )
 from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.engine import find_no_other_runtime, find_no_shadowing, refuse_mutation
-from coevo.languages.golang.cells import BinaryVariant
-from coevo.languages.golang.channel import explain_doubt, make_verdicts
+from coevo.languages.golang.cells import BinaryVariant, GoBinary
+from coevo.languages.golang.channel import explain_doubt, make_verdicts, name_in_binary
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.ends import GoBuiltEnd
 from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns
@@ -114,6 +114,8 @@ class GoBuiltPair:
         binary = self._cells.compile_binary(compiled.key)
         if binary.code:
             return Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
+        if _is_left_out(binary, method):
+            return None
         torn = binary.torn.get(method.test_file)
         name = f'{method.test_file}#{method.test_method}'
         signature = binary.all or torn or binary.broken.get(name)
@@ -154,17 +156,24 @@ class GoBuiltPair:
         If they are requested in reversed order, each runs in a process of its own, since no test
         binary can run them in that order.
         """
+        refused = [self._make_refusal_verdict(compiled, method) for method in methods]
+        runnable = [m for m, verdict in zip(methods, refused, strict=True) if verdict is None]
+        done = self._run_compiled(compiled, runnable, conditions)
+        verdicts = iter(done.verdicts)
+        return replace(done, verdicts=tuple(verdict or next(verdicts) for verdict in refused))
+
+    def _run_compiled(
+        self, compiled: CompiledTests, methods: Sequence[TestMethod], conditions: RunConditions
+    ) -> VerdictBatch:
+        """Run tests that are in the binary."""
         if not methods:
             return VerdictBatch(verdicts=(), cpu_seconds=0.0)
-        refused = self._make_refusal_verdicts(compiled, methods)
-        if refused is not None:
-            return VerdictBatch(verdicts=refused, cpu_seconds=0.0)
         batches = [[single] for single in methods] if _is_reversed(methods) else [methods]
         all_verdicts: list[Verdict | None] = []
         spent, output = 0.0, ''
         for batch in batches:
             done = self._runs.run_methods(compiled, batch, conditions)
-            names = [method.test_method for method in batch]
+            names = [name_in_binary(method) for method in batch]
             batch_verdicts = make_verdicts(done.heard, names, done.status, done.noise)
             for method, verdict in zip(batch, batch_verdicts, strict=True):
                 self._runs.passing.note(method, verdict)
@@ -196,7 +205,7 @@ class GoBuiltPair:
         traces: list[Trace | None] = []
         spent = 0.0
         for method in methods:
-            if self._make_refusal_verdicts(compiled, [method]) is not None:
+            if self._make_refusal_verdict(compiled, method) is not None:
                 traces.append(None)
                 continue
             trace, used = self._trace_method(compiled, method, files, conditions)
@@ -239,7 +248,8 @@ class GoBuiltPair:
         seeing = replace(conditions, observed=True)
         done = self._runs.run_methods(compiled, [method], seeing, variant, lines=watched)
         seen = done.heard.seen
-        if seen is None or not _has_passed(done, method) or explain_doubt(seen, method.test_method):
+        doubt = explain_doubt(seen, name_in_binary(method))
+        if seen is None or doubt or not _has_passed(done, method):
             return None, done.cpu_seconds
         return replace(trace, reached=seen.reached), done.cpu_seconds
 
@@ -297,23 +307,26 @@ class GoBuiltPair:
     def _cells(self) -> GoPairCells:
         return self._runs.cells
 
-    def _make_refusal_verdicts(
-        self, compiled: CompiledTests, methods: Sequence[TestMethod]
-    ) -> tuple[Verdict, ...] | None:
-        """Return the same verdict for all methods if nothing can run; None if there is a binary."""
+    def _make_refusal_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
+        """Return the verdict on a test that cannot be run; None if it is in a binary."""
         binary = self._cells.compile_binary(compiled.key)
         if binary.code:
-            refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
-            return (refused,) * len(methods)
+            return Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
+        if _is_left_out(binary, method):
+            return _MISSING
         if binary.path is None and binary.all:
-            broken = Verdict(outcome=Outcome.COMPILE_ERROR, signature=binary.all)
-            return (broken,) * len(methods)
-        return (_MISSING,) * len(methods) if binary.path is None else None
+            return Verdict(outcome=Outcome.COMPILE_ERROR, signature=binary.all)
+        return _MISSING if binary.path is None else None
 
 
 def _has_passed(done: GoRunResult, method: TestMethod) -> bool:
-    (verdict,) = make_verdicts(done.heard, [method.test_method], done.status, done.noise)
+    (verdict,) = make_verdicts(done.heard, [name_in_binary(method)], done.status, done.noise)
     return verdict is not None and verdict.outcome is Outcome.PASS
+
+
+def _is_left_out(binary: GoBinary, method: TestMethod) -> bool:
+    """Return whether a test's file is absent or has build constraints that keep it out."""
+    return binary.files is not None and posixpath.basename(method.test_file) not in binary.files
 
 
 def _is_reversed(methods: Sequence[TestMethod]) -> bool:

@@ -49,6 +49,8 @@ class GoBinary:
     torn    signatures of syntax errors, by test file
     all     the signature if no test could be compiled, otherwise ''
     code    the signature if the code itself does not compile, otherwise ''
+    files   the names of the test files whose build constraints this machine fulfils; None if the
+            compiler did not list them
     """
 
     path: Path | None
@@ -59,6 +61,7 @@ class GoBinary:
     torn: Mapping[str, str]
     all: str
     code: str
+    files: frozenset[str] | None
     cpu_seconds: float
 
     def remove(self) -> None:
@@ -173,5 +176,6 @@ def _read_binary(answer: CompilerReply) -> GoBinary:
         torn=dict(result.get('Torn') or {}),
         all=str(result.get('All') or ''),
         code=str(result.get('Code') or ''),
+        files=None if result.get('Files') is None else frozenset(result['Files']),
         cpu_seconds=answer.cpu_seconds,
     )

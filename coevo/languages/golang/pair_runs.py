@@ -12,6 +12,7 @@ from coevo.languages.cells import CellKey, CompiledTests, SettingsScope
 from coevo.languages.conditions import RunConditions
 from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.golang.cells import BinaryVariant, GoBinary, GoCells
+from coevo.languages.golang.channel import name_in_binary
 from coevo.languages.golang.ends import GoBuiltEnd
 from coevo.languages.golang.launch import OTHER_PROCESSORS, PROCESSORS
 from coevo.languages.golang.projects import GoProject
@@ -97,7 +98,8 @@ class GoPairRuns:
                 folder=compiled.module,
             ),
             limits={
-                method.test_method: conditions.cpu_limit or self.passing.choose_cpu_limit(method)
+                name_in_binary(method): conditions.cpu_limit
+                or self.passing.choose_cpu_limit(method)
                 for method in methods
             },
             cpu_seconds=conditions.process_cpu_limit,

@@ -73,7 +73,7 @@ class GoCellLayout:
 class GoTestRun:
     """One process that runs some tests. Fulfils `coevo.languages.core.test_runs.TestRun`.
 
-    limits       CPU seconds for each test, by name
+    limits       CPU seconds for each test, by the key of `name_in_binary`
     cpu_seconds  for all tests together; None for the sum of their limits and the time for loading
     variables    environment variables beyond those of all processes
     files        the files whose executed lines are reported; None for no report
@@ -112,7 +112,8 @@ class GoTestRun:
             'Root': self.ground.root,
             'Folder': self.ground.folder,
             'Binary': f'{BINARY}/{self.ground.binary[1]}',
-            'Arguments': _make_arguments(list(self.limits)),
+            'Arguments': _make_arguments([key.partition('#')[2] for key in self.limits]),
+            'Tests': list(self.limits),
             'Variables': dict(self.variables),
             'Profile': self.files is not None,
             'Files': list(self.files or ()),

@@ -75,7 +75,7 @@ func follow(order *Order) {
 	telling.Close()
 	check(syscall.Close(reading))
 	check(syscall.Close(writing))
-	fmt.Fprintf(ours, "%s\n", secret)
+	fmt.Fprintf(ours, "%s\n%s\n", secret, strings.Join(order.Tests, "\n"))
 	ours.Close()
 	closed := make(chan bool)
 	go func() {
