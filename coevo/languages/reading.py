@@ -64,6 +64,13 @@ class RevisionTree(Protocol):
         A build file may belong neither to the code nor to the tests.
         """
 
+    def find_embedders(self, path: str) -> tuple[str, ...]:
+        """Return the source or test files into which a file of another kind is compiled, sorted.
+
+        The hashes of these files, and of their declarations that embed it, cover its content. It need
+        not exist at this revision.
+        """
+
     def find_module(self, path: str) -> str:
         """Return the folder of the nearest build file; '.' is the root."""
 
@@ -72,6 +79,12 @@ class RevisionTree(Protocol):
 
     def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
         """Return the types of the test tree that a simple name may refer to in one of its files."""
+
+    def find_companions(self, path: str) -> tuple[LocatedType, ...]:
+        """Return the types whose fixtures run around the tests of a file that cannot see them.
+
+        Their other members do not reach these tests.
+        """
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Return whether a file can refer to a type by its simple name."""

@@ -12,10 +12,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import posixpath
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from coevo.languages.builds import Build
 from coevo.languages.cells import (
@@ -31,17 +29,19 @@ from coevo.languages.engine import (
     find_no_other_runtime,
     find_no_shadowing,
     refuse_mutation,
-    refuse_project_run,
 )
-from coevo.languages.golang.cells import BinaryVariant
-from coevo.languages.golang.channel import explain_doubt, make_verdicts
+from coevo.languages.golang.cells import BinaryVariant, GoBinary
+from coevo.languages.golang.channel import explain_doubt, make_verdicts, name_in_binary
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.ends import GoBuiltEnd
+from coevo.languages.golang.executed_code import parse_trace
 from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import GoRunResult
+from coevo.languages.golang.umpire import run_go_test
 from coevo.languages.observation import mark_as_tampered
-from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace, TraceBatch, unite_traces
+from coevo.languages.project_runs import ProjectRun
+from coevo.languages.traces import Trace, TraceBatch, unite_traces
 from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.records import Pair, TestMethod
@@ -65,7 +65,6 @@ class GoBuiltPair:
     build_with_other_runtime = find_no_other_runtime
     find_shadowing_classes = find_no_shadowing
     mutate = refuse_mutation
-    run_project = refuse_project_run
 
     @property
     def old(self) -> Build:
@@ -120,6 +119,8 @@ class GoBuiltPair:
         binary = self._cells.compile_binary(compiled.key)
         if binary.code:
             return Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
+        if _is_left_out(binary, method):
+            return None
         torn = binary.torn.get(method.test_file)
         name = f'{method.test_file}#{method.test_method}'
         signature = binary.all or torn or binary.broken.get(name)
@@ -160,17 +161,24 @@ class GoBuiltPair:
         If they are requested in reversed order, each runs in a process of its own, since no test
         binary can run them in that order.
         """
+        refused = [self._make_refusal_verdict(compiled, method) for method in methods]
+        runnable = [m for m, verdict in zip(methods, refused, strict=True) if verdict is None]
+        done = self._run_compiled(compiled, runnable, conditions)
+        verdicts = iter(done.verdicts)
+        return replace(done, verdicts=tuple(verdict or next(verdicts) for verdict in refused))
+
+    def _run_compiled(
+        self, compiled: CompiledTests, methods: Sequence[TestMethod], conditions: RunConditions
+    ) -> VerdictBatch:
+        """Run tests that are in the binary."""
         if not methods:
             return VerdictBatch(verdicts=(), cpu_seconds=0.0)
-        refused = self._make_refusal_verdicts(compiled, methods)
-        if refused is not None:
-            return VerdictBatch(verdicts=refused, cpu_seconds=0.0)
         batches = [[single] for single in methods] if _is_reversed(methods) else [methods]
         all_verdicts: list[Verdict | None] = []
         spent, output = 0.0, ''
         for batch in batches:
             done = self._runs.run_methods(compiled, batch, conditions)
-            names = [method.test_method for method in batch]
+            names = [name_in_binary(method) for method in batch]
             batch_verdicts = make_verdicts(done.heard, names, done.status, done.noise)
             for method, verdict in zip(batch, batch_verdicts, strict=True):
                 self._runs.passing.note(method, verdict)
@@ -202,7 +210,7 @@ class GoBuiltPair:
         traces: list[Trace | None] = []
         spent = 0.0
         for method in methods:
-            if self._make_refusal_verdicts(compiled, [method]) is not None:
+            if self._make_refusal_verdict(compiled, method) is not None:
                 traces.append(None)
                 continue
             trace, used = self._trace_method(compiled, method, files, conditions)
@@ -245,7 +253,8 @@ class GoBuiltPair:
         seeing = replace(conditions, observed=True)
         done = self._runs.run_methods(compiled, [method], seeing, variant, lines=watched)
         seen = done.heard.seen
-        if seen is None or not _has_passed(done, method) or explain_doubt(seen, method.test_method):
+        doubt = explain_doubt(seen, name_in_binary(method))
+        if seen is None or doubt or not _has_passed(done, method):
             return None, done.cpu_seconds
         return replace(trace, reached=seen.reached), done.cpu_seconds
 
@@ -261,6 +270,7 @@ class GoBuiltPair:
             'Root': project.root,
             'Folder': posixpath.dirname(path) or '.',
             'Path': path,
+            'Flags': project.list_flags(module),
             'Variants': [base64.b64encode(variant).decode() for variant in variants],
         }
         answer = self._cells.all.compiler.ask(
@@ -280,6 +290,12 @@ class GoBuiltPair:
             for row in rows
         )
 
+    def run_project(self, rev: str, module: str, methods: Sequence[TestMethod]) -> ProjectRun:
+        """See `BuiltPair.run_project`; a module is a package folder."""
+        if self.runs is None:
+            return ProjectRun(outcomes={}, failure='runtime_missing')
+        return run_go_test(self._cells, rev, module, methods)
+
     def describe_environment(self, rev: str, module: str) -> Environment | None:
         """See `BuiltPair.describe_environment`."""
         if self.runs is None:
@@ -290,7 +306,7 @@ class GoBuiltPair:
         folder = end.project.find_module(module)
         return Environment(
             runtime=end.build.runtime,
-            build_tool=end.build.builder,
+            build_tool=' '.join([end.build.builder or '', *end.project.list_flags(module)]),
             libraries=end.project.libraries.get(folder, ()),
         )
 
@@ -303,83 +319,29 @@ class GoBuiltPair:
     def _cells(self) -> GoPairCells:
         return self._runs.cells
 
-    def _make_refusal_verdicts(
-        self, compiled: CompiledTests, methods: Sequence[TestMethod]
-    ) -> tuple[Verdict, ...] | None:
-        """Return the same verdict for all methods if nothing can run; None if there is a binary."""
+    def _make_refusal_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
+        """Return the verdict on a test that cannot be run; None if it is in a binary."""
         binary = self._cells.compile_binary(compiled.key)
         if binary.code:
-            refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
-            return (refused,) * len(methods)
+            return Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
+        if _is_left_out(binary, method):
+            return _MISSING
         if binary.path is None and binary.all:
-            broken = Verdict(outcome=Outcome.COMPILE_ERROR, signature=binary.all)
-            return (broken,) * len(methods)
-        return (_MISSING,) * len(methods) if binary.path is None else None
+            return Verdict(outcome=Outcome.COMPILE_ERROR, signature=binary.all)
+        return _MISSING if binary.path is None else None
 
 
 def _has_passed(done: GoRunResult, method: TestMethod) -> bool:
-    (verdict,) = make_verdicts(done.heard, [method.test_method], done.status, done.noise)
+    (verdict,) = make_verdicts(done.heard, [name_in_binary(method)], done.status, done.noise)
     return verdict is not None and verdict.outcome is Outcome.PASS
+
+
+def _is_left_out(binary: GoBinary, method: TestMethod) -> bool:
+    """Return whether a test's file is absent or has build constraints that keep it out."""
+    return binary.files is not None and posixpath.basename(method.test_file) not in binary.files
 
 
 def _is_reversed(methods: Sequence[TestMethod]) -> bool:
     """Return whether methods are in descending order of file and name; candidates are ascending."""
     names = [(method.test_file, method.test_method) for method in methods]
     return len(names) > 1 and names == sorted(names, reverse=True)
-
-
-_RECEIVER = re.compile(r'\(\*?(\w+)\)\.')
-
-
-def parse_trace(told: Iterable[dict[str, Any]], files: Collection[str]) -> Trace:
-    """Return the trace in the events of a process.
-
-    files  the source files whose lines are wanted
-    """
-    executed: set[ExecutedMethod] = set()
-    lines: dict[str, tuple[CoveredLine, ...]] = dict.fromkeys(sorted(files), ())
-    for event in told:
-        file = event.get('file')
-        if not isinstance(file, str):
-            continue
-        executed.update(_parse_functions(file, str(event.get('package')), event.get('functions')))
-        if file in lines:
-            lines[file] = tuple(_parse_lines(event.get('lines')))
-    return Trace(executed=tuple(sorted(executed, key=_make_sort_key)), lines=lines)
-
-
-def _make_sort_key(one: ExecutedMethod) -> tuple[str, int, str]:
-    return one.file or '', one.first_line, one.method
-
-
-def _name_owner(package: str, method: str) -> str:
-    receiver = _RECEIVER.match(method)
-    return f'{package}${receiver[1]}' if receiver else package
-
-
-def _parse_functions(file: str, package: str, rows: object) -> Iterator[ExecutedMethod]:
-    """Yield the executed functions; rows that coevo's program would not write are left out."""
-    for row in rows if isinstance(rows, list) else ():
-        match row:
-            case [str() as name, int() as first, int() as last]:
-                yield ExecutedMethod(
-                    type=_name_owner(package, name),
-                    method=name,
-                    # A package may have several functions `init`, and two packages may have the
-                    # same name.
-                    descriptor=f'{file}:{first}',
-                    file=file,
-                    first_line=first,
-                    last_line=last,
-                )
-
-
-def _parse_lines(rows: object) -> Iterator[CoveredLine]:
-    for row in rows if isinstance(rows, list) else ():
-        match row:
-            case [int() as line, int() as known, int() as hit] if 0 <= hit <= known:
-                yield CoveredLine(
-                    line=line,
-                    missed_instructions=known - hit,
-                    covered_instructions=hit,
-                )

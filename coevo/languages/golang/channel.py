@@ -6,6 +6,7 @@ forge the observer's events, since these carry a key that only coevo's program k
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,10 +20,19 @@ from coevo.languages.core.channel import (
 from coevo.languages.core.test_runs import is_killed
 from coevo.languages.observation import ObservedCalls, explain_disagreement
 from coevo.languages.verdicts import UNOBSERVED, Verdict
+from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 
 _SAID = (Outcome.PASS, Outcome.FAIL, Outcome.SKIPPED)
 _MOST_EVENTS = 1 << 16
+
+
+def name_in_binary(method: TestMethod) -> str:
+    """Return the key by which a test is known within its test binary, `FILE#NAME`.
+
+    A package and its external tests may both have a test of one name, but not in one file.
+    """
+    return f'{posixpath.basename(method.test_file)}#{method.test_method}'
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,7 +48,7 @@ class GoTestReport:
 class GoProcessReport:
     """The report on a process. Fulfils `coevo.languages.core.test_runs.ProcessReport`.
 
-    tests     by name, in the requested order
+    tests     by the key of `name_in_binary`, in the requested order
     started   whether coevo's program in the sandbox started
     status    how the test process ended, as coevo's program saw it
     late      the test whose time limit caused the process to be killed
@@ -78,7 +88,7 @@ class GoProcessReport:
             case 'begin' if test is not None:
                 test.begun = True
             case 'end' if test is not None and test.begun and event.get('outcome') in _SAID:
-                test.verdict = _choose_worse(test.verdict, _parse_verdict(event))
+                test.verdict = test.verdict or _parse_verdict(event)
             case 'panic' if test is not None and test.panic is None:
                 test.panic = _parse_panic(event)
 
@@ -159,11 +169,6 @@ def _make_verdict(
     return judge_before_tests(status, noise[-300:]) if silent and index == 0 else None
 
 
-def _choose_worse(one: Verdict | None, other: Verdict) -> Verdict:
-    """Return the worse verdict of two tests with one name, in a package and its external tests."""
-    return one if one is not None and one.outcome is Outcome.FAIL else other
-
-
 def _parse_verdict(event: dict[str, Any]) -> Verdict:
     outcome, message = Outcome(event['outcome']), _get_text(event, 'message')
     broken = outcome.is_broken
@@ -220,7 +225,7 @@ _UNSEEN = ObservedCalls(entered=0, left=0, failed=False)
 class GoObservation:
     """The observer's report.
 
-    tests    by name
+    tests    by the key of `name_in_binary`
     altered  whether the code of the process no longer was that of its binary
     reached  the requested lines that were executed, by path
     """

@@ -31,28 +31,43 @@ _OWN = 'testing/coevo.go'
 # By file of GOROOT/src: a pattern that must match once, and the text to insert after the match.
 _ADDED = {
     'testing/testing.go': (
-        (r'func tRunner\(t \*T, fn func\(t \*T\)\) \{\n', '\tcoevoBegin(t.name)\n'),
+        (
+            r'func tRunner\(t \*T, fn func\(t \*T\)\) \{\n',
+            '\tif !coevoBegin(&t.common, fn) {\n\t\tfn = func(t *T) { t.SkipNow() }\n\t}\n',
+        ),
         (
             r'func \(t \*T\) report\(\) \{\n',
             '\tif t.parent != nil {\n\t\tcoevoReport(&t.common)\n\t}\n',
         ),
-        (r'doPanic := func\(err (?:any|interface\{\})\) \{\n', '\t\t\tcoevoPanic(t.name, err)\n'),
+        (
+            r'doPanic := func\(err (?:any|interface\{\})\) \{\n',
+            '\t\t\tcoevoPanic(&t.common, err)\n',
+        ),
     ),
     'testing/fuzz.go': (
-        (r'func fRunner\(f \*F, fn func\(\*F\)\) \{\n', '\tcoevoBegin(f.name)\n'),
+        (
+            r'func fRunner\(f \*F, fn func\(\*F\)\) \{\n',
+            '\tif !coevoBegin(&f.common, fn) {\n\t\tfn = func(f *F) { f.SkipNow() }\n\t}\n',
+        ),
         (
             r'func \(f \*F\) report\(\) \{\n',
             '\tif f.parent != nil {\n\t\tcoevoReport(&f.common)\n\t}\n',
         ),
-        (r'doPanic := func\(err (?:any|interface\{\})\) \{\n', '\t\t\tcoevoPanic(f.name, err)\n'),
+        (
+            r'doPanic := func\(err (?:any|interface\{\})\) \{\n',
+            '\t\t\tcoevoPanic(&f.common, err)\n',
+        ),
     ),
     'testing/run_example.go': (
-        (r'func runExample\(eg InternalExample\) \(ok bool\) \{\n', '\tcoevoBegin(eg.Name)\n'),
+        (
+            r'func runExample\(eg InternalExample\) \(ok bool\) \{\n',
+            '\tif !coevoBeginExample(eg) {\n\t\treturn true\n\t}\n',
+        ),
     ),
     'testing/example.go': (
         (
             r'func \(eg \*InternalExample\) processRunResult\(.*\) \(passed bool\) \{\n',
-            '\tdefer func() { coevoExample(eg.Name, passed, finished, recovered) }()\n',
+            '\tdefer func() { coevoExample(eg, passed, finished, recovered) }()\n',
         ),
     ),
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"go/build"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 //	Torn     files that cannot be parsed, and why
 //	All      why none can be run
 //	Code     why the code does not compile
+//	Files    the names of the test files that belong to the binary on this machine, whether they compile or not
 type Compiled struct {
 	Whole  bool
 	None   bool
@@ -22,6 +24,7 @@ type Compiled struct {
 	Torn   map[string]string
 	All    string
 	Code   string
+	Files  []string
 }
 
 // compile makes the test binary of a package. One error breaks a package: what is wrong is then stubbed, so
@@ -34,13 +37,25 @@ func compile(order *Order) {
 		return
 	}
 	said, binary, ok := testBinary(folder, order.Overlay, order.Flags)
-	result := Compiled{Whole: ok, None: ok && binary == ""}
+	result := Compiled{Whole: ok, None: ok && binary == "", Files: testFiles(folder)}
 	if !ok && order.Stubs {
 		binary = stubbed(order, folder, said, &result)
 	} else if !ok {
 		result.All = firstError(said)
 	}
 	answer(result, binary)
+}
+
+// testFiles are the test files of a folder whose build constraints this machine fulfils, as the go command finds them.
+func testFiles(folder string) []string {
+	context := build.Default
+	context.CgoEnabled = false
+	// What is wrong with a file is told where it is compiled.
+	found, _ := context.ImportDir(folder, 0)
+	if found == nil {
+		return nil
+	}
+	return append(append([]string{}, found.TestGoFiles...), found.XTestGoFiles...)
 }
 
 // testBinary compiles and links; the place of the binary, ” where there are no tests.

@@ -5,6 +5,7 @@ import (
 	"debug/gosym"
 	"errors"
 	"net/url"
+	"path/filepath"
 )
 
 // image is the code of a binary as its file has it, and where functions and lines begin.
@@ -47,11 +48,12 @@ func readImage(path string) (*image, error) {
 	return made, nil
 }
 
-// functions are where a function of a package begins, and that of its external tests.
-func (made *image) functions(path, name string) []uint64 {
+// functions are where a function of a package, or of its external tests, begins that stands in a file of this name.
+func (made *image) functions(path, file, name string) []uint64 {
 	var found []uint64
 	for _, full := range []string{path + "." + name, path + "_test." + name} {
-		if place := made.places[full]; place != 0 {
+		place := made.places[full]
+		if at, _, _ := made.table.PCToLine(place); place != 0 && filepath.Base(at) == file {
 			found = append(found, place)
 		}
 	}

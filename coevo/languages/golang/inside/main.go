@@ -19,12 +19,13 @@ import (
 //	Size      that of an archive which follows the order instead
 //	Root      where; its last elements are those of the module's path
 //	Folder    the folder of a package, or of a module, below the root
-//	Caches    folders of compiled packages that are read, the first that has one counts
+//	Caches    folders of compiled packages that are read, the first that has one counts; of a run, for the go command
 //	Overlay   what replaces files of the standard library, as `go build -overlay` has it
 //	Packages  folders of packages below Folder, `.` for itself
 //	Flags     of `go list` and `go test -c` alike
 //	Edited    files of the code that are other than their revision's
 //	Variants  sources of the file Path, each to be compiled in its place
+//	Tests     that are run, each as `file#name`, the file without its folder
 //	Profile   whether it is to be told what of Files, and of all others, a test executes
 //	Sources   of Files, as they were compiled, where the tree shows others or none
 //	Key       under which a session says that a run is over, and an observer what it has seen
@@ -49,6 +50,7 @@ type Order struct {
 	Variants  [][]byte
 	Binary    string
 	Arguments []string
+	Tests     []string
 	Profile   bool
 	Files     []string
 	Sources   map[string][]byte

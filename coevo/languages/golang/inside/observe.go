@@ -14,8 +14,8 @@ import (
 	"syscall"
 )
 
-// Watch is which tests are watched while they run: functions of a package and of its external tests; and which lines
-// of files, by their paths below the root.
+// Watch is which tests are watched while they run, each as `file#name`: functions of a package and of its external
+// tests; and which lines of files, by their paths below the root.
 type Watch struct {
 	Package string
 	Tests   []string
@@ -38,6 +38,7 @@ type observer struct {
 	threads map[int]bool
 	traps   map[uint64]*trap
 	sights  map[string]*sight
+	places  map[uint64]*sight // by where the code of the test begins
 	running map[uint64]*sight // by the address of the T, F or example with which it was called
 	reached map[string]map[int]bool
 	altered bool
@@ -61,8 +62,6 @@ const (
 
 const exitKill = 1 << 20 // PTRACE_O_EXITKILL
 
-const longestName = 1 << 10
-
 // observe starts a command, waits for its end and says how it ended, with what was seen; nil where nobody can watch it.
 func observe(command *exec.Cmd, order *Order) (*observer, error) {
 	made, err := readImage(command.Path)
@@ -81,6 +80,7 @@ func observe(command *exec.Cmd, order *Order) (*observer, error) {
 		threads: map[int]bool{command.Process.Pid: true},
 		traps:   map[uint64]*trap{},
 		sights:  map[string]*sight{},
+		places:  map[uint64]*sight{},
 		running: map[uint64]*sight{},
 		reached: map[string]map[int]bool{},
 	}
@@ -98,11 +98,12 @@ func (seen *observer) begin(watch *Watch) {
 	check(syscall.PtraceSetOptions(seen.process, syscall.PTRACE_O_TRACECLONE|exitKill))
 	seen.memory, err = os.OpenFile("/proc/"+strconv.Itoa(seen.process)+"/mem", os.O_RDWR, 0)
 	check(err)
-	for _, name := range watch.Tests {
+	for _, key := range watch.Tests {
 		one := &sight{}
-		seen.sights[name] = one
-		name := name
-		for _, place := range seen.image.functions(watch.Package, name) {
+		seen.sights[key] = one
+		file, name, _ := strings.Cut(key, "#")
+		for _, place := range seen.image.functions(watch.Package, file, name) {
+			seen.places[place] = one
 			seen.trap(place, true, func(at *registers) { seen.enter(one, at.first(), name) })
 		}
 	}
@@ -159,9 +160,12 @@ func (seen *observer) leave(address uint64) {
 	}
 }
 
+// afterName is how far the function of an example lies behind its name.
+const afterName = 16
+
 // conclude notes what is said of an example once its output is known: a function returns it.
 func (seen *observer) conclude(at *registers) {
-	one := seen.sights[seen.text(at.first())]
+	one := seen.places[seen.word(seen.word(at.first()+afterName))]
 	if one == nil {
 		return
 	}
@@ -299,17 +303,6 @@ func (seen *observer) word(address uint64) uint64 {
 	var found [8]byte
 	_, _ = seen.memory.ReadAt(found[:], int64(address))
 	return endian.Uint64(found[:])
-}
-
-// text is a string of the process by the address of its header.
-func (seen *observer) text(address uint64) string {
-	length := seen.word(address + 8)
-	if length > longestName {
-		return ""
-	}
-	found := make([]byte, length)
-	_, _ = seen.memory.ReadAt(found, int64(seen.word(address)))
-	return string(found)
 }
 
 // tell says what was seen under a key that the test process does not know.

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from pathlib import PurePosixPath
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.declarations import Import, LocatedType
+from coevo.languages.declarations import DeclaredType, Import, LocatedType, Member
+from coevo.languages.golang.reading.embedding import MARK, is_embedded, list_embed_patterns
 from coevo.languages.golang.reading.files import TEST_SUFFIX, GoFile
 from coevo.languages.golang.reading.layout import GO_MOD, VENDOR, is_compiled, is_test_path
 from coevo.languages.golang.reading.module_paths import (
@@ -23,6 +25,11 @@ from coevo.languages.golang.reading.module_paths import (
     parse_module_path,
 )
 from coevo.languages.golang.reading.syntax import parse
+from coevo.languages.golang.reading.testing_packages import (
+    ImportEdge,
+    find_packages_for_tests,
+    may_be_for_tests,
+)
 from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     PlacedFiles,
@@ -32,7 +39,7 @@ from coevo.languages.located_types import (
     index_test_types,
     list_paths_of_side,
 )
-from coevo.model.records import FileOrigin
+from coevo.model.records import FileOrigin, compute_short_hash
 
 _EXTERNAL = '_test'
 
@@ -58,6 +65,7 @@ class GoTree:
         self._origins: dict[str, FileOrigin] = {}
         self._seen: dict[str, frozenset[Package]] = {}
         self._names: dict[str, str] = {}
+        self._patterns: dict[str, tuple[tuple[str, str, str], ...]] = {}
 
     def parse_file(self, path: str) -> GoFile:
         """Return a file with the context of the revision."""
@@ -85,7 +93,11 @@ class GoTree:
         if own and not own.endswith(_EXTERNAL):
             imports.append(_import_all_names(own, 0))
         seen = (own, own.removesuffix(_EXTERNAL)) if self.belongs_to_tests(path) else ()
-        around = GoFileContext(imports=tuple(imports), interfaces=tuple(dict.fromkeys(seen)))
+        around = GoFileContext(
+            imports=tuple(imports),
+            interfaces=tuple(dict.fromkeys(seen)),
+            embedded=self._digest_embedded_files(path),
+        )
         return _PLACED.place(self.read_content(path), path, around)
 
     def _resolve_import(self, one: Import) -> Import:
@@ -132,9 +144,56 @@ class GoTree:
     def belongs_to_tests(self, path: str) -> bool:
         """Return whether a file of any kind belongs to the tests.
 
-        All files of a package that serves tests alone do so.
+        All files of a package that serves tests alone do so, and files that are embedded by tests
+        alone.
         """
-        return is_test_path(path) or self.find_module(path) in self._testing_folders
+        if is_test_path(path) or self.find_module(path) in self._testing_folders:
+            return True
+        embedders = () if is_compiled(path) else self.find_embedders(path)
+        return bool(embedders) and all(map(self.belongs_to_tests, embedders))
+
+    def find_embedders(self, path: str) -> tuple[str, ...]:
+        """See `RevisionTree.find_embedders`; embedding ends at the borders of modules."""
+        embedders: dict[str, None] = {}
+        for folder in map(str, PurePosixPath(path).parents):
+            relative = path if folder == '.' else path[len(folder) + 1 :]
+            embedders |= {
+                file: None
+                for file, _, pattern in self._list_patterns(folder)
+                if is_embedded(pattern, relative)
+            }
+            if (GO_MOD if folder == '.' else f'{folder}/{GO_MOD}') in self.entries:
+                break
+        return tuple(sorted(embedders))
+
+    def _list_patterns(self, folder: str) -> tuple[tuple[str, str, str], ...]:
+        """Return file, variable and pattern of each `//go:embed` directive of a package."""
+        if folder not in self._patterns:
+            self._patterns[folder] = tuple(
+                (path, member.name, pattern)
+                for path in self._by_folder.get(folder, ())
+                if MARK in self.read_content(path)
+                for type_ in self.parse_alone(path).types[:1]
+                for member in type_.members
+                for pattern in list_embed_patterns(member.tokens)
+            )
+        return self._patterns[folder]
+
+    def _digest_embedded_files(self, path: str) -> tuple[tuple[str, str], ...]:
+        """Return a digest of the files that each variable of a Go file embeds."""
+        folder = path.rpartition('/')[0]
+        own = [row for row in self._list_patterns(folder or '.') if row[0] == path]
+        if not own:
+            return ()
+        files: dict[str, list[str]] = {}
+        for other, entry in sorted(self.entries.items()):
+            relative = other[len(folder) + 1 :] if folder else other
+            if not other.startswith(folder) or path not in self.find_embedders(other):
+                continue
+            for _, name, pattern in own:
+                if is_embedded(pattern, relative):
+                    files.setdefault(name, []).append(f'{relative} {entry.oid!r}')
+        return tuple((name, compute_short_hash(*rows)) for name, rows in sorted(files.items()))
 
     def find_module(self, path: str) -> str:
         """Return the folder of the package of a file, even of data; '.' is the root."""
@@ -193,6 +252,24 @@ class GoTree:
                         yield ImportEdge(
                             importer=folder, imported=imported, by_test=path.endswith(TEST_SUFFIX)
                         )
+
+    def find_companions(self, path: str) -> tuple[LocatedType, ...]:
+        """See `RevisionTree.find_companions`.
+
+        A package and its external tests are one binary, in which the `TestMain`, `init` and
+        variables `_` of both run, though neither sees the names of the other's test files.
+        """
+        if not path.endswith(TEST_SUFFIX):
+            return ()
+        folder, clause = self.find_package(path)
+        base = clause.removesuffix(_EXTERNAL)
+        packages = {base, base + _EXTERNAL} - {clause}
+        return tuple(
+            LocatedType(other, type_)
+            for other in self._by_folder.get(folder, ())
+            if other.endswith(TEST_SUFFIX) and self.find_package(other)[1] in packages
+            for type_ in self.parse_file(other).types[:1]
+        )
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Return whether a file can refer to a type by its simple name or with its package."""
@@ -276,79 +353,46 @@ class GoFileContext:
 
     imports     the imports with the names that they stand for
     interfaces  of its package: the packages of the test tree whose names the file sees
+    embedded    a digest of the files that each variable embeds; they are part of what it is
     """
 
     imports: tuple[Import, ...]
     interfaces: tuple[str, ...] = ()
+    embedded: tuple[tuple[str, str], ...] = ()
 
 
 def _apply_context(parsed: GoFile, around: GoFileContext) -> GoFile:
     first, others = parsed.types[:1], parsed.types[1:]
-    placed = (replace(type_, interfaces=around.interfaces) for type_ in first)
-    return replace(parsed, imports=around.imports, types=(*placed, *others))
+    placed = (_place_package_type(type_, around) for type_ in first)
+    placed_file = replace(parsed, imports=around.imports, types=(*placed, *others))
+    if not around.embedded:
+        return placed_file
+    return replace(placed_file, hash=compute_short_hash(parsed.hash, repr(around.embedded)))
+
+
+def _place_package_type(type_: DeclaredType, around: GoFileContext) -> DeclaredType:
+    placed = replace(type_, interfaces=around.interfaces)
+    if not around.embedded:
+        return placed
+    embedded = dict(around.embedded)
+    return replace(
+        placed,
+        header_hash=compute_short_hash(type_.header_hash, repr(around.embedded)),
+        members=tuple(
+            _add_embedded(member, embedded[member.name])
+            if member.kind == 'field' and member.name in embedded
+            else member
+            for member in type_.members
+        ),
+    )
+
+
+def _add_embedded(member: Member, digest: str) -> Member:
+    return replace(
+        member,
+        hash=compute_short_hash(member.hash, digest),
+        bare_hash=compute_short_hash(member.bare_hash, digest),
+    )
 
 
 _PLACED = PlacedFiles(parse, _apply_context)
-
-
-# Rules for packages that serve tests alone: no program may import them, and no code of the revision
-# does. Only packages below a folder `internal` cannot be imported from elsewhere
-# (https://pkg.go.dev/cmd/go#hdr-Internal_Directories); for others the name decides.
-
-_INTERNAL = 'internal'
-_NAMED = re.compile(
-    r'tests?|testing|_?test[-_]?(?:util|utils|help|helper|helpers|ing|lib|common|support)|.+test(?:s|util|utils|ing)?'
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportEdge:
-    """One import of a package of the revision by another.
-
-    by_test  whether the import is in a test file
-    """
-
-    importer: str
-    imported: str
-    by_test: bool
-
-
-def may_be_for_tests(folder: str) -> bool:
-    """Return whether a package may serve tests alone, judging by its path."""
-    parts = folder.split('/')
-    return _INTERNAL in parts or _NAMED.fullmatch(parts[-1]) is not None
-
-
-def find_packages_for_tests(
-    candidates: frozenset[str], graph: Iterable[ImportEdge]
-) -> frozenset[str]:
-    """Return the packages that serve tests alone.
-
-    These are candidates that test files import, directly or through each other, and that no other
-    code imports.
-    """
-    edges = list(graph)
-    packages = candidates & {edge.imported for edge in edges}
-    while True:
-        used = {
-            edge.imported for edge in edges if not edge.by_test and edge.importer not in packages
-        }
-        if packages.isdisjoint(used):
-            break
-        packages -= used
-    return packages & _find_reached_by_tests(packages, edges)
-
-
-def _find_reached_by_tests(found: frozenset[str], edges: Iterable[ImportEdge]) -> frozenset[str]:
-    """Return the packages that a test file imports, directly or through such packages."""
-    known = list(edges)
-    reached: set[str] = set()
-    while True:
-        more = {
-            edge.imported
-            for edge in known
-            if edge.imported in found and (edge.by_test or edge.importer in reached)
-        }
-        if more <= reached:
-            return frozenset(reached)
-        reached |= more

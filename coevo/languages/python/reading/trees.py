@@ -14,6 +14,8 @@ from coevo.languages.located_types import (
     PlacedFiles,
     find_folder_above,
     find_meant_types,
+    find_no_companions,
+    find_no_embedders,
     group_paths_by_side,
     index_test_types,
     list_paths_of_side,
@@ -51,6 +53,8 @@ class PythonTree:
     test_types = cached_property(index_test_types)
     # The module of a file with fixtures is visible where its fixtures are, without an import.
     resolve_type = find_meant_types
+    find_companions = find_no_companions
+    find_embedders = find_no_embedders
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository

@@ -4,6 +4,7 @@ package testing
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"runtime"
 	"sort"
 	"strconv"
@@ -18,9 +19,17 @@ const coevoReading, coevoWriting = 198, 199
 // Where the tree of the code lies.
 const coevoTree = "/w/src/"
 
+// Two tests of one name may be in one binary: in a package, and in its external tests. They are told apart by their files.
+//
+//	wanted   the tests that are to run, each as `file#name`; others of their names are skipped
+//	keys     of the tests that run, by what the standard library knows of each
+//	failed   by the key of a test, the names of those below it that have failed
+//	cpu      by the key of a test, what the process had used when it began
 var coevo struct {
 	mu     sync.Mutex
 	secret string
+	wanted map[string]bool
+	keys   map[*common]string
 	failed map[string][]string
 	cpu    map[string]int64
 }
@@ -44,12 +53,16 @@ func init() {
 		text = append(text, block[:n]...)
 	}
 	syscall.Close(coevoReading)
-	coevo.secret = strings.TrimSpace(string(text))
-	coevo.failed, coevo.cpu = map[string][]string{}, map[string]int64{}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	coevo.secret, coevo.wanted = lines[0], map[string]bool{}
+	for _, key := range lines[1:] {
+		coevo.wanted[key] = true
+	}
+	coevo.keys, coevo.failed, coevo.cpu = map[*common]string{}, map[string][]string{}, map[string]int64{}
 }
 
-func coevoSay(event, name string, pairs ...string) {
-	line := []byte("\n" + coevo.secret + "\t{\"e\":" + coevoQuoted(event) + ",\"test\":" + coevoQuoted(name))
+func coevoSay(event, key string, pairs ...string) {
+	line := []byte("\n" + coevo.secret + "\t{\"e\":" + coevoQuoted(event) + ",\"test\":" + coevoQuoted(key))
 	for i := 0; i < len(pairs); i += 2 {
 		line = append(line, ","+coevoQuoted(pairs[i])+":"+pairs[i+1]...)
 	}
@@ -93,34 +106,53 @@ func coevoUsed() int64 {
 	return usage.Utime.Nano()/1e6 + usage.Stime.Nano()/1e6
 }
 
-// coevoBegin is called where a test, seed corpus or example begins.
-func coevoBegin(name string) {
-	if coevo.secret == "" || name == "" || strings.Contains(name, "/") {
-		return
+// coevoKey is the file in which a function stands, without its folder, and a test's name.
+func coevoKey(name string, function any) string {
+	code := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
+	if code == nil {
+		return "#" + name
 	}
-	coevo.mu.Lock()
-	defer coevo.mu.Unlock()
-	coevo.cpu[name] = coevoUsed()
-	coevoSay("begin", name)
+	file, _ := code.FileLine(code.Entry())
+	return file[strings.LastIndexByte(file, '/')+1:] + "#" + name
 }
 
-// coevoEnd is called where the standard library says what a test came to; output is its own, if it has failed.
-func coevoEnd(name string, failed, skipped bool, output []byte) {
-	if coevo.secret == "" || name == "" {
-		return
+// coevoBegin is called where a test or seed corpus begins; false where it is not to run.
+func coevoBegin(c *common, function any) bool {
+	if coevo.secret == "" || c.name == "" || strings.Contains(c.name, "/") {
+		return true
 	}
+	return coevoStart(c, coevoKey(c.name, function))
+}
+
+// coevoBeginExample is called where an example begins; false where it is not to run.
+func coevoBeginExample(eg InternalExample) bool {
+	return coevo.secret == "" || coevoStart(nil, coevoKey(eg.Name, eg.F))
+}
+
+func coevoStart(c *common, key string) bool {
 	coevo.mu.Lock()
 	defer coevo.mu.Unlock()
-	top := name
-	if at := strings.IndexByte(name, '/'); at >= 0 {
-		top = name[:at]
+	if !coevo.wanted[key] {
+		return false
 	}
-	if failed {
-		coevo.failed[top] = append(coevo.failed[top], name)
+	if c != nil {
+		coevo.keys[c] = key
 	}
-	if top != name {
-		return
+	coevo.cpu[key] = coevoUsed()
+	coevoSay("begin", key)
+	return true
+}
+
+// coevoTop is the key of the test, whose name has no slash, to which another belongs; "" where it is not to run.
+func coevoTop(c *common) string {
+	for c != nil && strings.Contains(c.name, "/") {
+		c = c.parent
 	}
+	return coevo.keys[c]
+}
+
+// coevoEnd says what a test came to; output is its own, if it has failed.
+func coevoEnd(key string, failed, skipped bool, output []byte) {
 	outcome := "pass"
 	switch {
 	case failed:
@@ -131,59 +163,80 @@ func coevoEnd(name string, failed, skipped bool, output []byte) {
 	if len(output) > 4096 {
 		output = output[:4096]
 	}
-	coevoSay("end", name, "outcome", coevoQuoted(outcome), "frame", coevoQuoted(coevoDeepest(top)),
-		"message", coevoQuoted(string(output)), "cpu_ms", strconv.FormatInt(coevoUsed()-coevo.cpu[name], 10))
-	delete(coevo.failed, top)
+	coevoSay("end", key, "outcome", coevoQuoted(outcome), "frame", coevoQuoted(coevoDeepest(key)),
+		"message", coevoQuoted(string(output)), "cpu_ms", strconv.FormatInt(coevoUsed()-coevo.cpu[key], 10))
+	delete(coevo.failed, key)
 }
 
-// coevoReport is called where a test, or the seed corpus of a fuzz test, is reported.
+// coevoReport is called where the standard library says what a test, or the seed corpus of a fuzz test, came to.
 func coevoReport(c *common) {
-	if coevo.secret == "" {
+	if coevo.secret == "" || c.name == "" {
 		return
 	}
 	failed, skipped := c.Failed(), c.Skipped()
 	c.mu.RLock()
 	output := string(c.output)
 	c.mu.RUnlock()
-	coevoEnd(c.name, failed, skipped, []byte(output))
+	coevo.mu.Lock()
+	defer coevo.mu.Unlock()
+	key := coevoTop(c)
+	if key == "" {
+		return
+	}
+	if failed {
+		coevo.failed[key] = append(coevo.failed[key], c.name)
+	}
+	if !strings.Contains(c.name, "/") {
+		coevoEnd(key, failed, skipped, []byte(output))
+		delete(coevo.keys, c)
+	}
 }
 
 // coevoExample is called where an example has been compared with what it should have written.
-func coevoExample(name string, passed, finished bool, recovered any) {
+func coevoExample(eg *InternalExample, passed, finished bool, recovered any) {
+	if coevo.secret == "" {
+		return
+	}
+	key := coevoKey(eg.Name, eg.F)
+	coevo.mu.Lock()
+	defer coevo.mu.Unlock()
 	switch {
 	case recovered != nil:
-		coevoPanic(name, recovered)
+		coevoSayPanic(key, recovered)
 	case finished:
-		coevoEnd(name, !passed, false, nil)
+		if !passed {
+			coevo.failed[key] = append(coevo.failed[key], eg.Name)
+		}
+		coevoEnd(key, !passed, false, nil)
 	}
 }
 
 // coevoDeepest is the first, in the order of names, of the tests that failed and have none below them that did.
-func coevoDeepest(top string) string {
-	names := coevo.failed[top]
+func coevoDeepest(key string) string {
+	names := coevo.failed[key]
 	sort.Strings(names)
 	for i, name := range names {
 		if i+1 == len(names) || !strings.HasPrefix(names[i+1], name+"/") {
 			return name
 		}
 	}
-	return top
+	return key[strings.IndexByte(key, '#')+1:]
 }
 
 // coevoPanic is called where the standard library found a panic that nobody else had recovered from.
-func coevoPanic(name string, err any) {
+func coevoPanic(c *common, err any) {
 	if coevo.secret == "" {
 		return
 	}
+	coevo.mu.Lock()
+	defer coevo.mu.Unlock()
+	coevoSayPanic(coevoTop(c), err)
+}
+
+func coevoSayPanic(key string, err any) {
 	kind := "Goexit"
 	if err != errNilPanicOrGoexit {
 		kind = fmt.Sprintf("%T", err)
-	}
-	frames := coevoFrames()
-	coevo.mu.Lock()
-	defer coevo.mu.Unlock()
-	if at := strings.IndexByte(name, '/'); at >= 0 {
-		name = name[:at]
 	}
 	message := ""
 	func() {
@@ -193,7 +246,7 @@ func coevoPanic(name string, err any) {
 	if len(message) > 4096 {
 		message = message[:4096]
 	}
-	coevoSay("panic", name, "kind", coevoQuoted(kind), "frame", coevoQuoted(frames), "message", coevoQuoted(message))
+	coevoSay("panic", key, "kind", coevoQuoted(kind), "frame", coevoQuoted(coevoFrames()), "message", coevoQuoted(message))
 }
 
 // coevoFrames is the first function of the tree that the panic went through.
