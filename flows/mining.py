@@ -11,7 +11,8 @@ from coevo.engine.execution import NO_CACHE, evaluate_pair
 from coevo.engine.results import PairEvaluation, SelectedMethod
 from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.engine import Builder
-from coevo.languages.table import LANGUAGES
+from coevo.languages.layout import ProductionKind
+from coevo.languages.table import LANGUAGES, offers_capability
 from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.listener import SILENT, Listener
@@ -20,7 +21,7 @@ from coevo.model.profiles import Profile
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair, TestMethod, compute_candidate_id, compute_short_hash
 from coevo.model.segment import Segment
-from coevo.model.words import Stage, Walk
+from coevo.model.words import BreakageCause, Stage, Walk
 from coevo.storage.bases import SegmentBasis
 from filters import filter_candidates
 from flows.rows import (
@@ -228,6 +229,31 @@ def _mine_single_revision(
             evaluation,
             candidates=0,
             sandbox=run.sandbox,
+def _count_breaking_files(change: PairChange, decided: Sequence[DecidedMethod]) -> PairChange:
+    """Return a change whose production differs if the code's side broke a test.
+
+    A test may read files of the repository that no rule calls production.
+    """
+    causes = {item.decision.cause for item in decided}
+    if change.source_changed or BreakageCause.PRODUCTION not in causes:
+        return change
+    return replace(change, source_changed=True, kinds=(ProductionKind.OTHER,))
+
+
+def _refuse_builds_without_objects(
+    repository: Repository, evaluation: PairEvaluation, selected: Sequence[SelectedMethod]
+) -> None:
+    """Refuse a pair if a module that a selected method needs failed to build without some files.
+
+    Raises: CorruptObject with one of them.
+    """
+    for end in (evaluation.old, evaluation.new):
+        for module in sorted({item.candidate.method.module for item in selected}):
+            if end.find_trouble(module) == Reason.OBJECT_MISSING:
+                path = repository.list_absent_files(end.rev)[0]
+                raise CorruptObject(repository.tree(end.rev)[path].oid)
+
+
             basis=run.basis,
         ),
         methods=(),

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from coevo.git.repository import Repository, TreeEntry
 from coevo.languages.declarations import DeclaredType, LocatedType, Member, SourceFile
-from coevo.languages.layout import PathClassification, Side
+from coevo.languages.layout import PathClassification, ProductionKind, Side
 from coevo.languages.licences import DeclaredLicence
 from coevo.languages.prints import LexicalRules
 from coevo.languages.traces import ExecutedMethod
@@ -63,6 +63,9 @@ class RevisionTree(Protocol):
 
         A build file may belong neither to the code nor to the tests.
         """
+
+    def find_production_kind(self, path: str) -> ProductionKind | None:
+        """Return of which kind a file is that the project ships; None for any other file."""
 
     def find_module(self, path: str) -> str:
         """Return the folder of the nearest build file; '.' is the root."""

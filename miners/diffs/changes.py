@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from coevo.git.repository import FileChange, Repository
-from coevo.languages.layout import Side
+from coevo.languages.layout import ProductionKind, Side
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
 from coevo.model.reasons import DiffReason
@@ -33,7 +33,10 @@ class PairChange:
     """The changes of a pair; `reason` is set if the whole pair is of no use.
 
     source_changed and tests_changed ignore comments, formatting and the order of imports. A changed
-    test resource counts as a change of the tests.
+    test resource counts as a change of the tests, and any other file that the project ships as one
+    of the sources.
+
+    kinds       the kinds of files that the project ships and that differ
 
     sources     the changed declarations of the sources
     references  how the text of each candidate refers to these, by method id
@@ -49,6 +52,7 @@ class PairChange:
     sources: tuple[SourceChange, ...] = ()
     references: Mapping[str, tuple[Reference, ...]] = field(default_factory=dict)
     files: tuple[FileChange, ...] = ()
+    kinds: tuple[ProductionKind, ...] = ()
 
 
 def diff_pair(repository: Repository, pair: Pair) -> PairChange:
@@ -73,6 +77,7 @@ def diff_pair(repository: Repository, pair: Pair) -> PairChange:
             for candidate, references in candidates
         },
         files=files,
+        kinds=difference.kinds,
     )
 
 
@@ -120,8 +125,19 @@ class _PairDifference:
 
     @cached_property
     def source_changed(self) -> bool:
-        """True if the sources differ in more than comments and formatting."""
-        return self._files_differ(*self._source_paths)
+        """True if the sources differ in more than comments and formatting, or another file that
+        the project ships differs."""
+        return bool(self.kinds)
+
+    @cached_property
+    def kinds(self) -> tuple[ProductionKind, ...]:
+        """The kinds of files that the project ships and that differ, in their order."""
+        found = {ProductionKind.CODE} if self._files_differ(*self._source_paths) else set()
+        for file in self.files:
+            for end, oid in ((self.old, file.old_oid), (self.new, file.new_oid)):
+                kind = end.tree.find_production_kind(file.path) if oid else None
+                found |= {kind} if kind not in (None, ProductionKind.CODE) else set()
+        return tuple(kind for kind in ProductionKind if kind in found)
 
     @cached_property
     def tests_changed(self) -> bool:

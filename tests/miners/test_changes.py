@@ -238,6 +238,40 @@ def test_poms_decide_modules_and_the_source_and_test_folders(tmp_path: Path) -> 
     assert candidate.focal_method == 'Foo#one()'
 
 
+DECLARED = """<project><build><resources>
+      <resource><directory>${basedir}/templates</directory></resource>
+      <resource><directory>src/main/java</directory></resource>
+      </resources></build></project>"""
+
+
+@pytest.mark.parametrize(
+    ('path', 'kinds'),
+    [
+        pytest.param('src/main/kotlin/p/Tax.kt', ('kotlin',), id='Kotlin'),
+        pytest.param('src/main/java/p/Tax.kt', ('kotlin',), id='Kotlin beside Java'),
+        pytest.param('src/main/groovy/Tax.groovy', ('groovy',), id='Groovy'),
+        pytest.param('src/main/scala/p/Tax.scala', ('scala',), id='Scala'),
+        pytest.param('src/main/resources/tax.properties', ('resource',), id='resource'),
+        pytest.param('src/main/webapp/WEB-INF/web.xml', ('resource',), id='web application'),
+        pytest.param('src/main/antlr4/p/Tax.g4', ('template',), id='grammar'),
+        pytest.param('sub/templates/a.txt', ('resource',), id='declared folder'),
+        pytest.param('sub/src/main/java/p/a.html', ('resource',), id='resource beside Java'),
+        pytest.param('src/main/java/p/package.html', (), id='document beside Java'),
+        pytest.param('src/main/javadoc/overview.html', (), id='documents'),
+        pytest.param('src/test/kotlin/p/TaxTest.kt', (), id='tests'),
+        pytest.param('docs/tax.md', (), id='elsewhere'),
+    ],
+)
+def test_all_that_a_module_ships_is_production(
+    tmp_path: Path, path: str, kinds: tuple[str, ...]
+) -> None:
+    old = {'Foo': FOO, 'FooTest': java_class(ONE), 'sub/pom.xml': DECLARED, path: 'old'}
+    change = diffed(tmp_path, old, {path: 'new', 'FooTest': java_class(ONE, TWO)})
+    assert change.kinds == kinds
+    assert change.source_changed is bool(kinds)
+    assert change.tests_changed
+
+
 def test_a_changed_pom_counts_as_a_build_change(tmp_path: Path) -> None:
     old = {'Foo': FOO, 'FooTest': java_class(ONE), 'sub/pom.xml': '<project/>'}
     assert diffed(tmp_path, old, {'Foo': FOO2, 'sub/pom.xml': '<project></project>'}).build_changed
