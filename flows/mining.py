@@ -10,6 +10,7 @@ from coevo.engine.evidence import decide_candidate
 from coevo.engine.execution import NO_CACHE, evaluate_pair
 from coevo.engine.results import PairEvaluation, SelectedMethod
 from coevo.git.repository import CorruptObject, Repository
+from coevo.languages.capabilities import Capability
 from coevo.languages.engine import Builder
 from coevo.languages.layout import ProductionKind
 from coevo.languages.table import LANGUAGES, offers_capability
@@ -107,14 +108,31 @@ class MiningRun:
 
 def list_missing_objects(repository: Repository, pair: Pair) -> tuple[str, ...]:
     """Return the sorted ids of files of both ends that the clone lacks because its source does."""
-    if not repository.holes:
-        return ()
     try:
-        trees = [repository.tree(commit.rev) for commit in (pair.old, pair.new)]
+        return tuple(
+            sorted(
+                {
+                    repository.tree(commit.rev)[path].oid
+                    for commit in (pair.old, pair.new)
+                    for path in repository.list_absent_files(commit.rev)
+                }
+            )
+        )
     except CorruptObject as error:
         return (error.name,) if error.name in repository.holes else ()
-    named = {entry.oid for tree in trees for entry in tree.values()}
-    return tuple(sorted(named & repository.holes))
+
+
+def list_absent_files(repository: Repository, pair: Pair) -> tuple[str, ...]:
+    """Return the sorted paths of files, at either end, of which the clone lacks the content."""
+    ends = (pair.old, pair.new)
+    return tuple(sorted({p for end in ends for p in repository.list_absent_files(end.rev)}))
+
+
+def _needs_all_files(pair: Pair) -> bool:
+    """Return whether a pair cannot be mined if any file of it is missing."""
+    if pair.walk is Walk.SINGLE_REVISION:
+        return True
+    return not offers_capability(pair.language, Capability.STAND_INS)
 
 
 def compute_segment_key(run: MiningRun, pair: Pair) -> str:
@@ -135,7 +153,7 @@ def compute_segment_key(run: MiningRun, pair: Pair) -> str:
 def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
     """Return the segment of one pair; the builder is opened only if something must run."""
     absent = list_missing_objects(run.repository, pair)
-    if absent:
+    if absent and _needs_all_files(pair):
         detail = f'{len(absent)} files, the first is {absent[0]}'
         return _build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail)
     try:
@@ -143,6 +161,9 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
             return _mine_single_revision(run, pair, open_builder)
         return _mine_changes(run, pair, open_builder)
     except CorruptObject as error:
+        if error.name in run.repository.holes:
+            detail = f'{len(absent)} files, of which {error.name} or another is needed'
+            return _build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail)
         return _build_empty_segment(run, pair, Reason.UNREADABLE_OBJECT, str(error))
 
 
@@ -166,12 +187,14 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
             return _build_missing_runtime_segment(
                 run, evaluation, pair, evaluation.old.runtime_lacking
             )
+        _refuse_builds_without_objects(run.repository, evaluation, selected)
     studied = Study()
     if evaluation is not None:
         context = PairContext(tools=run.tools, change=change, evaluation=evaluation)
         judged = list(_decide_methods(selected, evaluation, change))
         studied = study_pair(context, judged, run.sandbox)
     decided = studied.decided
+    change = _count_breaking_files(change, decided)
     tracked = [item for item in decided if item.decision.track is not None]
     row = build_pair_row(
         change,
@@ -179,6 +202,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         candidates=len(kept_candidates) + _count_filtered(drops),
         sandbox=run.sandbox,
         basis=run.basis,
+        absent_files=list_absent_files(run.repository, pair),
     )
     if evaluation is not None:
         row = add_source_measures(row, run.repository, change)
@@ -205,30 +229,6 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
     )
 
 
-def _mine_single_revision(
-    run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]
-) -> Segment:
-    """Mine the test files of a revision; this involves no changes of methods."""
-    clock = StageClock()
-    request = StudyRequest(
-        tools=run.tools,
-        families=run.families,
-        cache=run.choose_cache(pair),
-        key=compute_segment_key(run, pair),
-        listener=run.listener,
-    )
-    stood = study_revision(request, pair, open_builder)
-    evaluation = stood.evaluation
-    if evaluation is not None and evaluation.new.runtime_lacking is not None:
-        return _build_missing_runtime_segment(run, evaluation, pair, evaluation.new.runtime_lacking)
-    modules = {row.module for row in stood.rows if row.adequacy is not None}
-    return Segment(
-        key=compute_segment_key(run, pair),
-        pair=build_pair_row(
-            _build_empty_change(pair),
-            evaluation,
-            candidates=0,
-            sandbox=run.sandbox,
 def _count_breaking_files(change: PairChange, decided: Sequence[DecidedMethod]) -> PairChange:
     """Return a change whose production differs if the code's side broke a test.
 
@@ -254,6 +254,30 @@ def _refuse_builds_without_objects(
                 raise CorruptObject(repository.tree(end.rev)[path].oid)
 
 
+def _mine_single_revision(
+    run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]
+) -> Segment:
+    """Mine the test files of a revision; this involves no changes of methods."""
+    clock = StageClock()
+    request = StudyRequest(
+        tools=run.tools,
+        families=run.families,
+        cache=run.choose_cache(pair),
+        key=compute_segment_key(run, pair),
+        listener=run.listener,
+    )
+    stood = study_revision(request, pair, open_builder)
+    evaluation = stood.evaluation
+    if evaluation is not None and evaluation.new.runtime_lacking is not None:
+        return _build_missing_runtime_segment(run, evaluation, pair, evaluation.new.runtime_lacking)
+    modules = {row.module for row in stood.rows if row.adequacy is not None}
+    return Segment(
+        key=compute_segment_key(run, pair),
+        pair=build_pair_row(
+            _build_empty_change(pair),
+            evaluation,
+            candidates=0,
+            sandbox=run.sandbox,
             basis=run.basis,
         ),
         methods=(),

@@ -185,17 +185,31 @@ class Repository:
         entries = _walk_tree(self.folder, self.header(rev).tree)
         return tuple(path for path, entry in entries if entry.mode == SUBMODULE)
 
-    def materialise(self, rev: str, folder: Path) -> None:
+    def list_absent_files(self, rev: str) -> tuple[str, ...]:
+        """Return the sorted paths of a commit's files of which the clone lacks the content."""
+        if not self.holes:
+            return ()
+        return tuple(sorted(p for p, entry in self.tree(rev).items() if entry.oid in self.holes))
+
+    def materialise(self, rev: str, folder: Path, *, stand_ins: bool = False) -> None:
         """Write the tree of a commit into a new folder.
 
         Blobs are written unchanged. Links are written only if they stay inside the folder;
         submodules are left out.
+
+        stand_ins  whether files of which the clone lacks the content get that of
+                   `make_stand_in`; missing links are left out
+
+        Raises: CorruptObject if a blob cannot be read.
         """
         folder.mkdir(parents=True)
         links = []
         for path, entry in self.tree(rev).items():
             target = join_beneath(folder, path)
-            if entry.mode == LINK:
+            if stand_ins and entry.oid in self.holes:
+                if entry.mode != LINK:
+                    target.create_file(make_stand_in(entry.oid), 0o644)
+            elif entry.mode == LINK:
                 links.append((target, os.fsdecode(self.blob(entry.oid))))
             else:
                 target.create_file(
@@ -336,6 +350,20 @@ def _stays_inside(link: Path, root: Path) -> bool:
 # This file in a clone lists the ids of objects that its source lacks, one a line.
 
 _FILE = 'coevo-missing'
+
+
+_STAND_IN = b'coevo: no copy of the repository has the content of this file, Git object '
+
+
+def make_stand_in(oid: str) -> bytes:
+    """Return the content of a file that stands for one of which the clone lacks the content."""
+    return _STAND_IN + oid.encode() + b'\n'
+
+
+def find_stand_in(content: bytes) -> str | None:
+    """Return the missing object whose stand-in a content is or holds; None if there is none."""
+    _, found, rest = content.partition(_STAND_IN)
+    return rest.partition(b'\n')[0].decode('ascii', 'replace') if found else None
 
 
 def load_holes(git_dir: Path) -> frozenset[str]:
