@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
+from coevo.git.conversions import load_converted_files
 from coevo.git.objects import FOLDER, LINK, SUBMODULE, CommitHeader, parse_commit, parse_tree
 from coevo.git.process import ENVIRONMENT, CorruptObject, ObjectReader, ask_git, run_git
 from coevo.model.errors import Fatal
@@ -194,8 +195,9 @@ class Repository:
     def materialise(self, rev: str, folder: Path, *, stand_ins: bool = False) -> None:
         """Write the tree of a commit into a new folder.
 
-        Blobs are written unchanged. Links are written only if they stay inside the folder;
-        submodules are left out.
+        Files have the bytes that a checkout would write: those of their blobs, or what
+        `.gitattributes` asks for. Links are written only if they stay inside the folder; submodules
+        are left out.
 
         stand_ins  whether files of which the clone lacks the content get that of
                    `make_stand_in`; missing links are left out
@@ -203,6 +205,7 @@ class Repository:
         Raises: CorruptObject if a blob cannot be read.
         """
         folder.mkdir(parents=True)
+        converted = load_converted_files(self.git_dir, rev, self.tree(rev))
         links = []
         for path, entry in self.tree(rev).items():
             target = join_beneath(folder, path)
@@ -212,8 +215,10 @@ class Repository:
             elif entry.mode == LINK:
                 links.append((target, os.fsdecode(self.blob(entry.oid))))
             else:
+                content = converted.get(path)
                 target.create_file(
-                    self.blob(entry.oid), 0o755 if int(entry.mode, 8) & 0o100 else 0o644
+                    self.blob(entry.oid) if content is None else content,
+                    0o755 if int(entry.mode, 8) & 0o100 else 0o644,
                 )
         folder.chmod(0o755)
         _make_links(folder, links)
