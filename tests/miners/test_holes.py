@@ -94,7 +94,7 @@ def test_a_source_that_lacks_commits_is_refused(source: Path, tmp_path: Path) ->
 def test_pairs_that_need_missing_files_are_dropped_until_the_objects_arrive(
     tmp_path: Path,
 ) -> None:
-    large = f'src/test/java/LargeTest.java', f'class LargeTest {{ {2000 * " "} A a; }}\n'
+    large = 'src/test/java/LargeTest.java', f'class LargeTest {{ {2000 * " "} A a; }}\n'
     steps = [
         {'pom.xml': '<project/>', f'{MAIN}A.java': 'class A {}\n', **dict([large])},
         {f'{MAIN}A.java': 'class A { int a; }\n'},

@@ -47,20 +47,31 @@ OF_THE_MODEL = (
     'VersionRangeResolutionException',
 )
 
-# Plugins that write manifests, documents or descriptors. No test needs them, so they are left out
-# once they fail.
+# Plugins that write manifests, documents or descriptors, or run a program that is not here, such as
+# `git` to fetch submodules or `npm`. No test needs them, or tests of what they make fail without
+# them. They are left out once they fail.
 NEEDLESS = frozenset(
     {
         'asciidoctor-maven-plugin',
         'bnd-maven-plugin',
+        'buildnumber-maven-plugin',
         'docbkx-maven-plugin',
         'duplicate-finder-maven-plugin',
+        'exec-maven-plugin',
         'flatten-maven-plugin',
+        'frontend-maven-plugin',
         'maven-bundle-plugin',
+        'maven-invoker-plugin',
         'maven-plugin-plugin',
         'maven-remote-resources-plugin',
+        'maven-scm-plugin',
     }
 )
+
+# Goals of which single executions are left out once they fail, with the execution that is needed. A
+# second compilation of main sources is one of `module-info` or for later releases of Java; tests
+# run on the class path, and their classes are those of the first.
+NEEDED_EXECUTIONS = {'maven-compiler-plugin:compile': 'default-compile'}
 
 # A file that Maven's script reads before it starts a JVM; a running JVM cannot apply it.
 JVM_OPTIONS = '.mvn/jvm.config'
@@ -140,12 +151,22 @@ class MavenBuildAttempts:
 
 
 def find_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]:
-    """Return the plugins that failed although no test needs their output."""
+    """Return the plugins that failed although no test needs their output.
+
+    `PLUGIN@EXECUTION` is a single execution of a plugin.
+    """
     if isinstance(answer, JvmDeath):
         return frozenset()
-    failures = (project['failure'] or {} for project in answer.report.get('projects') or [])
-    names = (failure.get('mojo') or failure.get('plugin') for failure in failures)
-    return NEEDLESS & {str(name).partition(':')[0] for name in names}
+    needless: set[str] = set()
+    for project in answer.report.get('projects') or []:
+        failure = project['failure'] or {}
+        goal = str(failure.get('mojo') or failure.get('plugin'))
+        plugin, execution = goal.partition(':')[0], failure.get('execution')
+        if plugin in NEEDLESS:
+            needless.add(plugin)
+        if execution and NEEDED_EXECUTIONS.get(goal, execution) != execution:
+            needless.add(f'{plugin}@{execution}')
+    return frozenset(needless)
 
 
 def _is_worth_retrying(answer: JvmAnswer | JvmDeath, options: str) -> bool:
