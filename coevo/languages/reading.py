@@ -92,6 +92,10 @@ class LanguageReading(Protocol):
         """The syntax of comments and strings, for searches that avoid parsing."""
 
     @property
+    def TESTS_AMONG_SOURCES(self) -> bool:
+        """True if what a file holds tells a test wherever the file lies."""
+
+    @property
     def COMMON_CALLS(self) -> frozenset[str]:
         """Names of calls that far more often belong to a library than to the project."""
 

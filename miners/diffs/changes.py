@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from coevo.git.repository import FileChange, Repository
@@ -211,6 +211,26 @@ class _PairDifference:
         for other in new.values():
             if other not in matched:
                 yield self._make_candidate(MethodChange.INSERTED, None, other)
+        yield from self._list_tests_among_sources()
+
+    def _list_tests_among_sources(self) -> Iterator[_Referring]:
+        """Yield changed tests in files of the sources, such as a module of tests publishes."""
+        if not self.new.reading.TESTS_AMONG_SOURCES:
+            return
+        old, new = (
+            dict(pair_with_keys(test for path in paths for test in side.list_tests(path)))
+            for side, paths in zip((self.old, self.new), self._source_paths, strict=True)
+        )
+        for key in old.keys() | new.keys():
+            before, after = old.get(key), new.get(key)
+            if before is None or after is None:
+                change = MethodChange.INSERTED if before is None else MethodChange.DELETED
+            elif _has_changed(before, after):
+                change = MethodChange.CHANGED
+            else:
+                continue
+            candidate, references = self._make_candidate(change, before, after)
+            yield replace(candidate, origin=FileOrigin.SOURCES), references
 
     def _list_removed_classes(self, tests: Iterable[Test]) -> set[str]:
         """Return the classes of old tests that are no longer in the test tree at new."""

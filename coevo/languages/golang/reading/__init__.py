@@ -22,6 +22,7 @@ from coevo.languages.golang.reading.trees import open_tree as open_tree
 from coevo.languages.golang.reading.words import list_words as list_words
 
 SUFFIXES = ('.go',)
+TESTS_AMONG_SOURCES = False
 
 list_reference_names = file_names.name_by_declarations
 list_watch_names = file_names.name_by_path

@@ -27,6 +27,7 @@ from coevo.languages.java.reading.trees import open_tree as open_tree
 from coevo.languages.java.reading.words import list_words as list_words
 
 SUFFIXES = ('.java',)
+TESTS_AMONG_SOURCES = True
 
 list_reference_names = file_names.name_by_stem
 list_watch_names = file_names.name_by_types
