@@ -114,7 +114,6 @@ class CompileReport:
                 if around
                 and other in self.classes
                 and other not in around
-                and not _find_enclosing(classes, other)
                 and not around.isdisjoint(ancestors[other])
             ]
         return tuple(runners)

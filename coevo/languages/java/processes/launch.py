@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -144,12 +144,12 @@ class Launcher:
         if plan.cpu_limit is not None:
             cpu_seconds = min(cpu_seconds, plan.cpu_limit)
         run = _OBSERVED if plan.observed else _RUN
-        kind = Job
+        make: Callable[..., Job] = Job
         if plan.stand_ins:
             run = guard_run(run, plan.stand_ins)
-            kind = partial(GuardedJob, objects=tuple(sorted({s.oid for s in plan.stand_ins})))
+            make = partial(GuardedJob, objects=tuple(sorted({s.oid for s in plan.stand_ins})))
         script = _TREE_LAID_OUT + run
-        return kind(
+        return make(
             argv=('/bin/sh', '-c', script, 'sh', folder, '--', *self._list_command_words(plan)),
             mounts=(
                 *self._mount_libraries(plan, files),

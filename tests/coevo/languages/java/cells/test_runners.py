@@ -41,6 +41,16 @@ def test_methods_of_a_nested_class_are_run_by_heirs_of_the_class_around_it(
     assert CompileReport(unit_ok=True, classes=CONTRACT).find_runners(name) == runners
 
 
+def test_nested_heir_of_the_class_around_a_nested_class_runs_its_methods() -> None:
+    both = {'BothTest': known(), 'BothTest$Trade': known('Contract', outer='BothTest')}
+    report = CompileReport(unit_ok=True, classes={**CONTRACT, **both})
+    assert report.find_runners('Contract$Sums') == (
+        'Contract$Sums',
+        'BothTest$Trade/Contract$Sums',
+        'OneTest/Contract$Sums',
+    )
+
+
 def test_runners_of_a_module_inherit_from_classes_of_others() -> None:
     report = CompileReport(unit_ok=True, classes={'AppTest': known('Contract')}, below=CONTRACT)
     assert report.find_runners('Contract') == ('AppTest',)
@@ -103,6 +113,14 @@ def runner(name: str, base: str, factor: int) -> str:
     )
 
 
+def nested(name: str, base: str, factor: int) -> str:
+    """A runner that is a nested class itself."""
+    return (
+        f'package shop; class {name}Test {{ @org.junit.jupiter.api.Nested class Inner extends {base}'
+        f' {{ int price(int n) {{ return {name}.price(n); }} int factor() {{ return {factor}; }} }} }}'
+    )
+
+
 def contract(name: str, expected: str) -> str:
     return f"""package shop; import static org.junit.jupiter.api.Assertions.*;
 import org.junit.jupiter.api.*;
@@ -130,7 +148,7 @@ def tree(factor: int, expected: str) -> dict[str, str | bytes | None]:
         'app/src/main/java/shop/App.java': price('App', factor),
         'app/src/main/java/shop/Side.java': price('Side', factor),
         'app/src/test/java/shop/AppTest.java': runner('App', 'Shared', factor),
-        'app/src/test/java/shop/SideTest.java': runner('Side', 'Lone', factor),
+        'app/src/test/java/shop/SideTest.java': nested('Side', 'Lone', factor),
     }
 
 
