@@ -167,6 +167,18 @@ def test_edit_of_a_fresh_repository_is_all_that_git_diff_prints(tmp_path: Path) 
     assert sorted(map(str.strip, lines)) == ['+c', '+c', '+wider', '-b', '-b', '-wide']
 
 
+def test_file_that_is_to_be_plain_has_the_bytes_of_its_blob(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    rev = commit(
+        repo, 'one', {'.gitattributes': '*.bat eol=crlf\n', 'a.bat': 'a\n', 'b.bat': 'b\n'}
+    )
+    folder = tmp_path / 'fresh'
+    create_fresh_repository(Repository(repo / '.git'), rev, folder, plain=('a.bat', 'none'))
+    assert (folder / 'a.bat').read_bytes() == b'a\n'
+    assert (folder / 'b.bat').read_bytes() == b'b\r\n'
+    assert git(folder, 'status', '--porcelain') == ''
+
+
 def test_no_text_of_gold_is_in_a_fresh_repository(world: World, tmp_path: Path) -> None:
     states = StartStates(world.source, tmp_path)
     rev = states.commit(world.task(START, NEW), START.encode())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from coevo.evaluation.judging.application import undo_patch
@@ -103,7 +103,9 @@ class StartStates:
             yield b'M %b inline %b\ndata %d\n%b\n' % (mode.encode(), path, len(text), text)
 
 
-def create_fresh_repository(repository: Repository, rev: str, folder: Path) -> None:
+def create_fresh_repository(
+    repository: Repository, rev: str, folder: Path, *, plain: Collection[str] = ()
+) -> None:
     """Check a commit out as a repository that has nothing else: no history, no other refs.
 
     Its `git status` is clean, so that `git diff` prints what is edited and nothing else. Files that
@@ -111,6 +113,7 @@ def create_fresh_repository(repository: Repository, rev: str, folder: Path) -> N
     the bytes of their blobs and no attributes.
 
     folder  a folder that does not exist yet, at a place where nothing untrusted may have run
+    plain   further files that get the bytes of their blobs and no attributes
     """
     repository.materialise(rev, folder)
     for path in repository.list_submodules(rev):
@@ -124,6 +127,7 @@ def create_fresh_repository(repository: Repository, rev: str, folder: Path) -> N
     (git_dir / 'refs' / 'heads' / 'main').write_text(f'{rev}\n')
     run_git(git_dir, f'--work-tree={folder}', 'read-tree', 'HEAD')
     edited = _list_edited_files(git_dir, folder)
+    edited += [path for path in plain if path in repository.tree(rev) and path not in edited]
     if edited:
         _write_plainly(repository, rev, folder, edited)
         left = b''.join(
