@@ -14,6 +14,11 @@ from coevo.languages.java.building.build_attempt import BuildAttempt, get_cpu_se
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.session import TOO_LONG, JvmAnswer, JvmDeath, JvmSession
 from coevo.languages.java.building.settings import make_build_request
+from coevo.languages.java.maven.snapshots import (
+    Replacement,
+    find_replacement,
+    replaced_versions,
+)
 
 LOOP, COMMAND = 'maven-loop', 'mvn'
 
@@ -73,6 +78,9 @@ NEEDLESS = frozenset(
 # run on the class path, and their classes are those of the first.
 NEEDED_EXECUTIONS = {'maven-compiler-plugin:compile': 'default-compile'}
 
+# A parent and a few libraries of one family; each costs a build, which fails early.
+MOST_REPLACEMENTS = 6
+
 # A file that Maven's script reads before it starts a JVM; a running JVM cannot apply it.
 JVM_OPTIONS = '.mvn/jvm.config'
 
@@ -93,8 +101,34 @@ class MavenBuildAttempts:
         """Build by each available way until one builds everything; return the best result.
 
         Plugins that no test needs are left out once they fail, and the build is repeated without
-        them.
+        them. Snapshots that are missing are replaced, see `snapshots`; if that builds no module
+        more, the first result counts.
         """
+        attempt = self._build_without_needless_plugins(output, session)
+        replacements: list[Replacement] = []
+        best, spent = attempt, attempt.cpu_seconds
+        while len(replacements) < MOST_REPLACEMENTS:
+            replacement = find_replacement(attempt.answer, output.code)
+            if replacement is None or replacement in replacements:
+                break
+            replacements.append(replacement)
+            with replaced_versions(output.code, replacements):
+                attempt = self._build_without_needless_plugins(output, session)
+            spent += attempt.cpu_seconds
+            if _count_built_modules(attempt.answer) > _count_built_modules(best.answer):
+                names = tuple(sorted(each.override for each in replacements))
+                best = dataclasses.replace(attempt, overrides=names)
+        if replacements and best is not attempt:
+            # The last try replaced the files of the best one.
+            with replaced_versions(output.code, replacements[: len(best.overrides)]):
+                again = self._build_without_needless_plugins(output, session)
+            best = dataclasses.replace(again, overrides=best.overrides)
+            spent += again.cpu_seconds
+        return dataclasses.replace(best, cpu_seconds=spent)
+
+    def _build_without_needless_plugins(
+        self, output: BuildOutput, session: JvmSession
+    ) -> BuildAttempt:
         without: frozenset[str] = frozenset()
         attempt = self._build_once(output, session, without)
         while failed := find_needless_plugins(attempt.answer) - without:

@@ -291,7 +291,9 @@ class SharedBuilds:
                 for name, module in modules.items()
             },
             level=find_declared_level(built),
-            overrides=tuple(sorted({o for module in built for o in module.overrides})),
+            overrides=tuple(
+                sorted({*attempt.overrides, *(o for module in built for o in module.overrides)})
+            ),
             builder=attempt.builder,
             runtime=self.toolchain.jdk,
             runtime_packages=self._runtime,
