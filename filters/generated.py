@@ -1,4 +1,5 @@
-"""Drop tests in generated or vendored files, which a generator or another project changes."""
+"""Drop tests in generated or vendored files, which a generator or another project changes, and tests
+among the sources, which the engine takes for code."""
 
 from __future__ import annotations
 
@@ -14,11 +15,16 @@ class Reason(Choice):
         'generated_code',
         'The test file is generated, as its folder, its head or a mark in it says.',
     )
+    TEST_AMONG_SOURCES = (
+        'test_among_sources',
+        'The test lies among the main sources of its module, for modules that inherit it.',
+    )
     VENDORED_CODE = 'vendored_code', 'The test file lies in a folder for the code of others.'
 
 
 _BY_ORIGIN = {
     FileOrigin.GENERATED: Reason.GENERATED_CODE,
+    FileOrigin.SOURCES: Reason.TEST_AMONG_SOURCES,
     FileOrigin.VENDORED: Reason.VENDORED_CODE,
 }
 

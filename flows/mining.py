@@ -11,8 +11,10 @@ from coevo.engine.execution import NO_CACHE, evaluate_pair
 from coevo.engine.results import PairEvaluation, SelectedMethod
 from coevo.engine.umpire import UmpireReport, ask_umpire
 from coevo.git.repository import CorruptObject, Repository
+from coevo.languages.capabilities import Capability
 from coevo.languages.engine import Builder
-from coevo.languages.table import LANGUAGES
+from coevo.languages.layout import ProductionKind
+from coevo.languages.table import LANGUAGES, offers_capability
 from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.listener import SILENT, Listener
@@ -22,7 +24,7 @@ from coevo.model.quality import PairEnd
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair, TestMethod, compute_candidate_id, compute_short_hash
 from coevo.model.segment import Segment
-from coevo.model.words import Stage, Walk
+from coevo.model.words import BreakageCause, Stage, Walk
 from coevo.storage.bases import SegmentBasis
 from filters import filter_candidates
 from flows.rows import (
@@ -108,14 +110,31 @@ class MiningRun:
 
 def list_missing_objects(repository: Repository, pair: Pair) -> tuple[str, ...]:
     """Return the sorted ids of files of both ends that the clone lacks because its source does."""
-    if not repository.holes:
-        return ()
     try:
-        trees = [repository.tree(commit.rev) for commit in (pair.old, pair.new)]
+        return tuple(
+            sorted(
+                {
+                    repository.tree(commit.rev)[path].oid
+                    for commit in (pair.old, pair.new)
+                    for path in repository.list_absent_files(commit.rev)
+                }
+            )
+        )
     except CorruptObject as error:
         return (error.name,) if error.name in repository.holes else ()
-    named = {entry.oid for tree in trees for entry in tree.values()}
-    return tuple(sorted(named & repository.holes))
+
+
+def list_absent_files(repository: Repository, pair: Pair) -> tuple[str, ...]:
+    """Return the sorted paths of files, at either end, of which the clone lacks the content."""
+    ends = (pair.old, pair.new)
+    return tuple(sorted({p for end in ends for p in repository.list_absent_files(end.rev)}))
+
+
+def _needs_all_files(pair: Pair) -> bool:
+    """Return whether a pair cannot be mined if any file of it is missing."""
+    if pair.walk is Walk.SINGLE_REVISION:
+        return True
+    return not offers_capability(pair.language, Capability.STAND_INS)
 
 
 def compute_segment_key(run: MiningRun, pair: Pair) -> str:
@@ -136,7 +155,7 @@ def compute_segment_key(run: MiningRun, pair: Pair) -> str:
 def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
     """Return the segment of one pair; the builder is opened only if something must run."""
     absent = list_missing_objects(run.repository, pair)
-    if absent:
+    if absent and _needs_all_files(pair):
         detail = f'{len(absent)} files, the first is {absent[0]}'
         return _build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail)
     try:
@@ -144,6 +163,9 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
             return _mine_single_revision(run, pair, open_builder)
         return _mine_changes(run, pair, open_builder)
     except CorruptObject as error:
+        if error.name in run.repository.holes:
+            detail = f'{len(absent)} files, of which {error.name} or another is needed'
+            return _build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail)
         return _build_empty_segment(run, pair, Reason.UNREADABLE_OBJECT, str(error))
 
 
@@ -167,6 +189,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
             return _build_missing_runtime_segment(
                 run, evaluation, pair, evaluation.old.runtime_lacking
             )
+        _refuse_builds_without_objects(run.repository, evaluation, selected)
     studied, ruled = Study(), UmpireReport()
     if evaluation is not None:
         context = PairContext(tools=run.tools, change=change, evaluation=evaluation)
@@ -181,6 +204,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         ]
         studied = study_pair(context, judged, run.sandbox)
     decided = studied.decided
+    change = _count_breaking_files(change, decided)
     tracked = [item for item in decided if item.decision.track is not None]
     row = build_pair_row(
         change,
@@ -188,6 +212,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         candidates=len(kept_candidates) + _count_filtered(drops),
         sandbox=run.sandbox,
         basis=run.basis,
+        absent_files=list_absent_files(run.repository, pair),
     )
     if evaluation is not None:
         row = add_source_measures(row, run.repository, change)
@@ -214,6 +239,31 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         reversals=studied.reversals,
         starts=studied.starts,
     )
+
+
+def _count_breaking_files(change: PairChange, decided: Sequence[DecidedMethod]) -> PairChange:
+    """Return a change whose production differs if the code's side broke a test.
+
+    A test may read files of the repository that no rule calls production.
+    """
+    causes = {item.decision.cause for item in decided}
+    if change.source_changed or BreakageCause.PRODUCTION not in causes:
+        return change
+    return replace(change, source_changed=True, kinds=(ProductionKind.OTHER,))
+
+
+def _refuse_builds_without_objects(
+    repository: Repository, evaluation: PairEvaluation, selected: Sequence[SelectedMethod]
+) -> None:
+    """Refuse a pair if a module that a selected method needs failed to build without some files.
+
+    Raises: CorruptObject with one of them.
+    """
+    for end in (evaluation.old, evaluation.new):
+        for module in sorted({item.candidate.method.module for item in selected}):
+            if end.find_trouble(module) == Reason.OBJECT_MISSING:
+                path = repository.list_absent_files(end.rev)[0]
+                raise CorruptObject(repository.tree(end.rev)[path].oid)
 
 
 def _mine_single_revision(

@@ -37,6 +37,7 @@ def build_pair_row(
     candidates: int,
     sandbox: str,
     basis: SegmentBasis,
+    absent_files: tuple[str, ...] | None = None,
 ) -> PairRow:
     """Return the row of a pair; columns of builds are empty without an evaluation."""
     pair, old, new = change.pair, None, None
@@ -73,6 +74,8 @@ def build_pair_row(
         tests_apart=change.apart,
         sandbox=sandbox,
         engine_version=basis.code,
+        absent_files=absent_files,
+        changed_kinds=tuple(map(str, change.kinds)),
     )
 
 

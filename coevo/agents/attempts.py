@@ -308,7 +308,9 @@ def _prepare_input(
             start = restore_start_file(repository, task)
             begun = make_attempt_start(plan.series, turn, start)
             rev = states.commit(task, begun.file)
-            create_fresh_repository(states.repository, rev, place / 'start')
+            # A patch is made of the contents of files, and applies to the blob of the test file.
+            fresh = place / 'start'
+            create_fresh_repository(states.repository, rev, fresh, plain=(task.test_file,))
             prompt = _compose_prompt(plan, begun, repository, task)
     except NoRepository as error:
         raise Fatal(str(error)) from None

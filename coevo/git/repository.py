@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
+from coevo.git.conversions import load_converted_files
 from coevo.git.objects import FOLDER, LINK, SUBMODULE, CommitHeader, parse_commit, parse_tree
 from coevo.git.process import ENVIRONMENT, CorruptObject, ObjectReader, ask_git, run_git
 from coevo.model.errors import Fatal
@@ -185,21 +186,39 @@ class Repository:
         entries = _walk_tree(self.folder, self.header(rev).tree)
         return tuple(path for path, entry in entries if entry.mode == SUBMODULE)
 
-    def materialise(self, rev: str, folder: Path) -> None:
+    def list_absent_files(self, rev: str) -> tuple[str, ...]:
+        """Return the sorted paths of a commit's files of which the clone lacks the content."""
+        if not self.holes:
+            return ()
+        return tuple(sorted(p for p, entry in self.tree(rev).items() if entry.oid in self.holes))
+
+    def materialise(self, rev: str, folder: Path, *, stand_ins: bool = False) -> None:
         """Write the tree of a commit into a new folder.
 
-        Blobs are written unchanged. Links are written only if they stay inside the folder;
-        submodules are left out.
+        Files have the bytes that a checkout would write: those of their blobs, or what
+        `.gitattributes` asks for. Links are written only if they stay inside the folder; submodules
+        are left out.
+
+        stand_ins  whether files of which the clone lacks the content get that of
+                   `make_stand_in`; missing links are left out
+
+        Raises: CorruptObject if a blob cannot be read.
         """
         folder.mkdir(parents=True)
+        converted = load_converted_files(self.git_dir, rev, self.tree(rev))
         links = []
         for path, entry in self.tree(rev).items():
             target = join_beneath(folder, path)
-            if entry.mode == LINK:
+            if stand_ins and entry.oid in self.holes:
+                if entry.mode != LINK:
+                    target.create_file(make_stand_in(entry.oid), 0o644)
+            elif entry.mode == LINK:
                 links.append((target, os.fsdecode(self.blob(entry.oid))))
             else:
+                content = converted.get(path)
                 target.create_file(
-                    self.blob(entry.oid), 0o755 if int(entry.mode, 8) & 0o100 else 0o644
+                    self.blob(entry.oid) if content is None else content,
+                    0o755 if int(entry.mode, 8) & 0o100 else 0o644,
                 )
         folder.chmod(0o755)
         _make_links(folder, links)
@@ -336,6 +355,20 @@ def _stays_inside(link: Path, root: Path) -> bool:
 # This file in a clone lists the ids of objects that its source lacks, one a line.
 
 _FILE = 'coevo-missing'
+
+
+_STAND_IN = b'coevo: no copy of the repository has the content of this file, Git object '
+
+
+def make_stand_in(oid: str) -> bytes:
+    """Return the content of a file that stands for one of which the clone lacks the content."""
+    return _STAND_IN + oid.encode() + b'\n'
+
+
+def find_stand_in(content: bytes) -> str | None:
+    """Return the missing object whose stand-in a content is or holds; None if there is none."""
+    _, found, rest = content.partition(_STAND_IN)
+    return rest.partition(b'\n')[0].decode('ascii', 'replace') if found else None
 
 
 def load_holes(git_dir: Path) -> frozenset[str]:

@@ -25,6 +25,8 @@ class Capability(StrEnum):
     CHECK_SOURCES = (
         'check_sources'  # compile variants of a source file, each separately: `check_sources`
     )
+    # build and run trees of which files are missing, and raise CorruptObject once one is read
+    STAND_INS = 'stand_ins'
     MUTATE = 'mutate'  # make and run mutants with an external tool: `mutate`
     UMPIRE = 'umpire'  # run the tests by the project's own command: `run_project`
 

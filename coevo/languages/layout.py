@@ -13,6 +13,18 @@ class Side(StrEnum):
     TEST = 'test'
 
 
+class ProductionKind(StrEnum):
+    """What a file is that a project ships, or makes what it ships of."""
+
+    CODE = 'code'  # a source file of the pair's language
+    KOTLIN = 'kotlin'
+    GROOVY = 'groovy'
+    SCALA = 'scala'
+    RESOURCE = 'resource'  # a file that is shipped as it is, or with values filled in
+    TEMPLATE = 'template'  # a grammar, schema or template of which the build makes code or text
+    OTHER = 'other'  # on the code's side, of which only a test's verdict tells that it counts
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathClassification:
     """The facts that a path alone reveals about a file.

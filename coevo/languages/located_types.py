@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 from coevo.languages.declarations import LocatedType
-from coevo.languages.layout import Side
+from coevo.languages.layout import ProductionKind, Side
 from coevo.languages.reading import RevisionTree
 
 Parsed = TypeVar('Parsed')
@@ -31,6 +31,11 @@ def group_paths_by_side(tree: RevisionTree) -> dict[Side, tuple[str, ...]]:
 def list_paths_of_side(tree: RevisionTree, side: Side) -> tuple[str, ...]:
     """Return the paths of one side, sorted."""
     return tree.paths_by_side[side]
+
+
+def find_kind_of_code(tree: RevisionTree, path: str) -> ProductionKind | None:
+    """Return that a source file is code; None for all other files."""
+    return ProductionKind.CODE if tree.find_side(path) is Side.SOURCE else None
 
 
 def find_folder_above(path: str, folders: Container[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from coevo.git.repository import Repository, TreeEntry
 from coevo.languages.declarations import DeclaredType, LocatedType, Member, SourceFile
-from coevo.languages.layout import PathClassification, Side
+from coevo.languages.layout import PathClassification, ProductionKind, Side
 from coevo.languages.licences import DeclaredLicence
 from coevo.languages.prints import LexicalRules
 from coevo.languages.traces import ExecutedMethod
@@ -71,6 +71,9 @@ class RevisionTree(Protocol):
         not exist at this revision.
         """
 
+    def find_production_kind(self, path: str) -> ProductionKind | None:
+        """Return of which kind a file is that the project ships; None for any other file."""
+
     def find_module(self, path: str) -> str:
         """Return the folder of the nearest build file; '.' is the root."""
 
@@ -100,6 +103,10 @@ class LanguageReading(Protocol):
     @property
     def LEXIS(self) -> LexicalRules:
         """The syntax of comments and strings, for searches that avoid parsing."""
+
+    @property
+    def TESTS_AMONG_SOURCES(self) -> bool:
+        """True if what a file holds tells a test wherever the file lies."""
 
     @property
     def COMMON_CALLS(self) -> frozenset[str]:

@@ -162,6 +162,23 @@ class PairRow:
             ' compared. Null in snapshots of schema 2.'
         ),
     ]
+    changed_kinds: Annotated[
+        tuple[str, ...] | None,
+        Column(
+            'What differs of production: `code` for files of the language, `kotlin`, `groovy`,'
+            ' `scala`, `resource`, `template` for grammars and the like, and `other` if a test'
+            ' breaks by a file that no rule names. Empty if nothing does, null in what was mined'
+            ' before this column.'
+        ),
+    ] = None
+    absent_files: Annotated[
+        tuple[str, ...] | None,
+        Column(
+            'Files of either end of which the clone lacks the content, since it is a partial one.'
+            ' No test that decides a row of the pair read one. Empty if there are none, null if'
+            ' nothing was compared, and in what was mined before this column.'
+        ),
+    ] = None
     functions: Annotated[
         int | None,
         Column(

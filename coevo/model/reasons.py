@@ -127,7 +127,10 @@ _PAIR = {
     DiffReason.NO_SOURCE_OR_TEST_CHANGE: 'The files that differ are neither source nor tests.',
     DiffReason.NO_TEST_FOUND: 'No test method was found in either revision.',
     Reason.UNREADABLE_OBJECT: 'A file of the pair is missing or corrupt in the clone.',
-    Reason.OBJECT_MISSING: 'The source of the clone, a partial one, lacks a file of the pair.',
+    Reason.OBJECT_MISSING: (
+        'The source of the clone, a partial one, lacks a file of the pair that its build or its'
+        ' tests need.'
+    ),
     Reason.RUNTIME_MISSING: (
         'Nothing is built at one end, and a runtime (JDK, interpreter) to try could not be had here.'
     ),

@@ -32,11 +32,15 @@ class TestMethod:
 
 
 class FileOrigin(StrEnum):
-    """The origin of a file: written by hand, generated, or copied from another project."""
+    """The origin of a file: written by hand, generated, or copied from another project.
+
+    A test that a module of tests publishes among its main sources comes from there.
+    """
 
     WRITTEN = 'written'
     GENERATED = 'generated'
     VENDORED = 'vendored'
+    SOURCES = 'sources'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

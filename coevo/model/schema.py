@@ -76,6 +76,8 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
     },
     'pairs': {
         'engine_version': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR'),
+        'changed_kinds': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR[]'),
+        'absent_files': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR[]'),
         'runtime_missing': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
         'tests_compared': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),
         'tests_alike': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),

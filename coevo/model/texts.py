@@ -28,7 +28,16 @@ NAMES_AND_FACTS = frozenset(
         *('head', 'month', 'new_rev', 'old_rev', 'ref', 'released', 'repo', 'family', 'start_rev'),
         *('table', 'unit', 'url'),
         # Locations and names, including the heads of declarations.
-        *('declaration', 'descriptor', 'file', 'focal_method', 'left_file', 'method', 'module'),
+        *(
+            'absent_files',
+            'declaration',
+            'descriptor',
+            'file',
+            'focal_method',
+            'left_file',
+            'method',
+            'module',
+        ),
         *('name', 'new_method', 'old_method', 'old_module', 'old_test_class', 'old_test_file'),
         *('old_test_method', 'parameters', 'right_file', 'sibling', 'test_class', 'test_file'),
         *('test_method', 'test_methods', 'type'),
@@ -51,7 +60,15 @@ NAMES_AND_FACTS = frozenset(
         ),
         'tools',
         # Terms of coevo, or of a tool that names its findings.
-        *('contamination_basis', 'dependency_source', 'description', 'detail', 'kinds', 'reason'),
+        *(
+            'changed_kinds',
+            'contamination_basis',
+            'dependency_source',
+            'description',
+            'detail',
+            'kinds',
+            'reason',
+        ),
         *('refactorings', 'repair_kind', 'smells_new', 'smells_old', 'start', 'suite_new'),
         *('suite_old', 'why'),
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from coevo.model.families import Family
 from coevo.model.labels import CELL_ORDER, TRACKS
 from coevo.model.reasons import BY_STAGE, Reason
-from coevo.model.words import Stage, Walk
+from coevo.model.words import BreakageCause, Stage, Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,6 +276,20 @@ FUNNEL = (
         table='drops',
         sql=f"""SELECT key, stage, unit, reason FROM drops
             WHERE (stage, unit, reason) NOT IN (VALUES {_REASONS})""",
+    ),
+    # What was mined before this column counted only files of the language.
+    SnapshotRule(
+        name='test_only',
+        table='methods',
+        sql=f"""SELECT method_id, cause FROM methods m JOIN pairs p USING (pair_id, walk)
+            WHERE m.cause = '{BreakageCause.PRODUCTION}' AND p.test_only
+            AND p.changed_kinds IS NOT NULL""",
+    ),
+    SnapshotRule(
+        name='changed_kinds',
+        table='pairs',
+        sql="""SELECT pair_id, source_changed FROM pairs
+            WHERE changed_kinds IS NOT NULL AND source_changed <> (len(changed_kinds) > 0)""",
     ),
     SnapshotRule(
         name='sandbox', table='pairs', sql="SELECT pair_id FROM pairs WHERE sandbox = 'none'"

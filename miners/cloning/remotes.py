@@ -38,6 +38,9 @@ _BATCH = 500
 # branch.
 _CAREFUL, _SLICES = 50, 16
 
+# The digits of an object's name, unless the repository was made with --object-format=sha256.
+_SHA1_DIGITS = 40
+
 _SENTENCES = {
     r'corruption on the remote side': (
         RepositoryReason.UNREADABLE,
@@ -132,6 +135,12 @@ class Remote:
                 head = value
             elif not name.endswith('^{}') and not _IGNORED.match(name):
                 refs[name] = value
+        if any(len(value) > _SHA1_DIGITS for value in (*refs.values(), head or '')):
+            raise Unclonable(
+                RepositoryReason.UNREADABLE,
+                f'{self.address.redacted_location} names its objects by SHA-256, which coevo does not'
+                ' read; name a copy of it that uses SHA-1, such as one by git fast-export',
+            )
         if head and not branch:
             refs[HEAD] = head
         if not refs:

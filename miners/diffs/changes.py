@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from coevo.git.repository import FileChange, Repository
-from coevo.languages.layout import Side
+from coevo.languages.layout import ProductionKind, Side
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
 from coevo.model.reasons import DiffReason
@@ -33,7 +33,10 @@ class PairChange:
     """The changes of a pair; `reason` is set if the whole pair is of no use.
 
     source_changed and tests_changed ignore comments, formatting and the order of imports. A changed
-    test resource counts as a change of the tests.
+    test resource counts as a change of the tests, and any other file that the project ships as one
+    of the sources.
+
+    kinds       the kinds of files that the project ships and that differ
 
     sources     the changed declarations of the sources
     references  how the text of each candidate refers to these, by method id
@@ -56,6 +59,7 @@ class PairChange:
     compared: int | None = None
     alike: int | None = None
     apart: int | None = None
+    kinds: tuple[ProductionKind, ...] = ()
 
 
 def diff_pair(repository: Repository, pair: Pair) -> PairChange:
@@ -86,6 +90,7 @@ def diff_pair(repository: Repository, pair: Pair) -> PairChange:
         compared=compared.total if counted else None,
         alike=compared.alike if counted else None,
         apart=compared.apart if counted else None,
+        kinds=difference.kinds,
     )
 
 
@@ -171,8 +176,19 @@ class _PairDifference:
 
     @cached_property
     def source_changed(self) -> bool:
-        """True if the sources differ in more than comments and formatting."""
-        return self._files_differ(*self._source_paths)
+        """True if the sources differ in more than comments and formatting, or another file that
+        the project ships differs."""
+        return bool(self.kinds)
+
+    @cached_property
+    def kinds(self) -> tuple[ProductionKind, ...]:
+        """The kinds of files that the project ships and that differ, in their order."""
+        found = {ProductionKind.CODE} if self._files_differ(*self._source_paths) else set()
+        for file in self.files:
+            for end, oid in ((self.old, file.old_oid), (self.new, file.new_oid)):
+                kind = end.tree.find_production_kind(file.path) if oid else None
+                found |= {kind} if kind not in (None, ProductionKind.CODE) else set()
+        return tuple(kind for kind in ProductionKind if kind in found)
 
     @cached_property
     def tests_changed(self) -> bool:
@@ -238,6 +254,9 @@ class _PairDifference:
                 compared.alike += 1
             else:
                 compared.referring.append(referring)
+        for referring in self._list_tests_among_sources():
+            compared.total += 1
+            compared.referring.append(referring)
         others = set(self.new.tree.list_paths(Side.TEST)) - self._affected_files
         compared.apart = sum(len(self.new.list_tests(path)) for path in others)
         return compared
@@ -255,6 +274,25 @@ class _PairDifference:
         matched = {test for pair in matches for test in pair}
         yield from ((test, None) for test in old.values() if test not in matched)
         yield from ((None, test) for test in new.values() if test not in matched)
+
+    def _list_tests_among_sources(self) -> Iterator[_Referring]:
+        """Yield changed tests in files of the sources, such as a module of tests publishes."""
+        if not self.new.reading.TESTS_AMONG_SOURCES:
+            return
+        old, new = (
+            dict(pair_with_keys(test for path in paths for test in side.list_tests(path)))
+            for side, paths in zip((self.old, self.new), self._source_paths, strict=True)
+        )
+        for key in old.keys() | new.keys():
+            before, after = old.get(key), new.get(key)
+            if before is None or after is None:
+                change = MethodChange.INSERTED if before is None else MethodChange.DELETED
+            elif _has_changed(before, after):
+                change = MethodChange.CHANGED
+            else:
+                continue
+            candidate, references = self._make_candidate(change, before, after)
+            yield replace(candidate, origin=FileOrigin.SOURCES), references
 
     def _list_removed_classes(self, tests: Iterable[Test]) -> set[str]:
         """Return the classes of old tests that are no longer in the test tree at new."""

@@ -30,7 +30,7 @@ REPOSITORY_REASONS = {
     RepositoryReason.GONE: 'It cannot be found, or is private, which its server does not tell.',
     RepositoryReason.FORBIDDEN: 'It cannot be read without logging in, or was blocked.',
     RepositoryReason.SHALLOW: 'It is a shallow clone, which hides when a test was first public.',
-    RepositoryReason.UNREADABLE: 'Git cannot read it where it lies.',
+    RepositoryReason.UNREADABLE: 'Git or coevo cannot read it where it lies.',
     RepositoryReason.ANOTHER_REPOSITORY: 'It has no commit in common with the clone of its name.',
 }
 

@@ -24,7 +24,7 @@ from coevo.git.patches import make_file_patch
 from coevo.git.repository import Repository
 from coevo.model.task_rows import TaskRow
 from tests import snapshots
-from tests.repos import commit, git, init
+from tests.repos import commit, commit_tree, git, init, name_submodule, write_object
 
 PATH = 'src/test/java/p/"Ü\tTest".java'
 OLD, NEW, LATER = 'class A { /* old */ }\n', 'class A { int gold; }\n', 'class A { int later; }\n'
@@ -136,6 +136,47 @@ def test_a_fresh_repository_has_one_commit_and_nothing_else(world: World, tmp_pa
     named = git(folder, 'rev-list', '--all', '--objects').splitlines()
     held = git(folder, 'cat-file', '--batch-all-objects', '--batch-check=%(objectname)').split()
     assert {line.split()[0] for line in named} == set(held)
+
+
+def test_edit_of_a_fresh_repository_is_all_that_git_diff_prints(tmp_path: Path) -> None:
+    """Whatever attributes say of blobs that are not as they say, and where files are missing."""
+    repo = init(tmp_path / 'repo')
+    attributes = '*.java text\n*.txt working-tree-encoding=UTF-16LE text\n*.bat eol=crlf\n'
+    files = {'.gitattributes': attributes, 'a.txt': 'wide\n'.encode('utf-16-le'), 'b.bat': 'b\n'}
+    commit(repo, 'one', files)
+    for name, blob in (('Crlf [1]\u00e9.java', b'a\r\nb\r\n'), ('out', b'/etc/passwd')):
+        oid = write_object(repo, 'blob', blob)
+        mode = '120000' if name == 'out' else '100755'
+        git(repo, 'update-index', '--add', '--cacheinfo', f'{mode},{oid},{name}')
+    name_submodule(repo, 'lib/other')
+    parent = git(repo, 'rev-parse', 'HEAD')
+    rev = commit_tree(repo, 'two', git(repo, 'write-tree'), parents=[parent])
+    folder = tmp_path / 'fresh'
+    create_fresh_repository(Repository(repo / '.git'), rev, folder)
+    assert git(folder, 'status', '--porcelain') == ''
+    assert (folder / 'Crlf [1]\u00e9.java').read_bytes() == b'a\r\nb\r\n'
+    assert (folder / 'a.txt').read_bytes() == 'wide\n'.encode('utf-16-le')
+    assert (folder / 'b.bat').read_bytes() == b'b\r\n'
+    (folder / 'Crlf [1]\u00e9.java').write_bytes(b'a\r\nc\r\n')
+    (folder / 'a.txt').write_bytes('wider\n'.encode('utf-16-le'))
+    (folder / 'b.bat').write_bytes(b'c\r\n')
+    patch = git(folder, 'diff')
+    lines = [
+        line for line in patch.splitlines() if line[:1] in '+-' and line[:3] not in ('+++', '---')
+    ]
+    assert sorted(map(str.strip, lines)) == ['+c', '+c', '+wider', '-b', '-b', '-wide']
+
+
+def test_file_that_is_to_be_plain_has_the_bytes_of_its_blob(tmp_path: Path) -> None:
+    repo = init(tmp_path / 'repo')
+    rev = commit(
+        repo, 'one', {'.gitattributes': '*.bat eol=crlf\n', 'a.bat': 'a\n', 'b.bat': 'b\n'}
+    )
+    folder = tmp_path / 'fresh'
+    create_fresh_repository(Repository(repo / '.git'), rev, folder, plain=('a.bat', 'none'))
+    assert (folder / 'a.bat').read_bytes() == b'a\n'
+    assert (folder / 'b.bat').read_bytes() == b'b\r\n'
+    assert git(folder, 'status', '--porcelain') == ''
 
 
 def test_no_text_of_gold_is_in_a_fresh_repository(world: World, tmp_path: Path) -> None:

@@ -5,12 +5,16 @@ from pathlib import Path
 import pytest
 
 from coevo.model.dependencies import Revised
+from coevo.model.profiles import load_profile
 from coevo.model.reasons import DiffReason
+from coevo.model.records import FileOrigin
 from coevo.model.words import MethodChange
+from filters import filter_candidates
 from miners.diffs.changes import compute_candidate_id
 from tests.miners.pairs_of import changes, diffed, only
 
 FOO = 'public class Foo { public int one() { return 1; } public int two() { return 2; } }'
+IMPORTS = 'import org.junit.Test;'
 FOO2 = FOO.replace('return 1', 'return 11')
 ONE = '@Test public void one() { assertEquals(1, new Foo().one()); }'
 TWO = '@Test public void two() { assertEquals(2, new Foo().two()); }'
@@ -236,6 +240,56 @@ def test_poms_decide_modules_and_the_source_and_test_folders(tmp_path: Path) -> 
     candidate = only(diffed(tmp_path, old, new))
     assert candidate.method.module == 'sub'
     assert candidate.focal_method == 'Foo#one()'
+
+
+def test_tests_among_the_sources_are_candidates_of_that_origin(tmp_path: Path) -> None:
+    kit = 'sub/src/main/java/p/Kit.java'
+    old = {'Foo': FOO, 'sub/pom.xml': '<project/>', kit: java_class(ONE, TWO, name='Kit')}
+    three = TWO.replace('two', 'three')
+    change = diffed(
+        tmp_path,
+        {name: text.replace('class Kit', f'{IMPORTS} class Kit') for name, text in old.items()},
+        {kit: f'{IMPORTS} {java_class(ONE.replace("(1,", "(11,"), TWO, three, name="Kit")}'},
+    )
+    assert changes(change) == {'one': 'changed', 'three': 'inserted'}
+    assert {candidate.origin for candidate in change.candidates} == {FileOrigin.SOURCES}
+    kept, drops = filter_candidates(change, load_profile('default'))
+    assert kept == ()
+    assert {str(drop.reason) for drop in drops} == {'test_among_sources'}
+
+
+DECLARED = """<project><build><resources>
+      <resource><directory>${basedir}/templates</directory></resource>
+      <resource><directory>src/main/java</directory></resource>
+      </resources></build></project>"""
+
+
+@pytest.mark.parametrize(
+    ('path', 'kinds'),
+    [
+        pytest.param('src/main/kotlin/p/Tax.kt', ('kotlin',), id='Kotlin'),
+        pytest.param('src/main/java/p/Tax.kt', ('kotlin',), id='Kotlin beside Java'),
+        pytest.param('src/main/groovy/Tax.groovy', ('groovy',), id='Groovy'),
+        pytest.param('src/main/scala/p/Tax.scala', ('scala',), id='Scala'),
+        pytest.param('src/main/resources/tax.properties', ('resource',), id='resource'),
+        pytest.param('src/main/webapp/WEB-INF/web.xml', ('resource',), id='web application'),
+        pytest.param('src/main/antlr4/p/Tax.g4', ('template',), id='grammar'),
+        pytest.param('sub/templates/a.txt', ('resource',), id='declared folder'),
+        pytest.param('sub/src/main/java/p/a.html', ('resource',), id='resource beside Java'),
+        pytest.param('src/main/java/p/package.html', (), id='document beside Java'),
+        pytest.param('src/main/javadoc/overview.html', (), id='documents'),
+        pytest.param('src/test/kotlin/p/TaxTest.kt', (), id='tests'),
+        pytest.param('docs/tax.md', (), id='elsewhere'),
+    ],
+)
+def test_all_that_a_module_ships_is_production(
+    tmp_path: Path, path: str, kinds: tuple[str, ...]
+) -> None:
+    old = {'Foo': FOO, 'FooTest': java_class(ONE), 'sub/pom.xml': DECLARED, path: 'old'}
+    change = diffed(tmp_path, old, {path: 'new', 'FooTest': java_class(ONE, TWO)})
+    assert change.kinds == kinds
+    assert change.source_changed is bool(kinds)
+    assert change.tests_changed
 
 
 def test_a_changed_pom_counts_as_a_build_change(tmp_path: Path) -> None:

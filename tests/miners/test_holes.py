@@ -26,6 +26,7 @@ from tests.repos import commit, git
 
 LARGE = b'\0' * 5000
 MIT = 'Permission is hereby granted, free of charge, to any person obtaining a copy'
+MAIN = 'src/main/java/'
 SMALL = {'A.java': 'class A {}\n', 'LICENSE': MIT}
 
 
@@ -90,27 +91,29 @@ def test_a_source_that_lacks_commits_is_refused(source: Path, tmp_path: Path) ->
     assert not list((tmp_path / 'store' / 'clones').glob('*.git'))
 
 
-def test_pairs_with_missing_objects_are_dropped_until_the_objects_arrive(
+def test_pairs_that_need_missing_files_are_dropped_until_the_objects_arrive(
     tmp_path: Path,
 ) -> None:
+    large = 'src/test/java/LargeTest.java', f'class LargeTest {{ {2000 * " "} A a; }}\n'
     steps = [
-        {'pom.xml': '<project/>', 'A.java': 'class A {}\n', 'large.bin': LARGE},
-        {'A.java': 'class A { int a; }\n'},
-        {'A.java': 'class A { int a, b; }\n', 'large.bin': None},
-        {'A.java': 'class A { int a, b, c; }\n'},
+        {'pom.xml': '<project/>', f'{MAIN}A.java': 'class A {}\n', **dict([large])},
+        {f'{MAIN}A.java': 'class A { int a; }\n'},
+        {f'{MAIN}A.java': 'class A { int a, b; }\n', 'large.bin': LARGE},
+        {'src/test/java/LargeTest.java': None},
+        {f'{MAIN}A.java': 'class A { int a, b, c; }\n'},
     ]
     source = write(tmp_path / 'demo', steps)
     some = partial(source, tmp_path / 'some.git', 'blob:limit=1k')
     run = options(some, tmp_path / 'store')
     report = mine(run)
-    assert 'lacks 1 objects' in report.warnings[-1]
-    assert dropped(run.store, report) == {'object_missing': 2, 'no_source_or_test_change': 1}
+    assert 'lacks 2 objects' in report.warnings[-1]
+    assert dropped(run.store, report) == {'object_missing': 2}
     assert Store(run.store).list_unmined_pairs(report.partitions[0]) == ()
     assert mine(run).reused == 3
     git(some, 'fetch', '-q', '--refetch', '--no-filter', f'file://{source}', '+refs/*:refs/*')
     report = mine(run)
-    assert (report.reused, report.warnings) == (1, ())
-    assert dropped(run.store, report) == {'no_source_or_test_change': 3}
+    assert (report.reused, report.warnings) == (0, ())
+    assert dropped(run.store, report) == {}
 
 
 def dropped(store: Path, report: MineReport) -> Counter[str]:

@@ -223,6 +223,19 @@ def test_source_that_lacks_objects_is_refused_as_unreadable(host: Host, store: P
     assert caught.value.reason is RepositoryReason.UNREADABLE
 
 
+@pytest.mark.parametrize('local', [True, False])
+def test_repository_with_sha256_is_refused_by_a_true_sentence(
+    tmp_path: Path, store: Path, local: bool
+) -> None:
+    repo = tmp_path / 'long'
+    repo.mkdir()
+    git(repo, 'init', '-q', '-b', 'main', '--object-format=sha256')
+    commit(repo, 'one', {'A.java': 'class A {}'})
+    with pytest.raises(Unclonable, match='SHA-256, which coevo does not read') as caught:
+        obtain_clone(str(repo) if local else repo.as_uri(), store=store, name=NAME)
+    assert caught.value.reason is RepositoryReason.UNREADABLE
+
+
 def test_deleted_default_branch_is_replaced_by_another_branch(host: Host, store: Path) -> None:
     old = git(host.cat, 'rev-parse', 'main')
     assert obtain_clone(host.url, store=store, name=NAME).default_ref == 'refs/heads/main'

@@ -8,18 +8,24 @@ mounted into a sandbox.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import re
+import stat
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from coevo.evaluation.judging.application import undo_patch
 from coevo.evaluation.judging.sibling_files import restore_sibling_files
 from coevo.git.patches import quote_path
-from coevo.git.process import run_git
+from coevo.git.process import ask_git, run_git
 from coevo.git.repository import Repository, load_content
 from coevo.model.task_rows import TaskRow
 from coevo.starts.isolated_cells import Files, add_file
+from coevo.storage.beneath import join_beneath
 
 _NOBODY = 'coevo <coevo@localhost>'
+# What has a meaning in a pattern of `.gitattributes`.
+_GLOB = re.compile(r'[][*?\\]')
+
 _PLAIN_FILE = '100644'
 
 
@@ -97,16 +103,60 @@ class StartStates:
             yield b'M %b inline %b\ndata %d\n%b\n' % (mode.encode(), path, len(text), text)
 
 
-def create_fresh_repository(repository: Repository, rev: str, folder: Path) -> None:
+def create_fresh_repository(
+    repository: Repository, rev: str, folder: Path, *, plain: Collection[str] = ()
+) -> None:
     """Check a commit out as a repository that has nothing else: no history, no other refs.
 
+    Its `git status` is clean, so that `git diff` prints what is edited and nothing else. Files that
+    Git would see as edited at once, because their blobs are not what `.gitattributes` says, have
+    the bytes of their blobs and no attributes.
+
     folder  a folder that does not exist yet, at a place where nothing untrusted may have run
+    plain   further files that get the bytes of their blobs and no attributes
     """
     repository.materialise(rev, folder)
+    for path in repository.list_submodules(rev):
+        join_beneath(folder, path).make_folder()
     objects = repository.run_command('rev-list', '--objects', '--no-object-names', rev)
     git_dir = folder / '.git'
     run_git(git_dir, 'init', '--quiet', '--template=', '--initial-branch=main', str(folder))
+    run_git(git_dir, 'config', 'core.autocrlf', 'false')
     pack = repository.run_command('pack-objects', '--quiet', '--stdout', stdin=objects)
     run_git(git_dir, 'index-pack', '--stdin', stdin=pack)
     (git_dir / 'refs' / 'heads' / 'main').write_text(f'{rev}\n')
     run_git(git_dir, f'--work-tree={folder}', 'read-tree', 'HEAD')
+    edited = _list_edited_files(git_dir, folder)
+    edited += [path for path in plain if path in repository.tree(rev) and path not in edited]
+    if edited:
+        _write_plainly(repository, rev, folder, edited)
+        left = b''.join(
+            path.encode('utf-8', 'surrogateescape') + b'\0'
+            for path in _list_edited_files(git_dir, folder)
+        )
+        # What is still missing are links that lead out of the folder.
+        hide = ('update-index', '--skip-worktree', '-z', '--stdin')
+        run_git(git_dir, f'--work-tree={folder}', *hide, stdin=left)
+
+
+def _list_edited_files(git_dir: Path, folder: Path) -> list[str]:
+    """Return the files of a work tree that Git sees as edited or missing."""
+    place = f'--work-tree={folder}'
+    ask_git(git_dir, place, 'update-index', '-q', '--refresh')
+    listing = run_git(git_dir, place, 'diff-files', '-z', '--name-only')
+    return listing.decode('utf-8', 'surrogateescape').split('\0')[:-1]
+
+
+def _write_plainly(repository: Repository, rev: str, folder: Path, paths: Sequence[str]) -> None:
+    """Write files as their blobs, and take all attributes that convert them away."""
+    patterns = []
+    for path in paths:
+        entry = repository.tree(rev)[path]
+        if stat.S_ISREG(int(entry.mode, 8)):
+            mode = 0o755 if int(entry.mode, 8) & 0o100 else 0o644
+            join_beneath(folder, path).replace_file(repository.blob(entry.oid), mode)
+            pattern = quote_path(_GLOB.sub(r'\\\g<0>', f'/{path}'), always=True)
+            patterns.append(f'{pattern} -text -eol -crlf -ident -working-tree-encoding -filter\n')
+    info = folder / '.git' / 'info'
+    info.mkdir(exist_ok=True)
+    (info / 'attributes').write_text(''.join(patterns), errors='surrogateescape')

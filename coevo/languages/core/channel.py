@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome
@@ -45,8 +45,15 @@ def find_withheld_resource(
     return None
 
 
+class LineStream(Protocol):
+    """A channel that is read line by line."""
+
+    def readline(self, size: int = -1, /) -> bytes:
+        """Return the next line or at most `size` bytes of it; empty at the end."""
+
+
 def read_events(
-    stream: BinaryIO, nonce: str, line_bytes: int = _LINE_BYTES
+    stream: LineStream, nonce: str, line_bytes: int = _LINE_BYTES
 ) -> Iterator[dict[str, Any]]:
     """Yield the events under the nonce of the run.
 

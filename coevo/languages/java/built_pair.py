@@ -15,6 +15,7 @@ from coevo.languages.java.building.compilation import is_syntax_error
 from coevo.languages.java.building.report import remove_own_options
 from coevo.languages.java.cells.cells import JavaCells
 from coevo.languages.java.cells.compiled_cells import CompiledCell
+from coevo.languages.java.cells.runners import ModuleRunners, merge_batches
 from coevo.languages.java.jdk_worker import JdkWorker
 from coevo.languages.java.pit.run import make_pit_job, run_pit
 from coevo.languages.java.processes.plan import LaunchPlan
@@ -90,9 +91,13 @@ class JavaBuiltPair:
         """Return the verdict of a method that does not compile; None if it compiles."""
         cell = self._cells.get_cell(compiled.key)
         signature = cell.report.find_first_error(method)
+        unbuildable = cell.compiled.code_failure is not None
         if signature is None:
-            return None
-        if cell.compiled.code_failure is not None:
+            trouble = self._cells.reactor.find_first_trouble(compiled.key, method.test_class)
+            if trouble is None:
+                return None
+            signature, unbuildable = trouble.signature, trouble.unbuildable
+        if unbuildable:
             return Verdict(outcome=Outcome.UNBUILDABLE, signature=signature)
         return Verdict(
             outcome=Outcome.COMPILE_ERROR, signature=signature, syntax=is_syntax_error(signature)
@@ -118,8 +123,8 @@ class JavaBuiltPair:
         A test may read any file of the trees.
         """
         module = self._cells.find_module(compiled.code_rev, compiled.module, compiled.borrowed)
-        if module is None:
-            return None
+        if module is None or any(map(self.worker.builds.list_absent_files, _list_revs(compiled))):
+            return None  # a later clone may have what the trees lack now
         junit = self.worker.builds.junits.get_junit(module, self.worker.session)
         return self.worker.builds.contents.make_key(compiled, module, junit)
 
@@ -129,22 +134,51 @@ class JavaBuiltPair:
         methods: Sequence[TestMethod],
         conditions: RunConditions = PLAIN,
     ) -> VerdictBatch:
-        """Run methods in a new process; a method without a compiled concrete class is missing."""
+        """Run methods in a new process for each module that has runners of them.
+
+        The worst verdict of all runners counts. A method without a runner is missing.
+        """
         cell = self._cells.get_cell(compiled.key)
         if cell.compiled.code_failure is not None:
             refused = Verdict(outcome=Outcome.UNBUILDABLE, signature=cell.compiled.code_failure)
             return VerdictBatch(verdicts=(refused,) * len(methods), cpu_seconds=0.0)
-        targets = [make_run_target(cell, method, conditions, self.passing) for method in methods]
-        chosen = [index for index, target in enumerate(targets) if target.classes]
-        verdicts: list[Verdict | None] = [Verdict(outcome=Outcome.MISSING)] * len(methods)
-        if not chosen:
-            return VerdictBatch(verdicts=tuple(verdicts), cpu_seconds=0.0)
-        batch = run_cell(self.worker, cell, tuple(targets[index] for index in chosen), conditions)
-        for index, verdict in zip(chosen, batch.verdicts, strict=True):
-            verdicts[index] = verdict
+        batches = [
+            self._run_in_module(runners, methods, conditions)
+            for runners in self._group_runners(compiled.key, methods)
+        ]
+        batch = merge_batches(batches, len(methods))
+        for method, verdict in zip(methods, batch.verdicts, strict=True):
             if verdict is not None and verdict.outcome is Outcome.PASS and compiled.edits is None:
-                slowest = self.passing.get(methods[index], 0.0)
-                self.passing[methods[index]] = max(slowest, verdict.cpu_seconds)
+                slowest = self.passing.get(method, 0.0)
+                self.passing[method] = max(slowest, verdict.cpu_seconds)
+        return batch
+
+    def _group_runners(
+        self, key: CellKey, methods: Sequence[TestMethod]
+    ) -> list[dict[int, ModuleRunners]]:
+        """Return the runners of methods by their index, one mapping for each module."""
+        by_module: dict[str, dict[int, ModuleRunners]] = {}
+        for index, method in enumerate(methods):
+            for runners in self._cells.reactor.find_runners(key, method.test_class):
+                by_module.setdefault(runners.cell.compiled.module, {})[index] = runners
+        return [by_module[module] for module in sorted(by_module)]
+
+    def _run_in_module(
+        self,
+        runners: Mapping[int, ModuleRunners],
+        methods: Sequence[TestMethod],
+        conditions: RunConditions,
+    ) -> VerdictBatch:
+        """Run the methods that have runners in one module; the others are missing there."""
+        targets = tuple(
+            make_run_target(found, methods[index], conditions, self.passing)
+            for index, found in runners.items()
+        )
+        cell = next(iter(runners.values())).cell
+        batch = run_cell(self.worker, cell, targets, conditions)
+        verdicts: list[Verdict | None] = [Verdict(outcome=Outcome.MISSING)] * len(methods)
+        for index, verdict in zip(runners, batch.verdicts, strict=True):
+            verdicts[index] = verdict
         return replace(batch, verdicts=tuple(verdicts))
 
     def trace(
@@ -160,20 +194,21 @@ class JavaBuiltPair:
     ) -> TraceBatch:
         """Trace methods; see `BuiltPair.trace`.
 
-        A trace is also None for a method without a compiled concrete class.
+        Methods are traced in the first module that has runners of any of them. A trace is also None
+        for a method without a runner there.
         """
-        cell = self._cells.get_cell(compiled.key)
-        targets = [
-            make_run_target(cell, method, conditions, self.passing, traced=True)
-            for method in methods
-        ]
-        chosen = [index for index, target in enumerate(targets) if target.classes]
+        found = self._group_runners(compiled.key, methods)
         traces: list[Trace | None] = [None] * len(methods)
-        if not chosen or compiled.code_failure is not None:
+        if not found or compiled.code_failure is not None:
             return TraceBatch(traces=tuple(traces), cpu_seconds=0.0)
-        plan = make_launch_plan(
-            self.worker, cell, tuple(targets[index] for index in chosen), conditions
-        )
+        first = max(found, key=lambda runners: compiled.module in _list_modules(runners))
+        chosen = tuple(first)
+        cell = first[chosen[0]].cell
+        targets = [
+            make_run_target(first[index], methods[index], conditions, self.passing, traced=True)
+            for index in chosen
+        ]
+        plan = make_launch_plan(self.worker, cell, tuple(targets), conditions)
         if plan is None:
             return TraceBatch(traces=tuple(traces), cpu_seconds=0.0)
         plan, making = self.worker.builds.attach_archive(plan)
@@ -195,10 +230,13 @@ class JavaBuiltPair:
         conditions: RunConditions = PLAIN,
     ) -> ByteCodeMutants:
         """Run PIT's mutants of lines under one method; see `BuiltPair.mutate`."""
-        cell = self._cells.get_cell(compiled.key)
-        target = make_run_target(cell, method, conditions, self.passing, traced=True)
-        plan = make_launch_plan(self.worker, cell, (target,), replace(conditions, observed=False))
-        if plan is None or not target.classes or self.find_compile_verdict(compiled, method):
+        found = self._cells.reactor.find_runners(compiled.key, method.test_class)
+        if not found or self.find_compile_verdict(compiled, method):
+            return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
+        target = make_run_target(found[0], method, conditions, self.passing, traced=True)
+        unobserved = replace(conditions, observed=False)
+        plan = make_launch_plan(self.worker, found[0].cell, (target,), unobserved)
+        if plan is None:
             return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
         launcher = self.worker.builds.launcher
         tool = pit.fetch_pit(launcher.toolchain.feature)
@@ -212,6 +250,10 @@ class JavaBuiltPair:
     @property
     def _cells(self) -> JavaCells:
         return self.worker.get_cells_for({self.old.rev, self.new.rev})
+
+
+def _list_revs(compiled: CompiledTests) -> tuple[str, str]:
+    return compiled.code_rev, compiled.tests_rev
 
 
 # Launch the targets of a cell: the plan, the process, and the limits of one method.
@@ -263,6 +305,7 @@ def make_launch_plan(
         layers=layers,
         tree=worker.trees.get_archive(layers, removed_files),
         removed=removed_files,
+        stand_ins=worker.builds.find_stand_ins(_list_revs(cell.compiled), layers, removed_files),
         junit=worker.builds.junits.get_junit(module, worker.session),
         override=conditions.override,
         targets=targets,
@@ -298,28 +341,32 @@ def _are_options_refused(
 
 
 def make_run_target(
-    cell: CompiledCell,
+    runners: ModuleRunners,
     method: TestMethod,
     conditions: RunConditions,
     passing: Mapping[TestMethod, float],
     *,
     traced: bool = False,
 ) -> RunTarget:
-    """Return a method of a cell as a target with its CPU limit.
+    """Return a method as a target for its runners in one module, with its CPU limit.
 
     passing  CPU seconds of the slowest passing run of each method that has passed
     traced   whether agents run with it, which slow it down
     """
-    other = cell.compiled.edits is not None
+    other = runners.cell.compiled.edits is not None
     slowed = traced or conditions.observed or conditions.clock is not None
     usual = compute_cpu_limit(passing.get(method), comparable=not (other or slowed))
     return RunTarget(
-        classes=cell.report.find_concrete_classes(method.test_class),
+        classes=runners.classes,
         method=method.test_method,
         parameters=method.parameters,
         cpu_limit=usual if conditions.cpu_limit is None else conditions.cpu_limit,
         expects=conditions.expects,
     )
+
+
+def _list_modules(runners: Mapping[int, ModuleRunners]) -> set[str]:
+    return {found.cell.compiled.module for found in runners.values()}
 
 
 def compute_cpu_limit(passing: float | None, *, comparable: bool) -> float:

@@ -182,7 +182,9 @@ def test_tree_size_is_the_sum_of_its_file_sizes(repo: Path) -> None:
     assert read(repo).measure_size(rev) - rest == 5020
 
 
-def test_materialise_writes_blobs_unfiltered_with_their_modes(repo: Path, tmp_path: Path) -> None:
+def test_materialise_writes_all_files_of_a_commit_with_their_modes(
+    repo: Path, tmp_path: Path
+) -> None:
     files = {
         '.gitattributes': '*.txt text eol=crlf ident export-subst\nsecret export-ignore\n',
         'a.txt': 'line\n$Id$ $Format:%H$\n',
@@ -198,10 +200,48 @@ def test_materialise_writes_blobs_unfiltered_with_their_modes(repo: Path, tmp_pa
         read(repo).materialise(rev, out)
     finally:
         os.umask(before)
-    assert {str(p.relative_to(out)): p.read_text() for p in out.rglob('*') if p.is_file()} == files
+    oid = git(repo, 'rev-parse', f'{rev}:a.txt')
+    assert {str(p.relative_to(out)): p.read_bytes() for p in out.rglob('*') if p.is_file()} == {
+        **{name: text.encode() for name, text in files.items()},
+        'a.txt': f'line\r\n$Id: {oid} $ $Format:%H$\r\n'.encode(),
+    }
     assert (out / 'deep/er/run.sh').stat().st_mode & 0o777 == 0o755
     assert (out / 'a.txt').stat().st_mode & 0o777 == 0o644
     assert (out / 'deep/er').stat().st_mode & 0o777 == 0o755
+
+
+ATTRIBUTES = """\
+*.bat text eol=crlf
+wide.txt working-tree-encoding=UTF-16LE-BOM text
+odd.txt working-tree-encoding=unknown-encoding text
+*.id ident
+*.java text
+"""
+
+
+def test_materialise_writes_what_a_checkout_would_write(repo: Path, tmp_path: Path) -> None:
+    wide = '\ufeffa\n'.encode('utf-16-le')
+    files = {'.gitattributes': ATTRIBUTES, 'a b.bat': 'x\n', 'wide.txt': wide, 'c.id': '$Id$\n'}
+    commit(repo, 'first', {**files, 'sub/[x]\u00e9.bat': 'y\n', 'plain.txt': 'x\r\n'})
+    (repo / 'odd.txt').write_bytes(b'odd\n')
+    odd = git(repo, 'hash-object', '-w', '--no-filters', 'odd.txt')
+    git(repo, 'update-index', '--add', '--cacheinfo', f'100644,{odd},odd.txt')
+    parent = git(repo, 'rev-parse', 'HEAD')
+    rev = commit_tree(repo, 'odd', git(repo, 'write-tree'), parents=[parent])
+    read(repo).materialise(rev, tmp_path / 'out')
+    oid = git(repo, 'rev-parse', f'{rev}:c.id')
+    assert {
+        path.relative_to(tmp_path / 'out').as_posix(): path.read_bytes()
+        for path in (tmp_path / 'out').rglob('*')
+        if path.is_file() and path.name != '.gitattributes'
+    } == {
+        'a b.bat': b'x\r\n',
+        'sub/[x]\u00e9.bat': b'y\r\n',
+        'wide.txt': wide,
+        'c.id': f'$Id: {oid} $\n'.encode(),
+        'odd.txt': b'odd\n',
+        'plain.txt': b'x\r\n',
+    }
 
 
 def test_materialise_omits_links_that_leave_the_tree(repo: Path, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from tests.languages.toy.syntax import TOKEN
 from tests.languages.toy.trees import BUILD_FILE, SUFFIX, is_test_file
 
 SUFFIXES = (SUFFIX,)
+TESTS_AMONG_SOURCES = False
 FIXTURE = '_before'
 COMMON_CALLS = NO_COMMON_CALLS
 explain_refusal = submitted_files.accept_any_file

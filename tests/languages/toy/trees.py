@@ -10,6 +10,7 @@ from coevo.languages.declarations import LocatedType, SourceFile
 from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     find_folder_above,
+    find_kind_of_code,
     find_meant_types,
     find_no_companions,
     find_no_embedders,
@@ -38,6 +39,7 @@ class ToyTree:
     resolve_type = find_meant_types
     find_companions = find_no_companions
     find_embedders = find_no_embedders
+    find_production_kind = find_kind_of_code
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository

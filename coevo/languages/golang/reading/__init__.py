@@ -22,6 +22,7 @@ from coevo.languages.golang.reading.trees import open_tree as open_tree
 from coevo.languages.golang.reading.words import list_words as list_words
 
 SUFFIXES = ('.go',)
+TESTS_AMONG_SOURCES = False
 
 list_injected_names = reading.inject_nothing
 requests_any_fixture = reading.request_nothing

@@ -34,6 +34,7 @@ from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     PlacedFiles,
     find_folder_above,
+    find_kind_of_code,
     find_meant_types,
     group_paths_by_side,
     index_test_types,
@@ -57,6 +58,7 @@ class GoTree:
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
     resolve_type = find_meant_types
+    find_production_kind = find_kind_of_code
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository

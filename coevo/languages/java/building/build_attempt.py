@@ -9,11 +9,15 @@ from coevo.languages.java.building.session import JvmAnswer, JvmDeath
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildAttempt:
-    """The decisive answer, the builder that gave it, and the CPU seconds of all tries."""
+    """The decisive answer, the builder that gave it, and the CPU seconds of all tries.
+
+    overrides  what was changed of the revision's build files for it
+    """
 
     answer: JvmAnswer | JvmDeath
     builder: str
     cpu_seconds: float
+    overrides: tuple[str, ...] = ()
 
 
 def get_cpu_seconds(answer: JvmAnswer | JvmDeath) -> float:

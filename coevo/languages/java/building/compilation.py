@@ -22,6 +22,10 @@ _PARSER = re.compile(
 )
 
 
+# Separates a class from a nested class that it inherits, in the name of a runner.
+VIA = '/'
+
+
 def is_syntax_error(signature: str) -> bool:
     """Return whether the error of a signature (code, then symbol) is a syntax error."""
     return _PARSER.fullmatch(signature) is not None
@@ -41,6 +45,8 @@ class CompileReport:
     """The classes and methods of a test tree that do not compile.
 
     If `everything` is not None, nothing compiles, and it is the reason.
+
+    below  classes of other modules' tests on the class path
     """
 
     unit_ok: bool
@@ -48,6 +54,7 @@ class CompileReport:
     classes: Mapping[str, JavaClass] = field(default_factory=dict)
     broken_classes: Mapping[str, str] = field(default_factory=dict)
     broken_methods: Mapping[tuple[str, str, tuple[str, ...]], str] = field(default_factory=dict)
+    below: Mapping[str, JavaClass] = field(default_factory=dict)
 
     @property
     def broken(self) -> tuple[str, ...]:
@@ -68,43 +75,96 @@ class CompileReport:
         own = (method.test_class, method.test_method, method.parameters)
         if own in self.broken_methods:
             return self.broken_methods[own]
-        runners = (method.test_class, *self.find_concrete_classes(method.test_class))
-        for name in (
-            above for runner in runners for above in self._find_inherited_and_enclosing(runner)
-        ):
-            if name in self.broken_classes:
-                return self.broken_classes[name]
+        return self.find_error_of((method.test_class, *self.find_runners(method.test_class)))
+
+    def find_error_of(
+        self, runners: Iterable[str], known: Mapping[str, JavaClass] | None = None
+    ) -> str | None:
+        """Return the first error in runners, or in their superclasses and enclosing classes.
+
+        known  classes of the same tests on other code; classes that do not compile are known there
+        """
+        if self.everything is not None:
+            return self.everything
+        classes = {**(known or {}), **self.below, **self.classes}
+        for runner in runners:
+            for part in runner.split(VIA):
+                for name in _iterate_inherited_and_enclosing(classes, part):
+                    if name in self.broken_classes:
+                        return self.broken_classes[name]
         return None
 
-    def find_concrete_classes(self, name: str) -> tuple[str, ...]:
-        """Return the concrete classes that run a class's test methods, including subclasses."""
+    def find_runners(self, name: str) -> tuple[str, ...]:
+        """Return the concrete classes of this tree that run a class's test methods.
+
+        `Sub/Outer$Inner` means that Sub runs the methods of Inner, which is nested in a class from
+        which Sub inherits. JUnit decides whether it does: without a result, such a runner does not
+        count.
+        """
+        classes = {**self.below, **self.classes}
+        ancestors = {other: _find_ancestors(classes, other) for other in classes}
+        concrete = sorted(other for other in classes if not classes[other].abstract)
+        plain = [other for other in concrete if name in ancestors[other]]
+        runners = [other for other in plain if other in self.classes]
+        for inner in plain:
+            around = _find_enclosing(classes, inner)
+            runners += [
+                f'{other}{VIA}{inner}'
+                for other in concrete
+                if around
+                and other in self.classes
+                and other not in around
+                and not around.isdisjoint(ancestors[other])
+            ]
+        return tuple(runners)
+
+    def find_heirs(self, name: str) -> tuple[str, ...]:
+        """Return the classes of this tree that a runner elsewhere may extend, sorted.
+
+        They are the class itself, those around it, and all that inherit from any of these.
+        """
+        classes = {**self.below, **self.classes}
+        bases = {name, *_find_enclosing(classes, name)}
         return tuple(
             other
-            for other in sorted(self.classes)
-            if not self.classes[other].abstract and name in self._find_ancestors(other)
+            for other in sorted({*classes, name})
+            if not bases.isdisjoint(_find_ancestors(classes, other))
         )
 
-    def _find_ancestors(self, name: str) -> dict[str, None]:
-        ancestors: dict[str, None] = {}
-        todo = [name]
-        while todo:
-            current = todo.pop()
-            if current not in ancestors:
-                ancestors[current] = None
-                known = self.classes.get(current)
-                todo += known.parents if known else ()
-        return ancestors
 
-    def _find_inherited_and_enclosing(self, name: str) -> Iterator[str]:
-        """Yield a class, its ancestors, and all classes that enclose one of them."""
-        for ancestor in self._find_ancestors(name):
-            around: str | None = ancestor
-            while around:
-                yield around
-                known = self.classes.get(around)
-                # For a class that was not compiled, only the name is known, and `$` may be a part
-                # of a simple name.
-                around = known.outer if known else around.rpartition('$')[0]
+def _find_ancestors(classes: Mapping[str, JavaClass], name: str) -> dict[str, None]:
+    """Return a class and all that it inherits from, the nearest first."""
+    ancestors: dict[str, None] = {}
+    todo = [name]
+    while todo:
+        current = todo.pop()
+        if current not in ancestors:
+            ancestors[current] = None
+            known = classes.get(current)
+            todo += known.parents if known else ()
+    return ancestors
+
+
+def _find_enclosing(classes: Mapping[str, JavaClass], name: str) -> frozenset[str]:
+    """Return the classes around a class."""
+    enclosing: set[str] = set()
+    known = classes.get(name)
+    while known is not None and known.outer is not None and known.outer not in enclosing:
+        enclosing.add(known.outer)
+        known = classes.get(known.outer)
+    return frozenset(enclosing)
+
+
+def _iterate_inherited_and_enclosing(classes: Mapping[str, JavaClass], name: str) -> Iterator[str]:
+    """Yield a class, its ancestors, and all classes that enclose one of them."""
+    for ancestor in _find_ancestors(classes, name):
+        around: str | None = ancestor
+        while around:
+            yield around
+            known = classes.get(around)
+            # For a class that was not compiled, only the name is known, and `$` may be a part
+            # of a simple name.
+            around = known.outer if known else around.rpartition('$')[0]
 
 
 def is_out_of_space(answer: JvmAnswer) -> bool:

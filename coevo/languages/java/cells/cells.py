@@ -30,6 +30,7 @@ from coevo.languages.java.cells.compiled_cells import (
 )
 from coevo.languages.java.cells.edited_code import CodeEditor, EditedCode
 from coevo.languages.java.cells.edited_files import Files, is_below, write_files
+from coevo.languages.java.cells.runners import ReactorRunners
 from coevo.languages.java.revisions.borrowed_settings import apply_borrowed_settings
 from coevo.languages.java.revisions.shared_builds import SharedBuilds
 from coevo.languages.java.revisions.unread_files import name_test_class
@@ -51,6 +52,7 @@ class JavaCells:
         self._cells: dict[CellKey, CompiledCell] = {}
         self._codes: dict[tuple[str, Files], EditedCode] = {}
         self._ends: frozenset[str] | None = None  # revisions of the current pair
+        self.reactor = ReactorRunners(self._get_or_compile, builds.get_output)
 
     def get_cell(self, key: CellKey) -> CompiledCell:
         """Return a cell; compile it if it is not available."""

@@ -14,6 +14,11 @@ from coevo.languages.java.building.build_attempt import BuildAttempt, get_cpu_se
 from coevo.languages.java.building.build_outputs import BuildOutput
 from coevo.languages.java.building.session import TOO_LONG, JvmAnswer, JvmDeath, JvmSession
 from coevo.languages.java.building.settings import make_build_request
+from coevo.languages.java.maven.snapshots import (
+    Replacement,
+    find_replacement,
+    replaced_versions,
+)
 
 LOOP, COMMAND = 'maven-loop', 'mvn'
 
@@ -47,20 +52,34 @@ OF_THE_MODEL = (
     'VersionRangeResolutionException',
 )
 
-# Plugins that write manifests, documents or descriptors. No test needs them, so they are left out
-# once they fail.
+# Plugins that write manifests, documents or descriptors, or run a program that is not here, such as
+# `git` to fetch submodules or `npm`. No test needs them, or tests of what they make fail without
+# them. They are left out once they fail.
 NEEDLESS = frozenset(
     {
         'asciidoctor-maven-plugin',
         'bnd-maven-plugin',
+        'buildnumber-maven-plugin',
         'docbkx-maven-plugin',
         'duplicate-finder-maven-plugin',
+        'exec-maven-plugin',
         'flatten-maven-plugin',
+        'frontend-maven-plugin',
         'maven-bundle-plugin',
+        'maven-invoker-plugin',
         'maven-plugin-plugin',
         'maven-remote-resources-plugin',
+        'maven-scm-plugin',
     }
 )
+
+# Goals of which single executions are left out once they fail, with the execution that is needed. A
+# second compilation of main sources is one of `module-info` or for later releases of Java; tests
+# run on the class path, and their classes are those of the first.
+NEEDED_EXECUTIONS = {'maven-compiler-plugin:compile': 'default-compile'}
+
+# A parent and a few libraries of one family; each costs a build, which fails early.
+MOST_REPLACEMENTS = 6
 
 # A file that Maven's script reads before it starts a JVM; a running JVM cannot apply it.
 JVM_OPTIONS = '.mvn/jvm.config'
@@ -82,8 +101,34 @@ class MavenBuildAttempts:
         """Build by each available way until one builds everything; return the best result.
 
         Plugins that no test needs are left out once they fail, and the build is repeated without
-        them.
+        them. Snapshots that are missing are replaced, see `snapshots`; if that builds no module
+        more, the first result counts.
         """
+        attempt = self._build_without_needless_plugins(output, session)
+        replacements: list[Replacement] = []
+        best, spent = attempt, attempt.cpu_seconds
+        while len(replacements) < MOST_REPLACEMENTS:
+            replacement = find_replacement(attempt.answer, output.code)
+            if replacement is None or replacement in replacements:
+                break
+            replacements.append(replacement)
+            with replaced_versions(output.code, replacements):
+                attempt = self._build_without_needless_plugins(output, session)
+            spent += attempt.cpu_seconds
+            if _count_built_modules(attempt.answer) > _count_built_modules(best.answer):
+                names = tuple(sorted(each.override for each in replacements))
+                best = dataclasses.replace(attempt, overrides=names)
+        if replacements and best is not attempt:
+            # The last try replaced the files of the best one.
+            with replaced_versions(output.code, replacements[: len(best.overrides)]):
+                again = self._build_without_needless_plugins(output, session)
+            best = dataclasses.replace(again, overrides=best.overrides)
+            spent += again.cpu_seconds
+        return dataclasses.replace(best, cpu_seconds=spent)
+
+    def _build_without_needless_plugins(
+        self, output: BuildOutput, session: JvmSession
+    ) -> BuildAttempt:
         without: frozenset[str] = frozenset()
         attempt = self._build_once(output, session, without)
         while failed := find_needless_plugins(attempt.answer) - without:
@@ -140,12 +185,22 @@ class MavenBuildAttempts:
 
 
 def find_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]:
-    """Return the plugins that failed although no test needs their output."""
+    """Return the plugins that failed although no test needs their output.
+
+    `PLUGIN@EXECUTION` is a single execution of a plugin.
+    """
     if isinstance(answer, JvmDeath):
         return frozenset()
-    failures = (project['failure'] or {} for project in answer.report.get('projects') or [])
-    names = (failure.get('mojo') or failure.get('plugin') for failure in failures)
-    return NEEDLESS & {str(name).partition(':')[0] for name in names}
+    needless: set[str] = set()
+    for project in answer.report.get('projects') or []:
+        failure = project['failure'] or {}
+        goal = str(failure.get('mojo') or failure.get('plugin'))
+        plugin, execution = goal.partition(':')[0], failure.get('execution')
+        if plugin in NEEDLESS:
+            needless.add(plugin)
+        if execution and NEEDED_EXECUTIONS.get(goal, execution) != execution:
+            needless.add(f'{plugin}@{execution}')
+    return frozenset(needless)
 
 
 def _is_worth_retrying(answer: JvmAnswer | JvmDeath, options: str) -> bool:

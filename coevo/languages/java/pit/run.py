@@ -14,6 +14,7 @@ from dataclasses import replace
 from itertools import groupby
 from xml.etree import ElementTree
 
+from coevo.languages.java.building.compilation import VIA
 from coevo.languages.java.places import TOOLS
 from coevo.languages.java.processes.launch import JVM_OPTIONS, Launcher
 from coevo.languages.java.processes.plan import LaunchPlan
@@ -125,7 +126,7 @@ def _list_arguments(
     yield from ('-cp', ':'.join(own), _MAIN)
     yield from ('--reportDir', _FOLDER)
     yield from ('--targetClasses', ','.join(f'{name},{name}$*' for name in sorted(types)))
-    yield from ('--targetTests', target.classes[0])
+    yield from ('--targetTests', target.classes[0].partition(VIA)[0])
     yield from ('--sourceDirs', '.')
     yield from ('--classPath', ','.join(class_path))
     yield from ('--mutators', 'DEFAULTS')

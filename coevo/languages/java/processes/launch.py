@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from coevo.languages.core.test_processes import LEAST_CPU_LIMIT, WALL_PER_CPU
@@ -26,6 +27,7 @@ from coevo.languages.java.processes.jvm_options import (
 from coevo.languages.java.processes.plan import LaunchPlan
 from coevo.languages.java.processes.runner import encode_request
 from coevo.languages.java.processes.shelves import mount_shelves
+from coevo.languages.java.processes.stand_ins import GuardedJob, guard_run
 from coevo.languages.java.processes.workarounds import WORKAROUNDS
 from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES, Toolchain
 from coevo.sandboxes.sandbox import Job, Limits, Mount
@@ -141,8 +143,13 @@ class Launcher:
         cpu_seconds = max(LONGEST, sum(target.cpu_limit for target in plan.targets))
         if plan.cpu_limit is not None:
             cpu_seconds = min(cpu_seconds, plan.cpu_limit)
-        script = LAY_OUT_OBSERVED if plan.observed else LAY_OUT
-        return Job(
+        run = _OBSERVED if plan.observed else _RUN
+        make: Callable[..., Job] = Job
+        if plan.stand_ins:
+            run = guard_run(run, plan.stand_ins)
+            make = partial(GuardedJob, objects=tuple(sorted({s.oid for s in plan.stand_ins})))
+        script = _TREE_LAID_OUT + run
+        return make(
             argv=('/bin/sh', '-c', script, 'sh', folder, '--', *self._list_command_words(plan)),
             mounts=(
                 *self._mount_libraries(plan, files),
@@ -324,7 +331,8 @@ cd "{TREE}/$folder"
 """
 
 # Then start the process itself, with its channel on standard output.
-LAY_OUT = f'{_TREE_LAID_OUT}exec "$@" 3>&1 1>&2\n'
+_RUN = 'exec "$@" 3>&1 1>&2\n'
+LAY_OUT = _TREE_LAID_OUT + _RUN
 
 # Under observation, the first line of standard input holds the port to connect to.
 _OBSERVED = """\

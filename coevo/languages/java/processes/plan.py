@@ -9,6 +9,7 @@ from pathlib import Path
 
 from coevo.languages.java.building.report import JavaModule
 from coevo.languages.java.processes.runner import RunTarget
+from coevo.languages.java.processes.stand_ins import StandIn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,7 @@ class LaunchPlan:
     class_path: tuple[str, ...] = ()  # as `Launcher.arrange_class_path` orders it
     archive: str | None = None
     removed: tuple[str, ...] = ()  # files of the layers that are left out of the tree
+    stand_ins: tuple[StandIn, ...] = ()  # files of the layers of which the content is missing
     observed: bool = False  # see `runner.run_observed`
     # the environment variables that set the clock
     clock: Mapping[str, str] = field(default_factory=dict)

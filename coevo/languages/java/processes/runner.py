@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from coevo.git.process import CorruptObject
 from coevo.languages.core.channel import NumberedReport, TargetReport, read_events
 from coevo.languages.core.test_processes import (
     LEAST_CPU_LIMIT,
@@ -20,9 +21,11 @@ from coevo.languages.core.test_processes import (
     CpuBounds,
     watch_limits,
 )
+from coevo.languages.java.building.compilation import VIA
 from coevo.languages.java.observation.observed_run import ObservedRun
 from coevo.languages.java.observation.observer import WatchedMethod
 from coevo.languages.java.processes.environment import name_withheld_resource
+from coevo.languages.java.processes.stand_ins import GuardedJob, GuardedStream
 from coevo.languages.java.tools.wire import encode_strings
 from coevo.languages.verdicts import KILLED, Verdict, VerdictBatch
 from coevo.model.words import Outcome
@@ -42,6 +45,7 @@ _RECORDED = ('covered', 'entered')
 class RunTarget:
     """A test method, to be run on every concrete class that has it.
 
+    `classes` are runners: classes, or `Sub/Outer$Inner` for a nested class that Sub inherits.
     `expects` holds class names of throwables that its annotations expect, for `run_observed`.
     """
 
@@ -76,9 +80,7 @@ def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> Ve
 
     A pass that the observer did not confirm is marked as `tampered`.
     """
-    watched = [
-        WatchedMethod(target.classes, target.method, target.parameters) for target in targets
-    ]
+    watched = [_watch_target(target) for target in targets]
     runs: list[ObservedRun] = []
     batch = _run_job(
         sandbox, job, targets, lambda process: runs.append(ObservedRun(process, watched))
@@ -94,6 +96,11 @@ def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> Ve
             for verdict, reason in verdict_reasons
         ),
     )
+
+
+def _watch_target(target: RunTarget) -> WatchedMethod:
+    classes = tuple(dict.fromkeys(name.rpartition(VIA)[2] for name in target.classes))
+    return WatchedMethod(classes, target.method, target.parameters)
 
 
 def run_traced(
@@ -115,7 +122,7 @@ def run_watched(
     The recording is also None if the observer did not confirm the pass. `lines` are the lines to
     watch, see `Observer`.
     """
-    watched = [WatchedMethod(target.classes, target.method, target.parameters)]
+    watched = [_watch_target(target)]
     runs: list[ObservedRun] = []
 
     def start_observer(process: Process) -> None:
@@ -160,13 +167,18 @@ def _follow_run(
     """Run the job; repeat the run if the process was killed from outside, up to MOST_KILLS runs.
 
     Such a kill need not be the tests' fault. Tests that kill their process do so in each run.
+
+    Raises: CorruptObject if the process read a file of which the clone lacks the content, or if it
+    was killed before that could be excluded.
     """
     used = 0.0
     for _ in range(MOST_KILLS):
-        heard, batch, killed = _follow_run_once(sandbox, job, targets, accompany)
+        heard, batch, killed, clean = _follow_run_once(sandbox, job, targets, accompany)
         used += batch.cpu_seconds
         if not killed:
             break
+    if isinstance(job, GuardedJob) and not clean:
+        raise CorruptObject(job.objects[0])
     return heard, replace(batch, cpu_seconds=used)
 
 
@@ -175,9 +187,12 @@ def _follow_run_once(
     job: Job,
     targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
-) -> tuple[NumberedReport, VerdictBatch, bool]:
-    nonce = secrets.token_hex(16)
+) -> tuple[NumberedReport, VerdictBatch, bool, bool]:
+    """Run the job once; the flags tell whether it was killed from outside, and whether its shell
+    confirmed that no stand-in was read."""
+    nonce, key = secrets.token_hex(16), secrets.token_hex(16)
     process = sandbox.start(job)
+    stream = GuardedStream(process.stdout, key)
     heard = NumberedReport(
         targets=[TargetReport() for _ in targets],
         make_verdict=_make_test_verdict,
@@ -189,10 +204,12 @@ def _follow_run_once(
         least_wall=LEAST_CPU_LIMIT * WALL_PER_CPU,
     )
     try:
+        if isinstance(job, GuardedJob):
+            process.stdin.write(f'{key}\n'.encode())
         accompany(process)
         _send_request(process, nonce, targets)
         with watch_limits(process, heard, bounds):
-            for event in read_events(process.stdout, nonce):
+            for event in read_events(stream, nonce):
                 heard.handle_event(event)
         status, killed = _wait_for_end(process)
         used = process.get_cpu_seconds()
@@ -201,7 +218,8 @@ def _follow_run_once(
         process.close()
     verdicts = tuple(heard.derive_verdicts(status, noise))
     lost = killed and heard.late is None and not heard.is_complete
-    return heard, VerdictBatch(verdicts=verdicts, cpu_seconds=used, output=noise), lost
+    batch = VerdictBatch(verdicts=verdicts, cpu_seconds=used, output=noise)
+    return heard, batch, lost, stream.confirmed
 
 
 def did_not_start(batch: VerdictBatch) -> bool:

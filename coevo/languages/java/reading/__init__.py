@@ -27,6 +27,7 @@ from coevo.languages.java.reading.trees import open_tree as open_tree
 from coevo.languages.java.reading.words import list_words as list_words
 
 SUFFIXES = ('.java',)
+TESTS_AMONG_SOURCES = True
 
 list_injected_names = reading.inject_nothing
 requests_any_fixture = reading.request_nothing

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
 from xml.etree import ElementTree
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import LocatedType, SourceFile
+from coevo.languages.java.reading.production import DeclaredFolder, classify_production
 from coevo.languages.java.reading.standard_folders import (
     BUILD_FILE,
     classify_path,
@@ -17,7 +19,7 @@ from coevo.languages.java.reading.standard_folders import (
     is_build_file,
 )
 from coevo.languages.java.reading.syntax import parse
-from coevo.languages.layout import Side
+from coevo.languages.layout import ProductionKind, Side
 from coevo.languages.located_types import (
     find_folder_above,
     find_meant_types,
@@ -84,7 +86,9 @@ class JavaTree:
             return None
         placement = classify_path(path)
         if placement is None:
-            return self._find_declared_side(path)
+            declared = self._declared_folders(self.find_module(path))
+            above = [folder for folder in declared if path.startswith(folder.path)]
+            return next((folder.side for folder in above if not folder.is_resource), None)
         return None if placement.is_resource else placement.side
 
     def is_source(self, path: str) -> bool:
@@ -95,13 +99,20 @@ class JavaTree:
         """Return whether a file of any kind belongs to the tests."""
         return self._find_side_of_any_file(path) is Side.TEST
 
+    def find_production_kind(self, path: str) -> ProductionKind | None:
+        """Return of which kind a file is that its module ships; None for any other file."""
+        entry = self.entries.get(path)
+        if entry is None or not self.is_source(path):
+            return None
+        return classify_production(path, self._declared_folders(self.find_module(path)))
+
     def _find_side_of_any_file(self, path: str) -> Side | None:
         placement = classify_path(path)
         return self._find_declared_side(path) if placement is None else placement.side
 
     def _find_declared_side(self, path: str) -> Side | None:
         declared = self._declared_folders(self.find_module(path))
-        return next((side for folder, side in declared if path.startswith(folder)), None)
+        return next((folder.side for folder in declared if path.startswith(folder.path)), None)
 
     def find_module(self, path: str) -> str:
         """Return the nearest folder above a file that is a module, or '.' if there is none."""
@@ -120,13 +131,13 @@ class JavaTree:
             }
         return frozenset(folders)
 
-    def _parse_declared_folders(self, module: str) -> list[tuple[str, Side]]:
+    def _parse_declared_folders(self, module: str) -> list[DeclaredFolder]:
         pom = 'pom.xml' if module == '.' else f'{module}/pom.xml'
         if pom not in self.entries:
             return []
         prefix = '' if module == '.' else f'{module}/'
-        declared = _parse_source_folders(self._repository.blob(self.entries[pom].oid))
-        return [(f'{prefix}{folder}', side) for folder, side in declared]
+        declared = _parse_folders(self._repository.blob(self.entries[pom].oid))
+        return [replace(folder, path=f'{prefix}{folder.path}') for folder in declared]
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Return whether a file can refer to a type by its simple name."""
@@ -151,21 +162,29 @@ def open_tree(repository: Repository, rev: str) -> JavaTree:
 
 
 @lru_cache(maxsize=1024)
-def _parse_source_folders(pom: bytes) -> tuple[tuple[str, Side], ...]:
-    return tuple(_iterate_source_folders(pom))
+def _parse_folders(pom: bytes) -> tuple[DeclaredFolder, ...]:
+    return tuple(_iterate_folders(pom))
 
 
-def _iterate_source_folders(pom: bytes) -> Iterator[tuple[str, Side]]:
+# What declares folders below the `build` of a POM, their side, and whether they hold resources.
+_DECLARING = (
+    ('testSourceDirectory', Side.TEST, False),
+    ('sourceDirectory', Side.SOURCE, False),
+    ('testResources/{*}testResource/{*}directory', Side.TEST, True),
+    ('resources/{*}resource/{*}directory', Side.SOURCE, True),
+)
+
+
+def _iterate_folders(pom: bytes) -> Iterator[DeclaredFolder]:
     try:
         root = ElementTree.fromstring(pom)
     except (ElementTree.ParseError, ValueError, LookupError):
         return  # Maven cannot read such a POM either, so it declares nothing
-    for element in root.iterfind('{*}build/*'):
-        name = element.tag.rpartition('}')[2]
-        side = {'testSourceDirectory': Side.TEST, 'sourceDirectory': Side.SOURCE}.get(name)
-        folder = _BASEDIR.sub('', (element.text or '').strip()).strip('/')
-        if side is not None and folder and '$' not in folder:
-            yield f'{folder}/', side
+    for names, side, is_resource in _DECLARING:
+        for element in root.iterfind(f'{{*}}build/{{*}}{names}'):
+            folder = _BASEDIR.sub('', (element.text or '').strip()).strip('/')
+            if folder and '$' not in folder:
+                yield DeclaredFolder(path=f'{folder}/', side=side, is_resource=is_resource)
 
 
 # Whether a Java file was written here by hand, decided by its path and the text above its types.

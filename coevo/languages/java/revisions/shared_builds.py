@@ -30,6 +30,7 @@ from coevo.languages.java.processes.archives import (
 )
 from coevo.languages.java.processes.launch import Launcher
 from coevo.languages.java.processes.plan import LaunchPlan
+from coevo.languages.java.processes.stand_ins import StandIn, find_stand_ins
 from coevo.languages.java.revisions.contents import BuildContents
 from coevo.languages.java.revisions.failures import (
     GRADLE_MISSING,
@@ -48,6 +49,7 @@ from coevo.languages.java.tools.jdk_bundles import list_source_packages
 from coevo.languages.java.tools.jdks import Jdk
 from coevo.languages.java.tools.toolchain import prepare_toolchain
 from coevo.model.errors import Transient
+from coevo.model.reasons import Reason
 from coevo.sandboxes.clock import ProcessClock
 from coevo.sandboxes.sandbox import Job, Mount
 from coevo.storage.beneath import find_path_fault, join_beneath
@@ -123,6 +125,18 @@ class SharedBuilds:
     def list_files(self, rev: str) -> Collection[str]:
         """Return the repository paths of a revision."""
         return self._repository.tree(rev).keys()
+
+    def list_absent_files(self, rev: str) -> tuple[str, ...]:
+        """Return the files of a revision of which the clone lacks the content."""
+        return self._repository.list_absent_files(rev)
+
+    def find_stand_ins(
+        self, revs: Iterable[str], layers: Sequence[Path], removed: Collection[str]
+    ) -> tuple[StandIn, ...]:
+        """Return the stand-ins in the layers of a tree; none if its revisions lack no content."""
+        if not any(map(self.list_absent_files, revs)):
+            return ()
+        return tuple(s for s in find_stand_ins(layers) if s.path not in removed)
 
     def attach_archive(self, plan: LaunchPlan) -> tuple[LaunchPlan, float]:
         """Return a plan with its class path and, if possible, a class archive.
@@ -234,7 +248,7 @@ class SharedBuilds:
         output = BuildOutput(rev=rev, root=self.root, modules={})
         output.remove()  # a try that ended with an infrastructure error may have left files
         output.code.parent.mkdir(parents=True, exist_ok=True)
-        self._repository.materialise(rev, output.code)
+        self._repository.materialise(rev, output.code, stand_ins=True)
         for path in self.list_unread_files(rev):
             join_beneath(output.code, path).remove()
         return output
@@ -277,7 +291,9 @@ class SharedBuilds:
                 for name, module in modules.items()
             },
             level=find_declared_level(built),
-            overrides=tuple(sorted({o for module in built for o in module.overrides})),
+            overrides=tuple(
+                sorted({*attempt.overrides, *(o for module in built for o in module.overrides)})
+            ),
             builder=attempt.builder,
             runtime=self.toolchain.jdk,
             runtime_packages=self._runtime,
@@ -300,9 +316,14 @@ class SharedBuilds:
         return choose_gradle_for_revision(self._repository, rev, self._gradles)
 
     def _name_failure(self, failure: str, rev: str, module: str | None = None) -> str:
-        """Replace a failure by its cause if that is content missing from every clone."""
+        """Replace a failure by its cause if that may be content missing from the clone.
+
+        A build that failed with stand-ins in its tree does not tell what failed it.
+        """
         if failure == 'skipped' or is_builder_death(failure):
             return failure
+        if self._repository.list_absent_files(rev):
+            return Reason.OBJECT_MISSING.value
         return find_absent_need(self._repository, rev, module) or failure
 
     def _find_module_folders(self, rev: str) -> Iterator[str]:

@@ -29,6 +29,7 @@ from coevo.languages.python.reading.trees import open_tree as open_tree
 from coevo.languages.python.reading.words import list_words as list_words
 
 SUFFIXES = ('.py',)
+TESTS_AMONG_SOURCES = False
 
 list_reference_names = file_names.name_by_stem
 list_watch_names = file_names.name_by_types

@@ -27,6 +27,7 @@ final class ProjectReport {
     private String status = "skipped";
     private String failedMojo;
     private String failedPhase;
+    private String failedExecution;
     private Map<String, Object> failure;
     private List<String> compiledTestRoots;
     private Map<String, Object> compiler;
@@ -59,6 +60,7 @@ final class ProjectReport {
     void mojoFailed(MojoExecution mojo) {
         failedMojo = mojo.getArtifactId() + ":" + mojo.getGoal();
         failedPhase = mojo.getLifecyclePhase();
+        failedExecution = mojo.getExecutionId();
     }
 
     void finished(String how) {
@@ -72,6 +74,7 @@ final class ProjectReport {
         failure = Failures.describe(thrown, absences);
         failure.put("mojo", failedMojo);
         failure.put("phase", failedPhase);
+        failure.put("execution", failedExecution);
     }
 
     /**

@@ -6,10 +6,12 @@ import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -17,6 +19,8 @@ import org.apache.maven.model.Plugin;
 import org.apache.maven.model.PluginExecution;
 import org.apache.maven.project.MavenProject;
 import org.codehaus.plexus.util.xml.Xpp3Dom;
+import org.codehaus.plexus.util.xml.Xpp3DomBuilder;
+import org.codehaus.plexus.util.xml.pull.XmlPullParserException;
 
 /** The model's settings for running tests, with unresolved properties filled in or blank. */
 final class SurefireSettings {
@@ -53,16 +57,47 @@ final class SurefireSettings {
 
     /**
      * Collects properties in surefire's own order; parameters of the JUnit Platform are read from
-     * them, too.
+     * them, too. TestNG looks for parameters among them that no suite gives it.
      */
     private Map<String, String> effectiveProperties(Xpp3Dom dom) {
         String file = text(dom, "systemPropertiesFile", "surefire.systemPropertiesFile");
-        Map<String, String> all = configurationParameters(dom.getChild("properties"));
+        Map<String, String> all = suiteParameters(dom);
+        all.putAll(configurationParameters(dom.getChild("properties")));
         all.putAll(properties(dom.getChild("systemProperties")));
         all.putAll(file == null ? new TreeMap<>() : read(file));
         all.putAll(pairs(dom.getChild("systemPropertyVariables")));
         all.putAll(userProperties());
         return all;
+    }
+
+    /** Returns the parameters in files of TestNG's suites that have one value in all of them. */
+    private Map<String, String> suiteParameters(Xpp3Dom dom) {
+        Map<String, String> found = new TreeMap<>();
+        Set<String> ambiguous = new HashSet<>();
+        for (String name : list(dom, "suiteXmlFiles", "surefire.suiteXmlFiles")) {
+            Path file = project.getBasedir().toPath().resolve(name);
+            try (InputStream stream = Files.newInputStream(file)) {
+                collect(Xpp3DomBuilder.build(stream, "UTF-8"), found, ambiguous);
+            } catch (IOException | XmlPullParserException unreadable) {
+                continue; // surefire would run no test of it
+            }
+        }
+        found.keySet().removeAll(ambiguous);
+        return found;
+    }
+
+    private static void collect(Xpp3Dom at, Map<String, String> found, Set<String> ambiguous) {
+        for (Xpp3Dom child : at.getChildren()) {
+            String name = child.getAttribute("name");
+            String value = child.getAttribute("value");
+            if (child.getName().equals("parameter") && name != null && value != null) {
+                String other = found.put(name, value);
+                if (other != null && !other.equals(value)) {
+                    ambiguous.add(name);
+                }
+            }
+            collect(child, found, ambiguous);
+        }
     }
 
     /**

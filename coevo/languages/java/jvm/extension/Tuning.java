@@ -1,6 +1,8 @@
 package coevo.extension;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -71,14 +73,24 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         }
     }
 
+    /** @param names plugins, or single executions of one as {@code PLUGIN@EXECUTION} */
     private static void leaveOut(MavenProject project, List<String> names) {
-        List<String> left =
-                project.getBuild().getPlugins().stream()
-                        .map(Plugin::getArtifactId)
-                        .filter(names::contains)
-                        .sorted()
-                        .collect(Collectors.toList());
-        project.getBuild().getPlugins().removeIf(it -> left.contains(it.getArtifactId()));
+        List<String> left = new ArrayList<>();
+        List<Plugin> plugins = project.getBuild().getPlugins();
+        for (Plugin plugin : plugins) {
+            String name = plugin.getArtifactId();
+            if (names.contains(name)) {
+                left.add(name);
+            }
+            for (PluginExecution execution : new ArrayList<>(plugin.getExecutions())) {
+                if (names.contains(name + "@" + execution.getId())) {
+                    left.add(name + "@" + execution.getId());
+                    plugin.removeExecution(execution);
+                }
+            }
+        }
+        plugins.removeIf(it -> left.contains(it.getArtifactId()));
+        Collections.sort(left);
         project.setContextValue(WITHOUT, left);
     }
 

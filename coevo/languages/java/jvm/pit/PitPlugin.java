@@ -73,7 +73,7 @@ public final class PitPlugin implements TestPluginFactory {
         @Override
         public List<org.pitest.testapi.TestUnit> findTestUnits(
                 Class<?> type, TestUnitExecutionListener listener) {
-            return type.getName().equals(target.classes.get(0))
+            return type.getName().equals(target.classes.get(0).split(Target.VIA, 2)[0])
                     ? Collections.singletonList(new Unit(target))
                     : Collections.emptyList();
         }

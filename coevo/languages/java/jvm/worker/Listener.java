@@ -63,6 +63,16 @@ final class Listener implements TestExecutionListener {
                         : !test.isTest() || names(test.getDisplayName()));
     }
 
+    /** Returns whether a test may belong to the target and is declared in or below a class. */
+    FilterResult admitsInside(TestDescriptor test, String type) {
+        Optional<TestSource> source = test.getSource();
+        if (!isMethod(source)) {
+            return FilterResult.includedIf(!test.isTest());
+        }
+        MethodSource method = (MethodSource) source.get();
+        return FilterResult.includedIf(method.getClassName().equals(type) && names(method));
+    }
+
     @Override
     public void testPlanExecutionStarted(TestPlan plan) {
         this.plan = plan;

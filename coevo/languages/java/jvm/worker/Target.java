@@ -10,6 +10,9 @@ import java.util.Set;
 
 /** A test method, by name and erased simple parameter types, to be run in one or more classes. */
 final class Target {
+    /** Separates a class from a nested class that it inherits, see {@code Run}. */
+    static final String VIA = "/";
+
     final int index;
     final List<String> classes;
     final String method;

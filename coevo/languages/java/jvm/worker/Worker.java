@@ -17,8 +17,8 @@ import java.util.Map;
  * variables, which tests cannot easily access.
  *
  * <p>Request: nonce, number of options, that many {@code key=value} (configuration parameters of
- * the JUnit Platform), then for each target its index, class names (comma separated), method and
- * erased simple parameter types (comma separated).
+ * the JUnit Platform), then for each target its index, class names (comma separated; {@code
+ * Sub/Outer$Inner} for a nested class that Sub inherits), method and erased simple parameter types (comma separated).
  *
  * <p>The first argument is the jar of this JVM's JaCoCo agent, if there is one; the worker then
  * also sends what each target executed. Further arguments are folders whose classes are reloaded

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from coevo.languages.java.building.session import JvmAnswer
+from coevo.languages.java.maven.attempts import find_needless_plugins
 from coevo.model.words import Label
 from tests.projects import junit, mined, pom, source, write
 
@@ -69,6 +71,51 @@ def test_goal_that_no_test_needs_is_left_out_once_it_fails_or_is_missing(
         Label.UPDATE,
         'without-maven-remote-resources-plugin',
     )
+
+
+LEFT_OUT = {
+    'exec-maven-plugin': """<plugin><groupId>org.codehaus.mojo</groupId>
+      <artifactId>exec-maven-plugin</artifactId><version>3.1.0</version><executions><execution>
+        <phase>generate-resources</phase><goals><goal>exec</goal></goals><configuration>
+        <executable>git</executable><arguments><argument>submodule</argument><argument>update
+        </argument></arguments></configuration></execution></executions></plugin>""",
+    'maven-compiler-plugin@later': """<plugin><groupId>org.apache.maven.plugins</groupId>
+      <artifactId>maven-compiler-plugin</artifactId><version>3.11.0</version><executions>
+        <execution><id>later</id><phase>compile</phase><goals><goal>compile</goal></goals>
+        <configuration><release>9</release><compileSourceRoots>
+        <root>${project.basedir}/src/main/java9</root></compileSourceRoots></configuration>
+        </execution></executions></plugin>""",
+}
+
+
+@pytest.mark.slow
+def test_program_and_second_compilation_are_left_out_once_they_fail(tmp_path: Path) -> None:
+    build = f'<build><plugins>{"".join(LEFT_OUT.values())}</plugins></build>'
+    steps = [
+        {
+            'pom.xml': pom(build),
+            'src/main/java9/module-info.java': 'module shop { requires nowhere; exports shop; }',
+            **source('Till', PRICE.format(number)),
+            **junit('TillTest', f'sells: assertEquals({number}, Till.price());'),
+        }
+        for number in (1, 2)
+    ]
+    found = mined(write(tmp_path / 'repository', steps), tmp_path / 'store')
+    (update,) = found.methods
+    assert update.label is Label.UPDATE
+    assert update.override == '+'.join(f'without-{name}' for name in sorted(LEFT_OUT))
+
+
+def test_only_executions_beside_the_needed_one_are_needless() -> None:
+    def failed(goal: str, execution: str | None) -> frozenset[str]:
+        report = {'projects': [{'failure': {'mojo': goal, 'execution': execution}}]}
+        return find_needless_plugins(JvmAnswer(report=report, files=(), cpu_seconds=0.0))
+
+    assert failed('maven-compiler-plugin:compile', 'module') == {'maven-compiler-plugin@module'}
+    assert failed('maven-compiler-plugin:compile', 'default-compile') == set()
+    assert failed('maven-compiler-plugin:compile', None) == set()
+    assert failed('maven-compiler-plugin:testCompile', 'more') == set()
+    assert failed('exec-maven-plugin:exec', 'any') == {'exec-maven-plugin'}
 
 
 HAMCREST = """<dependency><groupId>org.hamcrest</groupId><artifactId>hamcrest</artifactId>

@@ -1,0 +1,167 @@
+"""Which classes run a test method, over all modules of a build.
+
+A method is run by every concrete class that has it: its own class or a subclass, in its own module
+or in another one that has its module's test classes on its class path. Methods of a nested class
+are also run by subclasses of a class around it. The worst result of all runners counts, as it does
+for the project's own command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from coevo.languages.cells import CellKey
+from coevo.languages.java.building.build_outputs import BuildOutput
+from coevo.languages.java.building.compilation import CompileReport, JavaClass
+from coevo.languages.java.cells.compiled_cells import CompiledCell, iterate_with_dependencies
+from coevo.languages.verdicts import Verdict, VerdictBatch
+from coevo.model.words import Outcome
+
+_WORST_FIRST = tuple(Outcome)
+
+_WORD = re.compile(rb'[A-Za-z_$][\w$]*')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleRunners:
+    """The classes of one cell that run a test method, see `CompileReport.find_runners`."""
+
+    cell: CompiledCell
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunnerTrouble:
+    """What keeps a runner in another module from running: an error, or code that is not built."""
+
+    signature: str
+    unbuildable: bool
+
+
+class ReactorRunners:
+    """Finds the runners of test methods in all modules of a pair's cells.
+
+    get_cell    compiles a cell, or returns it
+    get_output  returns a built revision
+    """
+
+    def __init__(
+        self,
+        get_cell: Callable[[CellKey], CompiledCell],
+        get_output: Callable[[str], BuildOutput],
+    ) -> None:
+        self._get_cell, self._get_output = get_cell, get_output
+        self._words: dict[Path, frozenset[bytes]] = {}
+
+    def find_runners(self, key: CellKey, test_class: str) -> tuple[ModuleRunners, ...]:
+        """Return the runners of a class's methods, those of its own module first.
+
+        A module counts if its test sources, at the revision of the tests, name the class or a
+        class that inherits from it. Modules without a runner are left out.
+        """
+        own = self._get_cell(key)
+        found = [ModuleRunners(cell=own, classes=own.report.find_runners(test_class))]
+        for cell in self._iterate_users(key, own.report.find_heirs(test_class)):
+            report = join_reports(cell)
+            found.append(ModuleRunners(cell=cell, classes=report.find_runners(test_class)))
+        return tuple(runners for runners in found if runners.classes)
+
+    def find_first_trouble(self, key: CellKey, test_class: str) -> RunnerTrouble | None:
+        """Return the first thing that keeps a runner in another module from running, or None.
+
+        The runners are those of the tests' own code: a class that does not compile against other
+        code is no runner there.
+        """
+        home = replace(key, code_rev=key.tests_rev, edits=None, borrowed=None)
+        for runners in self.find_runners(home, test_class):
+            module = runners.cell.compiled.module
+            if module == key.module:
+                continue
+            code = self._get_output(key.code_rev).modules.get(module)
+            if code is not None and code.failure is not None:
+                return RunnerTrouble(signature=code.failure, unbuildable=True)
+            cell = self._get_cell(replace(key, module=module, borrowed=None))
+            error = cell.report.find_error_of(runners.classes, runners.cell.report.classes)
+            if error is not None:
+                failed = cell.compiled.code_failure is not None
+                return RunnerTrouble(signature=error, unbuildable=failed)
+        return None
+
+    def _iterate_users(self, key: CellKey, heirs: Sequence[str]) -> Iterator[CompiledCell]:
+        names = {name.rpartition('.')[2].rpartition('$')[2].encode() for name in heirs}
+        for module in self._list_users(key):
+            if not names.isdisjoint(self._list_words(key.tests_rev, module)):
+                yield self._get_cell(replace(key, module=module, borrowed=None))
+
+    def _list_users(self, key: CellKey) -> list[str]:
+        """Return the modules with the test classes of a cell's module on their class path."""
+        return [
+            name
+            for name, module in sorted(self._get_output(key.code_rev).modules.items())
+            if name != key.module
+            and any(entry.tests and entry.sibling == key.module for entry in module.class_path)
+        ]
+
+    def _list_words(self, rev: str, module: str) -> frozenset[bytes]:
+        """Return the words of a module's test sources."""
+        words: set[bytes] = set()
+        for root in self._get_output(rev).list_source_roots(module):
+            if root not in self._words:
+                self._words[root] = frozenset(
+                    word for file in root.rglob('*.java') for word in _list_words_of_file(file)
+                )
+            words |= self._words[root]
+        return frozenset(words)
+
+
+def _list_words_of_file(file: Path) -> Sequence[bytes]:
+    if file.is_symlink() or not file.is_file():
+        return ()
+    return _WORD.findall(file.read_bytes())
+
+
+def join_reports(cell: CompiledCell) -> CompileReport:
+    """Return a cell's report that also knows the classes of the cells below it."""
+    known: dict[str, JavaClass] = {}
+    for dependency in iterate_with_dependencies(cell):
+        known = {**dependency.report.classes, **known}
+    return replace(cell.report, below=_subtract(known, cell.report.classes))
+
+
+def _subtract(
+    known: Mapping[str, JavaClass], own: Mapping[str, JavaClass]
+) -> Mapping[str, JavaClass]:
+    return {name: known[name] for name in known.keys() - own.keys()}
+
+
+def merge_batches(batches: Sequence[VerdictBatch], count: int) -> VerdictBatch:
+    """Return the worst verdict of each of `count` methods over the modules that ran them.
+
+    A module without a result for a method does not count. A method has no verdict (None) if it has
+    none in one of the modules.
+    """
+    verdicts: list[Verdict | None] = []
+    for index in range(count):
+        in_modules = [batch.verdicts[index] for batch in batches]
+        heard = [verdict for verdict in in_modules if verdict is not None]
+        results = [verdict for verdict in heard if verdict.outcome is not Outcome.MISSING]
+        trouble = [verdict for verdict in results if verdict.outcome is Outcome.INFRA]
+        if trouble:
+            verdicts.append(trouble[0])
+        elif len(heard) < len(in_modules):
+            verdicts.append(None)
+        elif not results:
+            verdicts.append(Verdict(outcome=Outcome.MISSING))
+        else:
+            worst = min(results, key=lambda verdict: _WORST_FIRST.index(verdict.outcome))
+            seconds = sum(verdict.cpu_seconds for verdict in results)
+            doubts = (verdict.tampered for verdict in results if verdict.tampered)
+            verdicts.append(replace(worst, cpu_seconds=seconds, tampered=next(doubts, None)))
+    return VerdictBatch(
+        verdicts=tuple(verdicts),
+        cpu_seconds=sum(batch.cpu_seconds for batch in batches),
+        output=''.join(batch.output for batch in batches),
+    )
