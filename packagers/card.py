@@ -35,7 +35,7 @@ agreed; what a compiler said was asked once."""
 USE = """\
 ```sh
 coevo query SNAPSHOT "SELECT * FROM tasks"
-coevo query SNAPSHOT --after 2024-06-30 --track update
+coevo query SNAPSHOT --only-after 2024-06-30 --only-track update
 coevo verify SNAPSHOT
 coevo show SNAPSHOT TASK_ID
 ```
@@ -47,7 +47,7 @@ evidence. The tables themselves hold all walks and are not filtered by it.
 **Contamination.** `contamination_date` is the earliest time at which the answer may have been
 public: over all refs of the clone, the earliest author, committer or descendant's committer date
 of a commit that brings the same test body in: none of its parents has it. `code_first_seen` is the same for the changed source.
-Null means that there is no telling, and null is never clean. `--after 2024-06` keeps what is
+Null means that there is no telling, and null is never clean. `--only-after 2024-06` keeps what is
 strictly later than the last day of that month, in every table.
 
 **Hugging Face.** `datasets.load_dataset(SNAPSHOT, 'test_update', split='test')` loads a track, the name of a table
@@ -111,7 +111,7 @@ What coevo adds (labels, cells, dates, measurements, their arrangement) is under
 LICENCES_WITHOUT_CODE = """\
 No code of other people is in this edition: the columns with text of the repositories are null. What identifies
 things in it (names, paths, heads of declarations, types of exceptions) are facts. `pairs.license` and
-`tasks.license` say under which licence the code stands that `coevo hydrate` fills in.
+`tasks.license` say under which licence the code stands that `coevo get` fills in.
 
 What coevo made (labels, cells, dates, measurements, their arrangement) is under CC BY 4.0."""
 
@@ -121,7 +121,7 @@ repositories are null: {}. `data/texts` says how each of these texts
 is put together from files in Git, by the ids of their blobs, so that public clones give them back:
 
 ```sh
-coevo hydrate EDITION --out SNAPSHOT
+coevo get EDITION --out SNAPSHOT
 ```
 
 What comes of that has the SHA-256 of every file of the release, which `manifest.json` names under `edition`.
@@ -185,7 +185,7 @@ def describe_mixed_code(pairs: Iterable[PairRow]) -> Iterator[str]:
             parts = ', '.join(f'{count} by {code}' for code, count in sorted(versions.items()))
             yield (
                 f'pairs of {language} were mined by {len(versions)} versions of the code ({parts}): '
-                'mine again what `coevo status` calls stale to have one'
+                'mine again what `coevo pipeline status` calls stale to have one'
             )
 
 
@@ -281,7 +281,7 @@ def _report_reverified(rows: Rows) -> Iterator[str]:
         bound = compute_upper_bound(len(lost), len(rerun_ids))
         yield '## Run again'
         yield (
-            f'{len(rerun_ids)} labels were run again, in fresh processes (`coevo reverify`): '
+            f'{len(rerun_ids)} labels were run again, in fresh processes (`coevo pipeline reverify`): '
             f'{len(rerun_ids) - len(lost)} hold, {len(lost)} do not, and are left out as `not_reproduced`. If they were drawn by '
             f'seed, at most {bound:.1%} of all labels would not hold, with 95 % confidence.'
         )
@@ -311,7 +311,7 @@ def _describe_sample(rows: Rows) -> str:
         return ''
     return (
         f'\n- Unchanged tests are a sample, drawn by seed in each pair: {drawn} of {drawn + len(left)} were '
-        'run, so they are no measure of how often a test stays as it is. `coevo identification` gives each '
+        'run, so they are no measure of how often a test stays as it is. `coevo report identification` gives each '
         'the `weight` by which it counts.'
     )
 
