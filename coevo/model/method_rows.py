@@ -22,6 +22,7 @@ from coevo.model.column import (
     RepoName,
     SandboxName,
     TestFile,
+    TextsWithheld,
 )
 from coevo.model.dependencies import Dependency, DependencyList
 from coevo.model.quality import Coverage, CoveredDependency, IsolatedCells, Mutation, RepairGuard
@@ -393,3 +394,4 @@ class MethodRow:
     leak: Annotated[
         float | None, Column('The `leak` of its task. Null if it has none.', unit='0 to 1')
     ] = None
+    texts_withheld: TextsWithheld = False

@@ -50,6 +50,10 @@ NAMES_AND_FACTS = frozenset(
 """Names of columns with names, locations, versions, codes and sentences written by coevo."""
 
 
+TEXTS_WITHHELD = 'texts_withheld'
+"""The column of every table with such text that says whether a row lacks it."""
+
+
 def list_third_party_columns(tables: Mapping[str, type]) -> tuple[str, ...]:
     """Return all columns with third-party text by table, such as
     `single_revision.mutants.original`, sorted.

@@ -9,7 +9,7 @@ from coevo.model import schema_2
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import OLDEST_SCHEMA, SCHEMA_VERSION
 from coevo.snapshots.locations import MANIFEST, Location
-from coevo.snapshots.manifest_form import is_manifest
+from coevo.snapshots.manifest_form import CODE_FREE, is_manifest
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import UnreadableContent
 
@@ -18,8 +18,19 @@ _MOST_VALUES = 1_000_000
 
 
 def is_code_free(manifest: Mapping[str, Any]) -> bool:
-    """Return whether a manifest belongs to an edition without third-party text."""
+    """Return whether a manifest belongs to an edition without any third-party text."""
+    return has_withheld_texts(manifest) and manifest['edition']['kind'] == CODE_FREE
+
+
+def has_withheld_texts(manifest: Mapping[str, Any]) -> bool:
+    """Return whether a manifest belongs to an edition, which lacks some or all third-party text."""
     return manifest.get('edition') is not None
+
+
+def list_filled_pairs(manifest: Mapping[str, Any]) -> frozenset[str]:
+    """Return the pairs whose texts an edition has; it lacks those of all other pairs."""
+    filled = manifest['edition'].get('filled', {})
+    return frozenset(pair_id for pair_ids in filled.values() for pair_id in pair_ids)
 
 
 def load_manifest_at(location: Location) -> dict[str, Any]:
