@@ -169,7 +169,7 @@ def _refuse_unsound(full: Path, made: Path, clone: Clone, target: Root) -> None:
             f'and {target} was not written; tell those who maintain coevo'
         )
     texts = EditionTexts(made)
-    texts.use_clones(clone)
+    texts.use_clones(lambda source: clone(source.repo))
     with tempfile.TemporaryDirectory(dir=made.parent) as scratch:
         differs = write_release(made, Path(scratch) / 'snapshot', texts)
     if differs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -17,7 +18,7 @@ from coevo.agents.prices import PriceTable, load_prices
 from coevo.agents.run import SOFTWARE, AgentSettings, Caps
 from coevo.agents.summary import describe_network
 from coevo.agents.turns import AttemptSeries
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import describe_withheld_tasks, load_assignments
 from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.options import EvaluationOptions
@@ -109,6 +110,8 @@ def select_tasks(arguments: argparse.Namespace) -> Sequence[TaskRow]:
         interleaved=arguments.interleaved,
         leaking=arguments.leaking,
     )
+    if not arguments.tasks and (left_out := describe_withheld_tasks(arguments.snapshot)):
+        print(f'coevo: {left_out}', file=sys.stderr)
     if not task_assignments:
         raise Fatal(
             'no task is left to attempt; name others, or an earlier cutoff, or add --leaking'

@@ -50,13 +50,11 @@ _SIGNS = (
     (FetchTrouble.GONE, r'not found|does not exist|error: 404|error: 410'),
     (
         FetchTrouble.REFUSED,
-        r'could not read Username|Authentication failed|error: 40[13]|Permission denied|'
-        r'Access denied',
+        r'could not read Username|Authentication failed|error: 40[13]|(?:Permission|Access) denied',
     ),
     (
         FetchTrouble.NO_NETWORK,
-        r'Could not resolve|Failed to connect|Connection (?:refused|timed out|reset)|'
-        r'Network is unreachable|unable to (?:access|connect)|timed out|Operation too slow',
+        r'Could not resolve|Failed to connect|refused|timed out|reset|unreachable|unable to access',
     ),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -25,6 +26,17 @@ def is_code_free(manifest: Mapping[str, Any]) -> bool:
 def has_withheld_texts(manifest: Mapping[str, Any]) -> bool:
     """Return whether a manifest belongs to an edition, which lacks some or all third-party text."""
     return manifest.get('edition') is not None
+
+
+def compute_release_sha256(location: Location) -> str:
+    """Return the SHA-256 of the manifest of the release that a snapshot is, or is an edition of.
+
+    Whoever has some of a release's texts scores the same tasks as who has all of them.
+    """
+    edition = load_manifest_at(location).get('edition')
+    if edition is not None:
+        return str(edition['manifest_sha256'])
+    return hashlib.sha256(location.load_manifest()).hexdigest()
 
 
 def list_filled_pairs(manifest: Mapping[str, Any]) -> frozenset[str]:

@@ -51,13 +51,15 @@ class CloneLocations:
         shown = ' and '.join(map(str, dict.fromkeys(clones)))
         if missing and clones:
             whys.append(f'{shown} lacks {len(missing)} of {len(sources)} files')
+        failure = None
         if missing:
             failure = _fetch_blobs(repo, url, missing, folders)
             whys += [str(failure)] if failure is not None else []
         lacking = next((source for source in missing if source.blob not in folders), None)
         if lacking is None:
             return BlobSearch(folders=folders)
-        whys.append(f'first lacking is {lacking.path} of {lacking.rev[:12]}')
+        if failure is None or failure.trouble is FetchTrouble.LACKS_COMMIT:
+            whys.append(f'first lacking is {lacking.path} of {lacking.rev[:12]}')
         return BlobSearch(folders=folders, why='; '.join(whys))
 
     def _list_clones(self, repo: str) -> Iterator[Path]:
