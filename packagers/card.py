@@ -108,6 +108,10 @@ there is no code, only drops and counts.
 
 What coevo adds (labels, cells, dates, measurements, their arrangement) is under CC BY 4.0."""
 
+PRIVATE = """\
+**This release is private.** It was mined with `--private`: it holds all rows, whatever the licence, and the code of
+its repositories with them. It is for their owner alone; `coevo publish`, `coevo submit` and the catalogue refuse it."""
+
 LICENCES_WITHOUT_CODE = """\
 No code of other people is in this edition: the columns with text of the repositories are null. What identifies
 things in it (names, paths, heads of declarations, types of exceptions) are facts. `pairs.license` and
@@ -139,7 +143,8 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
     """Return the card as Markdown; its head tells dataset viewers the files of each table."""
     blocks = (
         _render_configs(rows),
-        f'# coevo {about.month}',
+        f'# coevo {about.month}{", private" if about.is_private else ""}',
+        *((PRIVATE,) if about.is_private else ()),
         INTRODUCTION,
         '## Tables',
         render_table(('table', 'rows', 'content'), _list_tables(rows)),

@@ -96,6 +96,7 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
         'dmm_size': AddedColumn(version=SchemaVersion(3, 0), sql_type='DOUBLE'),
         'dmm_complexity': AddedColumn(version=SchemaVersion(3, 0), sql_type='DOUBLE'),
         'dmm_interfacing': AddedColumn(version=SchemaVersion(3, 0), sql_type='DOUBLE'),
+        'later_license': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR'),
     },
     'tasks': {
         'focal_source': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),

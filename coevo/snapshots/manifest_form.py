@@ -38,6 +38,10 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
 def _is_month(value: object) -> bool:
     return isinstance(value, str) and forms.is_month(value)
 
@@ -116,7 +120,7 @@ def _are_parameters(value: object) -> bool:
 _NOTHING_FILLED: dict[str, object] = {CODE_FREE: {}}
 
 # Values for entries that older manifests lack.
-_ABSENT: dict[str, object] = {'schema_minor': 0, 'parameters': {}}
+_ABSENT: dict[str, object] = {'schema_minor': 0, 'parameters': {}, 'private': False}
 _PARTS = {
     'schema_minor': _is_count,
     'month': _is_month,
@@ -125,4 +129,5 @@ _PARTS = {
     'walks': _are_walks,
     'parameters': _are_parameters,
     'edition': _is_edition,
+    'private': _is_flag,
 }

@@ -23,6 +23,20 @@ def is_code_free(manifest: Mapping[str, Any]) -> bool:
     return has_withheld_texts(manifest) and manifest['edition']['kind'] == CODE_FREE
 
 
+def is_private(manifest: Mapping[str, Any]) -> bool:
+    """Return whether a manifest belongs to a release that is for its owner alone."""
+    return bool(manifest.get('private', False))
+
+
+def refuse_private(manifest: Mapping[str, Any], shown: object, what: str) -> None:
+    """Raise Fatal for a private release; `what` says what it is not, such as `published`."""
+    if is_private(manifest):
+        raise Fatal(
+            f'{shown} is private (`coevo mine --private`) and is not {what}: mine its repositories '
+            'into another store, without --private, to release what licences allow'
+        )
+
+
 def has_withheld_texts(manifest: Mapping[str, Any]) -> bool:
     """Return whether a manifest belongs to an edition, which lacks some or all third-party text."""
     return manifest.get('edition') is not None

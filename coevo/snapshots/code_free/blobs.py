@@ -103,7 +103,8 @@ def lock_beside(git_dir: Path) -> Iterator[None]:
 @contextmanager
 def open_clone(git_dir: str) -> Iterator[Repository]:
     """Yield the repository at a path, which stays in place meanwhile."""
-    with lock_beside(Path(git_dir)), closing(Repository(Path(git_dir))) as repository:
+    path = Path(git_dir)  # own name: of a clone that `find_blobs` named
+    with lock_beside(path), closing(Repository(path)) as repository:
         yield repository
 
 

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import build_table_of_plain_rows
 from coevo.model.texts import TEXTS_WITHHELD
+from coevo.snapshots.code_free.attribution import ATTRIBUTION, fill_attribution
 from coevo.snapshots.code_free.descriptions import refresh_card, refresh_croissant
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.code_free.tables import (
@@ -119,7 +120,10 @@ def write_release(
     release = _load_release_manifest(base)
     for name in release['files']:
         target = join_beneath(made, name).prepare_for_writing()
-        if find_table(name) is None:
+        if name == ATTRIBUTION:
+            content = fill_attribution(base, texts, None, before)
+            durable.write_durably(target, [content.encode()])
+        elif find_table(name) is None:
             shutil.copyfile(base / f'{FULL}{name}', target)
         else:
             _write_table(base, name, target, texts, None, before)
@@ -143,12 +147,17 @@ def _write_partial_edition(
     content = json.loads((base / MANIFEST).read_bytes())  # as it is; loaded by the caller before
     whole = frozenset(pair_id for pair_ids in filled.values() for pair_id in pair_ids)
     files = content['files']
-    own = {'README.md', 'croissant.json'} & files.keys()
+    own = {'README.md', 'croissant.json', ATTRIBUTION} & files.keys()
+    if ATTRIBUTION in content['edition']['files']:
+        target = join_beneath(made, ATTRIBUTION).prepare_for_writing()
+        text = fill_attribution(base, texts, whole, before)
+        durable.write_durably(target, [text.encode()])
+        files[ATTRIBUTION] = _describe_file(target)
     for name in sorted(files.keys() - own):
         target = join_beneath(made, name).prepare_for_writing()
         _write_table(base, name, target, texts, whole, before)
         files[name] = _describe_file(target)
-    for name in sorted(own):
+    for name in sorted(own - {ATTRIBUTION}):
         text = (base / name).read_text('utf-8')
         new = (
             refresh_card(text, filled)

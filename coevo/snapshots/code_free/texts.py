@@ -95,8 +95,10 @@ class EditionTexts:
         counts: Counter[str] = Counter()
         sources: dict[str, set[int]] = defaultdict(set)
         try:
-            for row in self._places.select(['file', 'row', 'text']).to_pylist():
-                pair_id = pairs[row['file']][row['row']]
+            for row in self._places.to_pylist():
+                at = pairs.get(row['file'])
+                # A place in a file that is no table names its pair itself.
+                pair_id = row['column'] if at is None else at[row['row']]
                 counts[pair_id] += 1
                 sources[pair_id] |= self._list_sources(row['text'])
             for pair_id, count in sorted(counts.items()):
@@ -127,6 +129,19 @@ class EditionTexts:
             return join_pieces(pieces, self._shown)
         except IndexError:
             raise make_damaged_error(self._folder) from None
+
+    def measure_text(self, number: int) -> int:
+        """Return the number of characters of a recipe's text, unless slices have a prefix.
+
+        Raises: DamagedSnapshot if the edition has no such recipe.
+        """
+        try:
+            pieces = self._recipes[number].as_py()
+        except IndexError:
+            raise make_damaged_error(self._folder) from None
+        return sum(
+            len(piece['words']) if piece['source'] is None else piece['length'] for piece in pieces
+        )
 
     def _load_source(self, number: int) -> str:
         source = self._sources[number]
