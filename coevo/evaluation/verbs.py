@@ -21,6 +21,7 @@ from coevo.options.parser import (
     add_sandbox,
     add_snapshot,
     parse_cutoff,
+    suggest_extra,
     to_unicode,
 )
 
@@ -84,7 +85,7 @@ def require_extra(run: Verb) -> Verb:
         if missing:
             raise Fatal(
                 f'`coevo {arguments.verb}` needs packages that are not here ({", ".join(missing)}); '
-                'install coevo[evaluate]'
+                + suggest_extra('evaluate')
             )
         return run(arguments)
 
