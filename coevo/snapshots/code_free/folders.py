@@ -40,7 +40,9 @@ def exchange_folder(out: Path) -> Iterator[FolderExchange]:
     Raises: Fatal if another process fills the folder.
     """
     out = out.absolute()
-    scratch = out.with_name(f'.{out.name}.filling')  # own name: that of the user's folder
+    scratch = out.with_name(
+        f'.{out.name}{durable.UNFINISHED}texts'
+    )  # own name: that of the user's folder
     before, new = scratch / 'before', scratch / 'snapshot'
     out.parent.mkdir(parents=True, exist_ok=True)
     with lock_for_sole_use(scratch):

@@ -147,7 +147,7 @@ def _write_partial_edition(
     content = json.loads((base / MANIFEST).read_bytes())  # as it is; loaded by the caller before
     whole = frozenset(pair_id for pair_ids in filled.values() for pair_id in pair_ids)
     files = content['files']
-    own = {'README.md', 'croissant.json', ATTRIBUTION} & files.keys()
+    own = {'README.md', 'croissant.json', ATTRIBUTION}
     if ATTRIBUTION in content['edition']['files']:
         target = join_beneath(made, ATTRIBUTION).prepare_for_writing()
         text = fill_attribution(base, texts, whole, before)
@@ -157,7 +157,7 @@ def _write_partial_edition(
         target = join_beneath(made, name).prepare_for_writing()
         _write_table(base, name, target, texts, whole, before)
         files[name] = _describe_file(target)
-    for name in sorted(own - {ATTRIBUTION}):
+    for name in sorted((own & files.keys()) - {ATTRIBUTION}):
         text = (base / name).read_text('utf-8')
         new = (
             refresh_card(text, filled)
