@@ -47,7 +47,8 @@ def assemble_release_rows(rows: Rows, plan: ReleasePlan) -> Rows:
             _complete_repository_row(row, families[row.repo], plan) for row in rows.repositories
         ),
     )
-    rows = withhold_unpublishable_rows(fill_licences(rows, plan.licence), plan.accepted)
+    rows = fill_licences(rows, plan.licence, plan.is_silent)
+    rows = withhold_unpublishable_rows(rows, plan.accepted, is_private=plan.is_private)
     rows = rows.replace_tables(methods=plan.date(rows))
     rows = rows.replace_tables(single_revision=plan.date_single_revision(rows))
     tasks, drops = Sorter(TaskRow, rows.space), Sorter(Drop, rows.space)
@@ -247,7 +248,7 @@ def _get_age_key(row: _Edit) -> tuple[bool, datetime, str, str]:
     return row.old_is_ancestor is False, row.date or _LATEST, row.repo, row.pair_id
 
 
-# The rest applies the results of `coevo reverify` to the rows of a release.
+# The rest applies the results of `coevo pipeline reverify` to the rows of a release.
 #
 # Runs that agree count as further runs of the segment whose cells were repeated. A label that was
 # not reproduced is withdrawn, in every walk and for good: mining the method again does not bring it

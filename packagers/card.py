@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from coevo.languages.table import LANGUAGES, list_not_offered
+from coevo.model.families import Family
 from coevo.model.labels import CELL_ORDER, TABLE, TRACKS
 from coevo.model.pair_rows import PairRow
 from coevo.model.reasons import BY_STAGE
@@ -20,6 +21,7 @@ from packagers.dictionary import render_column_tables, render_table
 from packagers.funnel import compute_funnel
 from packagers.manifests import SnapshotDetails, count_siblings
 from packagers.news import RepositoryNews
+from packagers.parquet import list_task_parts
 from packagers.rows import Rows
 
 INTRODUCTION = """\
@@ -35,7 +37,7 @@ agreed; what a compiler said was asked once."""
 USE = """\
 ```sh
 coevo query SNAPSHOT "SELECT * FROM tasks"
-coevo query SNAPSHOT --after 2024-06-30 --track update
+coevo query SNAPSHOT --only-after 2024-06-30 --only-track update
 coevo verify SNAPSHOT
 coevo show SNAPSHOT TASK_ID
 ```
@@ -47,11 +49,11 @@ evidence. The tables themselves hold all walks and are not filtered by it.
 **Contamination.** `contamination_date` is the earliest time at which the answer may have been
 public: over all refs of the clone, the earliest author, committer or descendant's committer date
 of a commit that brings the same test body in: none of its parents has it. `code_first_seen` is the same for the changed source.
-Null means that there is no telling, and null is never clean. `--after 2024-06` keeps what is
+Null means that there is no telling, and null is never clean. `--only-after 2024-06` keeps what is
 strictly later than the last day of that month, in every table.
 
-**Hugging Face.** `datasets.load_dataset(SNAPSHOT, 'test_update', split='test')` loads a track, the name of a table
-that table."""
+**Hugging Face.** `datasets.load_dataset(SNAPSHOT, 'test_update', split='test')` loads a track of co-evolution,
+`'family_class'` the tasks of a family, the name of a table that table (`tasks` has the tasks of all)."""
 
 # Explains what may surprise readers of the head: `datasets` has no split of zero rows.
 NO_TABLE = 'A table without rows is no configuration: {}.'
@@ -108,10 +110,14 @@ there is no code, only drops and counts.
 
 What coevo adds (labels, cells, dates, measurements, their arrangement) is under CC BY 4.0."""
 
+PRIVATE = """\
+**This release is private.** It was mined with `--private`: it holds all rows, whatever the licence, and the code of
+its repositories with them. It is for their owner alone; `coevo pipeline publish`, `coevo submit` and the catalogue refuse it."""
+
 LICENCES_WITHOUT_CODE = """\
 No code of other people is in this edition: the columns with text of the repositories are null. What identifies
 things in it (names, paths, heads of declarations, types of exceptions) are facts. `pairs.license` and
-`tasks.license` say under which licence the code stands that `coevo hydrate` fills in.
+`tasks.license` say under which licence the code stands that `coevo get` fills in.
 
 What coevo made (labels, cells, dates, measurements, their arrangement) is under CC BY 4.0."""
 
@@ -121,7 +127,7 @@ repositories are null: {}. `data/texts` says how each of these texts
 is put together from files in Git, by the ids of their blobs, so that public clones give them back:
 
 ```sh
-coevo hydrate EDITION --out SNAPSHOT
+coevo get EDITION --out SNAPSHOT
 ```
 
 What comes of that has the SHA-256 of every file of the release, which `manifest.json` names under `edition`.
@@ -139,7 +145,8 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
     """Return the card as Markdown; its head tells dataset viewers the files of each table."""
     blocks = (
         _render_configs(rows),
-        f'# coevo {about.month}',
+        f'# coevo {about.month}{", private" if about.is_private else ""}',
+        *((PRIVATE,) if about.is_private else ()),
         INTRODUCTION,
         '## Tables',
         render_table(('table', 'rows', 'content'), _list_tables(rows)),
@@ -185,7 +192,7 @@ def describe_mixed_code(pairs: Iterable[PairRow]) -> Iterator[str]:
             parts = ', '.join(f'{count} by {code}' for code, count in sorted(versions.items()))
             yield (
                 f'pairs of {language} were mined by {len(versions)} versions of the code ({parts}): '
-                'mine again what `coevo status` calls stale to have one'
+                'mine again what `coevo pipeline status` calls stale to have one'
             )
 
 
@@ -198,7 +205,8 @@ def render_code_free_card(card: str, month: str) -> str:
 
 
 def _render_configs(rows: Rows) -> str:
-    """Return the head that dataset viewers read: a configuration for each table and each track.
+    """Return the head that dataset viewers read: a configuration for each table, each track of
+    co-evolution, and each other family of tasks.
 
     Tables without rows are left out, since Hugging Face's library has no data for them. Tracks
     always stay: users who load the same three tracks every month should see that one is empty
@@ -206,7 +214,9 @@ def _render_configs(rows: Rows) -> str:
     """
     lines = ['---', *_LICENCE, 'tags:', '- code', '- software-testing', 'configs:']
     paths = {name: f'data/{name}/*.parquet' for name in TABLES if getattr(rows, name)}
-    paths |= {f'test_{track}': f'data/tasks/{track}.parquet' for track in sorted(Track)}
+    tracks = [str(track) for track in sorted(Track)]
+    for part in list_task_parts(rows.tasks):
+        paths[f'test_{part}' if part in tracks else f'family_{part}'] = f'data/tasks/{part}.parquet'
     for name, path in paths.items():
         lines += [f'- config_name: {name}', '  data_files:', '  - split: test']
         lines += [f'    path: {path}']
@@ -219,7 +229,7 @@ def _explain_empty_tables(rows: Rows) -> Iterator[str]:
     tables = [f'`{name}`' for name in TABLES if not getattr(rows, name)]
     if tables:
         yield NO_TABLE.format(', '.join(tables))
-    present = {task.track for task in rows.tasks}
+    present = {task.track for task in rows.tasks if task.family in (None, Family.COEVOLUTION)}
     tracks = [f'`test_{track}`' for track in sorted(Track) if track not in present]
     if tracks:
         yield NO_TASKS.format(', '.join(tracks))
@@ -281,7 +291,7 @@ def _report_reverified(rows: Rows) -> Iterator[str]:
         bound = compute_upper_bound(len(lost), len(rerun_ids))
         yield '## Run again'
         yield (
-            f'{len(rerun_ids)} labels were run again, in fresh processes (`coevo reverify`): '
+            f'{len(rerun_ids)} labels were run again, in fresh processes (`coevo pipeline reverify`): '
             f'{len(rerun_ids) - len(lost)} hold, {len(lost)} do not, and are left out as `not_reproduced`. If they were drawn by '
             f'seed, at most {bound:.1%} of all labels would not hold, with 95 % confidence.'
         )
@@ -311,7 +321,7 @@ def _describe_sample(rows: Rows) -> str:
         return ''
     return (
         f'\n- Unchanged tests are a sample, drawn by seed in each pair: {drawn} of {drawn + len(left)} were '
-        'run, so they are no measure of how often a test stays as it is. `coevo identification` gives each '
+        'run, so they are no measure of how often a test stays as it is. `coevo report identification` gives each '
         'the `weight` by which it counts.'
     )
 

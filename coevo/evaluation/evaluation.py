@@ -8,7 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coevo.evaluation.assignments import Assignment, list_attempts, list_task_ids, load_assignments
+from coevo.evaluation.assignments import (
+    Assignment,
+    describe_withheld_tasks,
+    list_attempts,
+    list_task_ids,
+    load_assignments,
+)
 from coevo.evaluation.examination import GradingRun
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.gold_patches import GOLD, make_gold_predictions
@@ -58,9 +64,11 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
     Raises: Fatal for a bad file or snapshot, or for options that contradict each other.
     """
     if options.attempts is not None and options.attempts < 1:
-        raise Fatal(f'--attempts is 1 or more, and not {options.attempts}')
+        raise Fatal(f'--only-attempts is 1 or more, and not {options.attempts}')
     if options.pit and not options.adequacy:
-        raise Fatal('PIT is asked beside the other measures; leave out --no-adequacy or --pit')
+        raise Fatal(
+            'PIT is asked beside the other measures; leave out `pit`, or `adequacy = false`'
+        )
     _check_caches(options)
     snapshot_sha256 = require_verified(options.snapshot)
     wanted = load_assignments(
@@ -70,10 +78,12 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
         interleaved=options.interleaved,
         leaking=options.leaking,
     )
+    if options.tasks is None and (left_out := describe_withheld_tasks(options.snapshot)):
+        listener.say(left_out)
     if options.family is not None:
         wanted = tuple(assignment for assignment in wanted if assignment.family is options.family)
     if not wanted:
-        raise Fatal('no task is left to score; name others, or an earlier cutoff, or add --leaking')
+        raise Fatal('no task is left to score; name others, or an earlier cutoff, or set `leaking`')
     if options.part is not None:
         wanted = select_tasks(options.part, wanted)
     opened = snapshot.attach_unchecked((options.snapshot,))  # verified above

@@ -59,8 +59,8 @@ def test_results_with_invalid_columns_are_refused(
 ) -> None:
     column, values = COLUMNS[name]
     edit(results, lambda t: t.set_column(t.schema.get_field_index(column), column, values))
-    assert main(['regrade', str(results)]) == 2
-    assert main(['compare', str(results), str(results)]) == 2
+    assert main(['report', 'regrade', str(results)]) == 2
+    assert main(['report', 'compare', str(results), str(results)]) == 2
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 2
     assert all('evaluate again' in line for line in told)
@@ -109,7 +109,7 @@ def test_invalid_report_file_is_refused(results: Path, content: bytes) -> None:
     write_report(results, load_results(results))
     assert load_report(results)['tasks'] == 2
     (results / 'report.json').write_bytes(content)
-    with pytest.raises(Fatal, match='coevo regrade'):
+    with pytest.raises(Fatal, match='coevo report regrade'):
         load_report(results)
 
 
