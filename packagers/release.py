@@ -9,9 +9,9 @@ Only `data/timings` is outside of the checksums, since its seconds differ from r
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -60,6 +60,7 @@ class ReleaseReport:
     without_url  repositories without a URL, which readers of the snapshot cannot clone
     mixed    a sentence for each language whose pairs were mined by several versions of the code
     kept_out  what licences keep out of it
+    withheld  the number of tasks whose texts it withholds, by licence
     is_private  whether it is for the store's owner alone
     """
 
@@ -77,6 +78,7 @@ class ReleaseReport:
     without_url: tuple[str, ...] = ()
     mixed: tuple[str, ...] = ()
     kept_out: tuple[KeptOut, ...] = ()
+    withheld: Mapping[str, int] = field(default_factory=dict)
     is_private: bool = False
 
     @property
@@ -93,12 +95,22 @@ class ReleaseReport:
             f'{self.new} tasks are new, {self.withdrawn} withdrawn, {self.reissued} issued anew'
         )
         mixed = ''.join(f'\nwarning: {sentence}' for sentence in self.mixed)
-        kept_out = ''.join(f'\n{sentence}' for sentence in describe_kept_out(self.kept_out))
+        sentences = (*self._describe_withheld(), *describe_kept_out(self.kept_out))
+        kept_out = ''.join(f'\n{sentence}' for sentence in sentences)
         private = f'\n{PRIVATE}' if self.is_private else ''
         return (
             f'{self.snapshot}: {counts}; {done}\n{changes}{missing}{mixed}{self._month_note}'
             f'{self._url_warning}{kept_out}{private}'
         )
+
+    def _describe_withheld(self) -> Iterator[str]:
+        if self.withheld:
+            named = ', '.join(f'{name} {count}' for name, count in sorted(self.withheld.items()))
+            yield (
+                f'texts of {sum(self.withheld.values())} of {self.rows["tasks"]} tasks are withheld, since '
+                f'their licences ask for more than attribution ({named}): `coevo hydrate {self.snapshot} '
+                '--out DIR` fills them in from clones'
+            )
 
     @property
     def _month_note(self) -> str:
@@ -174,7 +186,21 @@ def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
         mixed=tuple(card.describe_mixed_code(rows.pairs)),
         kept_out=tuple(count_kept_out(rows, plan.is_silent)),
         is_private=plan.is_private,
+        withheld={} if plan.is_private else _count_withheld_tasks(rows),
     )
+
+
+def _count_withheld_tasks(rows: Rows) -> Mapping[str, int]:
+    """Return the number of tasks whose texts are withheld, by licence."""
+    return Counter(
+        task.license or 'none at the commit'
+        for task in rows.tasks
+        if not _is_permissive(task.license)
+    )
+
+
+def _is_permissive(licence: str | None) -> bool:
+    return licence is not None and licences.is_permissive(licence)
 
 
 def write_snapshot(
@@ -220,8 +246,7 @@ def withhold_texts(full: Path, rows: Rows, plan: ReleasePlan) -> Path:
     published = {pair.pair_id for pair in list_attributed_pairs(full)}
     filled: dict[str, set[str]] = defaultdict(set)
     for pair in rows.pairs:
-        is_free = pair.license is not None and licences.is_permissive(pair.license)
-        if is_free and pair.pair_id in published:
+        if _is_permissive(pair.license) and pair.pair_id in published:
             filled[pair.repo].add(pair.pair_id)
     if published == {pair_id for pair_ids in filled.values() for pair_id in pair_ids}:
         return full

@@ -63,11 +63,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope='module')
 def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bin folder of an environment that holds the wheel and what it asks for, nothing else."""
+    return install(wheel, tmp_path_factory.mktemp('alone') / 'venv')
+
+
+def install(wheel: Path | str, environment: Path) -> Path:
+    """The bin folder of a new environment with a wheel, which may name extras."""
     uv = shutil.which('uv', path=os.pathsep.join((str(ROOT / '.tools/bin'), os.environ['PATH'])))
     assert uv is not None, 'run `make setup` first'
-    environment = tmp_path_factory.mktemp('alone') / 'venv'
     run(uv, 'venv', '--quiet', '--python', sys.executable, environment)
-    pins = f'--constraint={ROOT / "requirements.lock"}'
+    pins = f'--constraint={ROOT / "requirements-dev.lock"}'
     trust = {'UV_SYSTEM_CERTS': 'true', 'UV_NATIVE_TLS': 'true'}  # as the set-up does
     run(uv, 'pip', 'install', '--quiet', pins, wheel, VIRTUAL_ENV=str(environment), **trust)
     return environment / 'bin'
@@ -168,6 +172,20 @@ def test_evaluation_commands_name_the_extra_that_they_need(
     done = attempt(alone / 'coevo', *words, cwd=tmp_path)
     assert done.returncode == 2
     assert "-py3-none-any.whl[evaluate]'" in done.stderr
+
+
+@pytest.mark.slow
+def test_extras_bring_what_grading_and_data_frames_need(wheel: Path, tmp_path: Path) -> None:
+    """uv among it; git, bubblewrap and what projects are built with are the machine's."""
+    there = install(f'{wheel}[evaluate,pandas]', tmp_path / 'venv')
+    snapshots.make(tmp_path, 1, 2)
+    code = 'import coevo; print(len(coevo.open("snapshot").sql("FROM tasks").df()))'
+    assert int(run(there / 'python', '-c', code, cwd=tmp_path)) > 0
+    code = 'from coevo.languages.python.uv import find_program; print(find_program())'
+    assert run(there / 'python', '-c', code, cwd=tmp_path).startswith(str(tmp_path))
+    done = attempt(there / 'coevo', 'evaluate', 'nowhere', 'gold', '--out', 'x', cwd=tmp_path)
+    assert 'nowhere' in done.stderr
+    assert 'whl[' not in attempt(there / 'coevo', 'doctor', cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize('name', LOCKS)

@@ -84,7 +84,9 @@ def world(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World
                 code_free=folder / 'edition',
                 urls={repo: f'{url}/{repo}' for repo in LICENCES},
             )
-            publish_release(options)
+            said = publish_release(options).sentence
+            assert 'texts of 1 of 3 tasks are withheld' in said
+            assert 'GPL-3.0 1' in said
             write_code_free_edition(options)
             made = World(
                 served=folder / 'served',
