@@ -66,12 +66,15 @@ def load_month(path: Path) -> Month:
 
 def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -> dict[str, Any]:
     """Write the files of a month into a new folder; return its entry in the page's index."""
-    connection = snapshot.open_snapshots(month.path)
+    found = {table: list(_load_files(month, table)) for table in TABLES}
     with snapshot.translate_read_errors((month.path,)):
-        files = {table: list(_write_table(month, connection, table, folder)) for table in TABLES}
+        connection = snapshot.open_snapshots(month.path)
+        if snapshot.parse_schema_version(month.manifest) < SCHEMA:
+            found = {table: [_encode_table(connection, table)] for table in TABLES}
         figures = statistics.count_figures(connection)
         withheld = statistics.describe_withheld_texts(connection)
         answers = list(_compute_statistics(connection))
+    files = {table: list(_write_files(folder, copies)) for table, copies in found.items()}
     durable.write_durably(folder / 'statistics.json', [_encode_json(answers)])
     durable.write_durably(
         folder / 'reports.json', [_encode_json([entry.report for entry in evaluations])]
@@ -98,28 +101,21 @@ def _copy_descriptions(month: Month, folder: Path) -> Iterator[str]:
             yield name
 
 
-def _write_table(
-    month: Month, connection: duckdb.DuckDBPyConnection, table: str, folder: Path
+def _write_files(
+    folder: Path, files: Sequence[tuple[str, bytes]]
 ) -> Iterator[dict[str, str | int]]:
-    """Copy the files of a table, or write its rows under the names of now if its schema is older.
-
-    The page knows the current names alone. Raises: DamagedSnapshot if a checksum differs from the
-    manifest.
-    """
-    copies = list(_load_files(month, table))
-    if snapshot.parse_schema_version(month.manifest) < SCHEMA:
-        copies = [(f'data/{table}/part-0.parquet', _encode_table(connection, table))]
-    for name, content in copies:
+    for name, content in files:
         join_beneath(folder, name).replace_file(content)
         yield {'path': name, 'size': len(content)}
 
 
-def _encode_table(connection: duckdb.DuckDBPyConnection, table: str) -> bytes:
-    """Return the rows of a view as Parquet, in the order of the snapshot's files."""
+def _encode_table(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[str, bytes]:
+    """Return a table as one file, in the order of its rows, under the names of now: the page knows
+    no others."""
     sink = io.BytesIO()
     rows = connection.sql(f'FROM {table}').to_arrow_table()
     pq.write_table(rows, sink, compression='zstd', row_group_size=ROWS_PER_GROUP.get(table))
-    return sink.getvalue()
+    return f'data/{table}/part-0.parquet', sink.getvalue()
 
 
 def _load_files(month: Month, table: str) -> Iterator[tuple[str, bytes]]:

@@ -41,8 +41,8 @@ function flow(stages, narrow) {
 }
 
 function upright(stages) {
-  const [top, tall, block] = [44, 210, 58]
-  const step = 1120 / stages.length
+  const [top, tall, block] = [44, 210, 72]
+  const step = (1180 - block) / Math.max(1, stages.length - 1)
   const parts = stages.map((stage, i) => {
     const x = i * step
     const kept = share(stage) * tall
@@ -59,7 +59,7 @@ function upright(stages) {
       stage.entered > stage.kept ? svg('text', { class: 'lost', x, y: top + tall + 36 }, `${count(stage.entered - stage.kept)} left`) : null,
     )
   })
-  return svg('svg', { class: 'flow', role: 'img', 'aria-label': label(stages), viewBox: '0 0 1120 300' }, ...parts)
+  return svg('svg', { class: 'flow', role: 'img', 'aria-label': label(stages), viewBox: '0 0 1180 300' }, ...parts)
 }
 
 function lying(stages) {
@@ -106,7 +106,7 @@ function step({ stage, unit, entered, kept, reasons }, sentences) {
       h('p', {}, h('strong', {}, count(kept)), ` of ${plural(entered, words(unit))} kept`),
     ),
     ENTERS[stage] ? h('p', { class: 'note' }, ENTERS[stage]) : null,
-    reasons.length ? h('dl', { class: 'reasons' }, ...reasons.map(([reason, dropped]) => h('div', {}, h('dt', {}, sentences[reason] ?? words(reason), h('code', {}, reason)), h('dd', {}, count(dropped))))) : h('p', { class: 'note' }, 'Nothing left here.'),
+    reasons.length ? h('dl', { class: 'reasons' }, ...reasons.map(([reason, dropped]) => h('div', {}, h('dt', {}, (sentences[reason] ?? words(reason)).replaceAll('`', ''), h('code', {}, reason)), h('dd', {}, count(dropped))))) : h('p', { class: 'note' }, 'Nothing left here.'),
   )
 }
 

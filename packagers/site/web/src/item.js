@@ -35,7 +35,7 @@ export async function taskView(month, id) {
       ['The commit', change(task.url, task)],
       ['Licence', task.license ?? 'unknown'],
       ['Module', task.module === '.' ? null : task.module],
-      ['Focal method', task.focal_method],
+      ['Focal method', task.focal_method && breakable(task.focal_method)],
       ['Focus', task.focus && task.focus.map(one => one.declaration).join(', ')],
       ['Unit', task.unit],
       ['Tests that execute it', task.executing_tests == null ? null : `${task.executing_tests} in ${plural(Number(task.executing_files), 'file')}`],
@@ -88,7 +88,7 @@ export async function methodView(month, key) {
       ['Revisions', revisions(url, method)],
       ['The commit', change(url, method)],
       ['Module', method.module === '.' ? null : method.module],
-      ['Focal method', method.focal_method],
+      ['Focal method', method.focal_method && breakable(method.focal_method)],
       ['Walk', method.walk],
       ['Task', task && tasks.task_id.includes(task) ? h('a', { href: write('task', { month: month.address }, task) }, task) : 'none'],
       ['Duplicate of', method.duplicate_of],
@@ -124,7 +124,10 @@ function missing(month, text) {
 
 function facts(pairs) {
   const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '')
-  return h('dl', { class: 'facts' }, ...known.map(([name, value]) => h('div', { class: String(value).length > 60 ? 'long' : null }, h('dt', {}, name), h('dd', {}, value))))
+  return h('dl', { class: 'facts' }, ...known.map(([name, value]) => {
+    const shown = h('dd', {}, value)
+    return h('div', { class: shown.textContent.length > 60 ? 'long' : null }, h('dt', {}, name), shown)
+  }))
 }
 
 // Both commits, as links where the host is known to show them.
@@ -229,7 +232,7 @@ function outcome(method, cell) {
     agree && h('small', {}, agree),
     unit && unit !== value ? h('small', {}, `whole module: ${unit.replace('_', ' ')}`) : null,
     isolated && isolated !== value ? h('small', {}, `alone: ${isolated.replace('_', ' ')}`) : null,
-    method[`${cell}_signature`] && h('small', { class: 'signature' }, method[`${cell}_signature`]),
+    method[`${cell}_signature`] && h('small', { class: 'signature' }, breakable(method[`${cell}_signature`])),
   ].filter(Boolean)
 }
 
@@ -287,7 +290,7 @@ function withheld(month, row, texts) {
 function absent(month, row, url) {
   const address = compareAddress(url, row.old_rev, row.new_rev)
   return h('div', { class: 'withheld', role: 'note' },
-    h('p', {}, h('strong', {}, 'The texts are withheld here.'), ' This edition holds no code of others: neither tests, patches nor prompts. ',
+    h('p', {}, h('strong', {}, 'The texts are withheld here.'), ' This row comes without the code of others: neither tests, patches nor prompt. ',
       address ? h('a', { href: address, rel: 'noreferrer' }, `See the change at ${new URL(address).hostname}`) : 'The revisions below say where the change is.'),
     h('p', { class: 'note' }, 'To have them in the data, fill the edition from public clones: ', copyable(`coevo get ${month.name}`, 'the command')),
   )

@@ -71,7 +71,7 @@ function frame(place, month) {
 
 function footer(month) {
   const { figures, withheld, manifest_sha256: sum, descriptions = [] } = month.entry
-  const code = withheld ? 'It holds no code of others, or not of all rows' : 'Code in it: under the licence that each row names'
+  const code = withheld ? 'The code of others is withheld' : 'Code in it: under the licence that each row names'
   const links = [
     ['Repository', month.links.repository],
     ['Manual', month.links.manual],

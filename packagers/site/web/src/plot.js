@@ -14,13 +14,13 @@ export function upright(label, bars, marks = [], { width = widthOfPage(), height
   const [step, top] = ticks(most)
   const left = 34
   const above = marks.length ? 16 * rowsOf(marks) + 6 : 0
-  const each = Math.min(90, (width - left - 4) / Math.max(1, bars.length))
+  const each = Math.min(90, (width - left - 20) / Math.max(1, bars.length))
   const y = value => above + height - (value / top) * (height - 14)
   const lines = Array.from({ length: Math.round(top / step) + 1 }, (_, i) => i * step).map(value => [
     svg('line', { x1: left, x2: width, y1: y(value), y2: y(value), class: 'grid' }),
     svg('text', { x: left - 5, y: y(value) + 3.5, class: 'tick' }, count(value)),
   ])
-  const every = Math.ceil(46 / each)
+  const every = Math.ceil(60 / each)
   const columns = bars.map((bar, i) => {
     let below = 0
     const title = svg('title', {}, `${bar.name}: ${count(sum(bar.parts))}`)
@@ -43,14 +43,14 @@ export function overTime(label, lines, names, { width = widthOfPage(), height = 
   const left = 44
   const known = lines.filter(line => line.cutoff !== null)
   const above = 16 * known.length + 8
-  const each = (width - left - 12) / Math.max(1, names.length)
+  const each = (width - left - 24) / Math.max(1, names.length)
   const x = at => left + (at + 0.5) * each
   const y = share => above + height - share * (height - 14)
   const grid = [0, 0.25, 0.5, 0.75, 1].map(share => [
     svg('line', { x1: left, x2: width - 4, y1: y(share), y2: y(share), class: 'grid' }),
     svg('text', { x: left - 5, y: y(share) + 3.5, class: 'tick' }, `${share * 100}%`),
   ])
-  const every = Math.ceil(52 / each)
+  const every = Math.ceil(60 / each)
   const under = names.map((name, i) => (i % every ? null : svg('text', { x: x(i), y: above + height + 16, class: 'middle' }, name)))
   const most = Math.max(1, ...lines.flatMap(line => line.points.map(point => point.size)))
   const drawn = lines.map(({ name, points }, i) => {

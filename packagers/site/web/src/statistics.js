@@ -28,7 +28,7 @@ export async function statistics(month, limits) {
     figures(month.entry.figures),
     walks.length > 1 ? h('nav', { class: 'kinds', 'aria-label': 'Walk' }, ...walks.map(one =>
       h('a', { href: write('statistics', { month: limits.month, walk: one === walks[0] ? '' : one }), 'aria-current': one === walk ? 'true' : null }, one))) : null,
-    ...answers.flatMap(answer => (answer.name === 'by_month' ? [section(of(answer, walk), month), left] : [section(of(answer, walk), month)])),
+    ...answers.flatMap(answer => (answer.name === 'by_month' ? [section({ ...of(answer, walk), withheld: month.entry.withheld }, month), left] : [section({ ...of(answer, walk), withheld: month.entry.withheld }, month)])),
   )
 }
 
@@ -98,18 +98,19 @@ export function query({ sql }) {
   return h('details', { class: 'sql' }, h('summary', {}, 'The query'), h('pre', { class: 'code', tabindex: '0' }, sql))
 }
 
-export function table({ name, title, columns, rows }) {
+export function table({ name, title, columns, rows, withheld }) {
   const drawn = columns.indexOf(DRAWN[name])
   const most = Math.max(1, ...rows.map(row => row[drawn] ?? 0))
   const figures = columns.map((_, i) => rows.every(row => typeof row[i] !== 'string'))
   const whole = columns.map((_, i) => columns[i] === 'value' || rows.every(row => Number.isInteger(row[i] ?? 0)))
   return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, h('table', { class: 'answer' },
     h('thead', {}, h('tr', {}, ...columns.map((name, i) => h('th', { scope: 'col', class: figures[i] ? 'figure' : null }, name.replaceAll('_', ' '))), drawn < 0 ? null : h('td', { class: 'drawn' }))),
-    h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map((value, i) => h('td', { class: figures[i] ? 'figure' : null }, shown(value, columns[i], whole[i]))), drawn < 0 ? null : h('td', { class: 'drawn', 'aria-hidden': 'true' }, bar(row[drawn] / most))))),
+    h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map((value, i) => h('td', { class: figures[i] ? 'figure' : null }, shown(value, columns[i], whole[i], withheld))), drawn < 0 ? null : h('td', { class: 'drawn', 'aria-hidden': 'true' }, bar(row[drawn] / most))))),
   ))
 }
 
-function shown(value, column, whole) {
+function shown(value, column, whole, withheld) {
+  if (value === null && withheld && column.endsWith('tokens_per_task')) return 'withheld'
   if (value === null) return '–'
   if (typeof value !== 'number') return String(value).replaceAll('_', ' ')
   if (SHARES.test(column)) return `${(value * 100).toFixed(1)} %`
