@@ -49,7 +49,7 @@ export async function leaderboard(month, limits) {
 
 function enter(month) {
   const manual = month.links.manual
-  return h('p', { class: 'note' }, 'To stand here: put predictions, logs and a submission.json into a folder, check it with ', h('code', {}, 'coevo submit --check FOLDER'), ', and read ', manual ? h('a', { href: manual, rel: 'noreferrer' }, 'the manual on submissions') : 'the manual on submissions', '.')
+  return h('p', { class: 'note' }, 'To be listed here: put predictions, logs and a submission.json into a folder, check it with ', h('code', {}, 'coevo submit --check FOLDER'), ', and read ', manual ? h('a', { href: manual, rel: 'noreferrer' }, 'the manual on submissions') : 'the manual on submissions', '.')
 }
 
 function none(month) {
@@ -58,7 +58,7 @@ function none(month) {
     h('h1', {}, 'Leaderboard'),
     h('div', { class: 'empty' },
       h('p', { class: 'big' }, 'No scores yet.'),
-      h('p', {}, `Scores of agents on the ${plural(figures.tasks, 'task')} of ${month.name} will stand here, each for the tasks that were public only after the model’s training cutoff.`),
+      h('p', {}, `Scores of agents on the ${plural(figures.tasks, 'task')} of ${month.name} will be listed here, each for the tasks that were public only after the model’s training cutoff.`),
       h('p', {}, 'They will name the bytes that were scored by this manifest: ', h('code', {}, sum)),
     ),
     enter(month),
@@ -191,7 +191,7 @@ function overMonths(reports, rows, track) {
   const legend = drawn.map(({ name }, i) => h('li', {}, h('span', { class: `swatch line-${i % 6}` }), name))
   return h('section', { id: 'over-time' },
     h('h2', {}, 'Success% by month, against training cutoffs'),
-    h('p', { class: 'note' }, 'Of all tasks that were scored, whatever the cutoff: each dot is a month since which answers were public, as large as it has tasks. What is left of a dashed line may have been in the training data of that model.'),
+    h('p', { class: 'note' }, 'Of all tasks that were scored, whatever the cutoff: each dot is a month since which answers were public, as large as it has tasks. To the left of a dashed line, answers may have been in the training data of that model. Months without a task are left out.'),
     h('figure', {}, overTime('Success% by month of each evaluation', drawn, all), h('figcaption', {}, h('ul', { class: 'legend' }, ...legend))),
     h('details', {}, h('summary', {}, 'As a table'), h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Success% by month' },
       table(['Harness and model', ...all], lines.map(({ report, months }) => [who(report), ...all.map(name => figure(months.has(name) ? `${percent(months.get(name).success)} of ${months.get(name).tasks}` : '–'))])))),
