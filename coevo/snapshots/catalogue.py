@@ -44,7 +44,8 @@ class CatalogueEntry:
 
     name    of its folder below the place of the catalogue: NAME, or NAME/EDITION in a folder
     schema  version of its schema, such as 2.1
-    rows    number of rows of the tables in `COUNTED`
+    rows    number of rows of the tables in `COUNTED`; of repositories each counts once, whatever
+            walks it has
     size    bytes of all its files except timings
     """
 
@@ -61,7 +62,8 @@ def build_catalogue_entry(name: str, manifest: Mapping[str, Any]) -> CatalogueEn
         name=name,
         month=manifest['month'],
         schema=f'{manifest["schema_version"]}.{manifest.get("schema_minor", 0)}',
-        rows={table: manifest['rows'].get(table, 0) for table in COUNTED},
+        rows={table: manifest['rows'].get(table, 0) for table in COUNTED}
+        | {'repositories': len({walk['repo'] for walk in manifest['walks']})},
         size=sum(file['size'] for file in manifest['files'].values()),
     )
 

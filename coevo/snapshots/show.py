@@ -12,7 +12,7 @@ from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 from coevo.model.labels import CELL_ORDER
 from coevo.model.texts import TEXTS_WITHHELD
-from coevo.model.words import Walk
+from coevo.model.words import Outcome, Walk
 from coevo.snapshots import show_blocks as blocks, snapshot
 from coevo.snapshots.show_drops import explain_reasons, render_drops
 
@@ -307,19 +307,28 @@ def _format_title(row: Row) -> str:
 
 
 def _render_cells(row: Row) -> str:
-    head = ['cell', 'outcome', 'by module', 'passed', 'signature']
+    head = ['cell', 'outcome', 'by module', 'runs that agree', 'signature']
     run = [cell for cell in CELL_ORDER if row[cell] is not None]
     lines = [
         [
             str(cell),
             row[cell],
             row[f'{cell}_unit'] or '',
-            f'{row[f"{cell}_passes"]} of {row[f"{cell}_runs"]}',
+            _count_agreeing(row, cell),
             row[f'{cell}_signature'] or '',
         ]
         for cell in run
     ]
     return presentation.align_columns([head, *lines], [False] * len(head))
+
+
+def _count_agreeing(row: Row, cell: str) -> str:
+    """Return how many runs of a cell had its outcome, such as `6 of 6`; what was compiled was not
+    run."""
+    runs, passes = row[f'{cell}_runs'], row[f'{cell}_passes']
+    if row[cell] == Outcome.COMPILE_ERROR:
+        return ''
+    return f'{passes if row[cell] == Outcome.PASS else runs - passes} of {runs}'
 
 
 def _render_dependencies(row: Row) -> str:

@@ -40,6 +40,13 @@ class StatisticRows:
     rows: Sequence[Sequence[Any]]
 
 
+FIGURES = Statistic(
+    name='figures',
+    title='Figures',
+    note='What card, page, command and README name: all of them ask this query. It reads the view '
+    '`standard_tasks`, so it takes a connection from `coevo.open`.',
+)
+
 STATISTICS = (
     Statistic(
         name='table_1',
@@ -57,6 +64,13 @@ STATISTICS = (
         name='figure_2',
         title='Tasks by half-year of their new revision (Figure 2)',
         note='By committer date in UTC; Older is before 2015.',
+    ),
+    Statistic(
+        name='by_month',
+        title='Tasks by month',
+        note='Tasks of co-evolution, by the month in which their new revision was committed, and by '
+        'that since which their answer may have been public. Compare the latter with the training '
+        'cutoff of a model.',
     ),
     Statistic(
         name='table_4',
@@ -97,3 +111,23 @@ def run_statistic(connection: duckdb.DuckDBPyConnection, statistic: Statistic) -
     """Run a statistic on a connection from `coevo.open`. The rows have a fixed order."""
     relation = connection.sql(statistic.sql)
     return StatisticRows(columns=relation.columns, rows=relation.fetchall())
+
+
+def count_figures(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Return the figures of the snapshots on a connection from `coevo.open`, by name.
+
+    `queries/figures.sql` says what each of them counts.
+    """
+    return {str(name): int(value) for name, value in run_statistic(connection, FIGURES).rows}
+
+
+_WITHHELD = 'SELECT count(*) FILTER (source_patch IS NULL), count(*) FROM tasks'
+
+
+def describe_withheld_texts(connection: duckdb.DuckDBPyConnection) -> str:
+    """Return a sentence on the tasks whose texts are withheld; empty if there is none."""
+    withheld, tasks = connection.sql(_WITHHELD).fetchall()[0]
+    if not withheld:
+        return ''
+    of = f'all {tasks} tasks' if withheld == tasks else f'{withheld} of the {tasks} tasks'
+    return f'The texts of {of} are withheld here, so their tokens are not counted.'

@@ -11,7 +11,7 @@ from coevo.display import presentation
 from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
-from coevo.snapshots.statistics import STATISTICS
+from coevo.snapshots.statistics import FIGURES, STATISTICS, describe_withheld_texts
 
 if TYPE_CHECKING:
     import duckdb
@@ -54,8 +54,10 @@ def render_statistics(place: Path | str, results: Path | None = None) -> str:
 
 
 def _render_blocks(connection: duckdb.DuckDBPyConnection, results: Path | None) -> Iterator[str]:
-    for statistic in STATISTICS:
-        yield _render_block(statistic.title, connection.sql(statistic.sql), statistic.note)
+    withheld = describe_withheld_texts(connection)
+    for statistic in (FIGURES, *STATISTICS):
+        note = f'{statistic.note} {withheld}' if statistic.name == 'table_1' else statistic.note
+        yield _render_block(statistic.title, connection.sql(statistic.sql), note.strip())
     yield _render_block('What mining took', connection.sql(_MINING), _MINING_NOTE)
     if results is not None:
         file = results / _RESULTS

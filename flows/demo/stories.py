@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from coevo.model.families import Family
 from coevo.model.words import Label, Stage, Track
 
 STORIES_FOLDER = Path(__file__).parent
@@ -70,6 +71,7 @@ class Story:
     name      the key of the repository in the data
     folder    the folder of repository, store and snapshot, below the demo's own
     interval  the time between the dates of two steps
+    families  families of tasks to make beside those of the tracks
     """
 
     source: Path
@@ -81,6 +83,7 @@ class Story:
     steps: tuple[Step, ...]
     methods: tuple[ExpectedMethod, ...]
     losses: tuple[Loss, ...]
+    families: tuple[Family, ...]
 
 
 def load_story(source: Path) -> Story:
@@ -110,6 +113,7 @@ def load_story(source: Path) -> Story:
             Loss(step=subjects[row['step']], stage=Stage(row['stage']), reason=row['reason'])
             for row in _read_table(source / 'losses.csv')
         ),
+        families=tuple(Family(name) for name in text.get('families', ())),
     )
 
 
@@ -132,4 +136,8 @@ def _read_table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(table))
 
 
+FIRST = load_story(STORIES_FOLDER / 'pier')
+"""A small history in Python with a task of each family, which is what `make demo` shows."""
+
 STORIES = tuple(load_story(STORIES_FOLDER / name) for name in ('harbour', 'kiosk', 'jetty'))
+"""A history of each language with every label, and nearly all reasons of drops."""

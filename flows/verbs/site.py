@@ -36,13 +36,24 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='DIR',
         help='evaluations of these snapshots (`coevo evaluate --out DIR`), for the leaderboard',
     )
+    for name in ('repository', 'manual'):
+        site.add_argument(
+            f'--{name}', metavar='URL', help=f'the https:// address of the {name}, to link to'
+        )
     site.set_defaults(run=_write_site)
 
 
 def _write_site(arguments: argparse.Namespace) -> int:
     from packagers.site.folder import write_site
 
-    out = write_site(arguments.snapshots, arguments.out, _print_message, arguments.results)
+    links = {'repository': arguments.repository, 'manual': arguments.manual}
+    out = write_site(
+        arguments.snapshots,
+        arguments.out,
+        _print_message,
+        arguments.results,
+        {name: address for name, address in links.items() if address},
+    )
     folder = shlex.quote(str(out))
     print(f'{out}: written; look at it with: python3 -m http.server --directory {folder} 8000')
     return 0

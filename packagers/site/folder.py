@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -33,31 +34,48 @@ INDEX = 'site.json'
 # never read.
 FORMAT = 1
 
+_ADDRESS = re.compile(r'https://[\w.-]+(/[\w.~%/#-]*)?', re.ASCII)
+# Of coevo itself: how to cite it, and its licence.
+_CHECKOUT = Path(__file__).parents[2]
+_OWN_FILES = ('CITATION.cff', 'LICENSE')
+
 
 def write_site(
-    snapshots: Sequence[Path], out: Path, say: Say, results: Sequence[Path] = ()
+    snapshots: Sequence[Path],
+    out: Path,
+    say: Say,
+    results: Sequence[Path] = (),
+    links: Mapping[str, str] | None = None,
 ) -> Path:
     """Write the site of these snapshots to `out`; Fatal if something else is there.
 
     results  folders of evaluations (`coevo evaluate --out`), each against one of the snapshots
+    links    https:// addresses of `repository` and `manual`, where there are any
 
     The same snapshots and results give the same bytes.
     """
     check_target(out)
+    check_links(links or {})
     site_months = [months.load_month(path) for path in snapshots]
     twice = [
         name for name, count in Counter(month.name for month in site_months).items() if count > 1
     ]
     if twice:
         raise Fatal(f'two of the snapshots are of {twice[0]}: name one of each month')
-    scored = reports.load_board_entries(results, [month.sha256 for month in site_months])
+    scored = reports.load_board_entries(
+        results, {month.sha256: month.scored_as for month in site_months}
+    )
     page = build_bundle(say)
     parent = out.absolute().parent
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f'.{out.name}.new-', dir=parent) as folder:
         new_site = Path(folder) / 'made'
         _write_files(
-            new_site, sorted(site_months, key=lambda month: month.name, reverse=True), scored, page
+            new_site,
+            sorted(site_months, key=lambda month: month.name, reverse=True),
+            scored,
+            page,
+            links or {},
         )
         _swap_folders(new_site, out.absolute(), Path(folder) / 'old')
     durable.sync_to_disk(parent)
@@ -84,6 +102,15 @@ def check_target(out: Path) -> None:
     raise Fatal(f'{out} is there and is no site of coevo: name another folder')
 
 
+def check_links(links: Mapping[str, str]) -> None:
+    """Raise Fatal for an address that the page could not link to as it is."""
+    for name, address in links.items():
+        if not _ADDRESS.fullmatch(address):
+            raise Fatal(
+                f'the address of the {name}, {address!r}, is no https:// address: name that'
+            )
+
+
 def _is_ours(out: Path) -> bool:
     try:
         index = json.loads((out / INDEX).read_bytes())
@@ -97,9 +124,10 @@ def _write_files(
     found: Sequence[months.Month],
     scored: Mapping[str, Sequence[reports.BoardEntry]],
     page: Path,
+    links: Mapping[str, str],
 ) -> None:
     folder.mkdir(mode=0o755)
-    for path in sorted(page.iterdir()):
+    for path in (*sorted(page.iterdir()), *(_CHECKOUT / name for name in _OWN_FILES)):
         shutil.copyfile(path, folder / path.name)
     index = {
         'coevo_site': FORMAT,
@@ -109,6 +137,7 @@ def _write_files(
         ],
         'evidence': describe_evidence(),
         'reasons': EXPLANATIONS,
+        'links': dict(links),
         'models': [dataclasses.asdict(model) for model in models.load_published_models()],
     }
     durable.write_durably(

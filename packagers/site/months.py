@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
 
 from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.model.schema import SCHEMA, get_table_name_in_files
 from coevo.snapshots import snapshot, statistics
+from coevo.snapshots.table_files import ROWS_PER_GROUP
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from packagers.site import scores
 from packagers.site.reports import BoardEntry
+
+if TYPE_CHECKING:
+    import duckdb
+
+# Descriptions of the snapshot that the page links to.
+DESCRIPTIONS = ('README.md', 'manifest.json', 'croissant.json')
 
 # The tables that the page reads; the others stay with the snapshot.
 TABLES = ('tasks', 'methods', 'pairs', 'withdrawn')
@@ -36,6 +47,13 @@ class Month:
         """The month of the snapshot, such as 2024-06."""
         return str(self.manifest['month'])
 
+    @property
+    def scored_as(self) -> tuple[str, ...]:
+        """The checksums by which evaluations may name it: its own, and of an edition also that of
+        its release, which has the same tasks."""
+        edition = self.manifest.get('edition')
+        return (self.sha256, edition['manifest_sha256']) if edition else (self.sha256,)
+
 
 def load_month(path: Path) -> Month:
     """Load a month; Fatal if the folder has no snapshot that this version reads."""
@@ -48,9 +66,15 @@ def load_month(path: Path) -> Month:
 
 def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -> dict[str, Any]:
     """Write the files of a month into a new folder; return its entry in the page's index."""
-    files = {table: list(_copy_table(month, table, folder)) for table in TABLES}
+    found = {table: list(_load_files(month, table)) for table in TABLES}
     with snapshot.translate_read_errors((month.path,)):
-        answers = list(_compute_statistics(month))
+        connection = snapshot.open_snapshots(month.path)
+        if snapshot.parse_schema_version(month.manifest) < SCHEMA:
+            found = {table: [_encode_table(connection, table)] for table in TABLES}
+        figures = statistics.count_figures(connection)
+        withheld = statistics.describe_withheld_texts(connection)
+        answers = list(_compute_statistics(connection))
+    files = {table: list(_write_files(folder, copies)) for table, copies in found.items()}
     durable.write_durably(folder / 'statistics.json', [_encode_json(answers)])
     durable.write_durably(
         folder / 'reports.json', [_encode_json([entry.report for entry in evaluations])]
@@ -60,16 +84,45 @@ def write_month(month: Month, evaluations: Sequence[BoardEntry], folder: Path) -
     return {
         'month': month.name,
         'manifest_sha256': month.sha256,
-        'rows': month.manifest['rows'],
+        'figures': figures,
+        'withheld': withheld,
         'reports': len(evaluations),
         'scores': {'path': scores.NAME, 'size': len(scored)},
         'files': files,
+        'descriptions': list(_copy_descriptions(month, folder)),
     }
 
 
-def _copy_table(month: Month, table: str, folder: Path) -> Iterator[dict[str, str | int]]:
-    """Copy the files of a table; DamagedSnapshot if their checksums differ from the manifest."""
-    for file in snapshot.list_data_files(month.path, table):
+def _copy_descriptions(month: Month, folder: Path) -> Iterator[str]:
+    for name in DESCRIPTIONS:
+        source = month.path / name
+        if source.is_file():
+            join_beneath(folder, name).replace_file(source.read_bytes())
+            yield name
+
+
+def _write_files(
+    folder: Path, files: Sequence[tuple[str, bytes]]
+) -> Iterator[dict[str, str | int]]:
+    for name, content in files:
+        join_beneath(folder, name).replace_file(content)
+        yield {'path': name, 'size': len(content)}
+
+
+def _encode_table(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[str, bytes]:
+    """Return a table as one file, in the order of its rows, under the names of now: the page knows
+    no others."""
+    sink = io.BytesIO()
+    rows = connection.sql(f'FROM {table}').to_arrow_table()
+    pq.write_table(rows, sink, compression='zstd', row_group_size=ROWS_PER_GROUP.get(table))
+    return f'data/{table}/part-0.parquet', sink.getvalue()
+
+
+def _load_files(month: Month, table: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a table; DamagedSnapshot if their checksums differ from the manifest."""
+    for file in snapshot.list_data_files(
+        month.path, get_table_name_in_files(table, snapshot.parse_schema_version(month.manifest))
+    ):
         name = file.relative_to(month.path).as_posix()
         try:
             content = file.read_bytes()
@@ -80,12 +133,10 @@ def _copy_table(month: Month, table: str, folder: Path) -> Iterator[dict[str, st
             raise DamagedSnapshot(
                 f'{file} is not what the manifest says it is: get the snapshot again'
             )
-        join_beneath(folder, name).replace_file(content)
-        yield {'path': name, 'size': len(content)}
+        yield name, content
 
 
-def _compute_statistics(month: Month) -> Iterator[dict[str, Any]]:
-    connection = snapshot.open_snapshots(month.path)
+def _compute_statistics(connection: duckdb.DuckDBPyConnection) -> Iterator[dict[str, Any]]:
     for statistic in statistics.STATISTICS:
         result = statistics.run_statistic(connection, statistic)
         yield {

@@ -24,24 +24,27 @@ class BoardEntry:
 
 
 def load_board_entries(
-    folders: Sequence[Path], snapshots: Sequence[str]
+    folders: Sequence[Path], snapshots: Mapping[str, Sequence[str]]
 ) -> Mapping[str, Sequence[BoardEntry]]:
-    """Return evaluations by the checksum of their snapshot's manifest, in a fixed order.
+    """Return evaluations by their snapshot's key, in a fixed order.
+
+    snapshots  the checksums by which evaluations may name a snapshot, by its key
 
     Raises: Fatal for a folder without a report, with a report that does not follow from its
     results, or with a report on none of these snapshots.
     """
-    entries: dict[str, list[BoardEntry]] = {sha256: [] for sha256 in snapshots}
+    entries: dict[str, list[BoardEntry]] = {key: [] for key in snapshots}
+    keys = {sha256: key for key, names in snapshots.items() for sha256 in names}
     for folder in folders:
         entry = _load_entry(folder)
         sha256 = entry.report['snapshot_sha256']
-        if sha256 not in entries:
+        if sha256 not in keys:
             raise Fatal(
                 f'{folder} scores a snapshot whose manifest has the SHA-256 {sha256}, which is none '
                 'of those named; name that one too'
             )
-        entries[sha256].append(entry)
-    return {sha256: sorted(several, key=_get_sort_key) for sha256, several in entries.items()}
+        entries[keys[sha256]].append(entry)
+    return {key: sorted(several, key=_get_sort_key) for key, several in entries.items()}
 
 
 def _load_entry(folder: Path) -> BoardEntry:

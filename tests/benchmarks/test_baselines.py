@@ -11,15 +11,20 @@ import pytest
 from benchmarks.baselines import calls
 from benchmarks.baselines.__main__ import main as make
 from benchmarks.baselines.copying import Model
+from benchmarks.baselines.shipped import main as ship
 from coevo.command.main import main
+from coevo.evaluation.reporting.report import write_report
+from coevo.evaluation.results import load_results, write_results
 from coevo.languages.table import get_reading
 from coevo.model.dependencies import Dependency, Revised
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
+from tests.evaluation.rows import row
 from tests.languages import toys
 from tests.projects import QUICK, write
 from tests.settings_files import settings
 
+ROOT = Path(__file__).parents[2]
 OLD = {
     **toys.BUILD,
     **toys.source('Till', 'price: 1', 'stays: 3'),
@@ -120,3 +125,22 @@ def test_generated_python_test_calls_the_named_dependency(
         'test_b', [dependency(name, declaration)], model('test_till.py', file)
     )
     assert text == f'def test_b():\n    import shop.till\n    assert {called} is not None'
+
+
+def test_shipped_results_have_the_same_report_and_nothing_that_a_process_printed(
+    tmp_path: Path,
+) -> None:
+    rows = [row(f'task{number}', said='secret', output='secret') for number in range(3)]
+    write_results(tmp_path / 'results', rows)
+    write_report(tmp_path / 'results', rows)
+    assert ship([str(tmp_path / 'results'), str(tmp_path / 'shipped')]) == 0
+    reports = [(tmp_path / name / 'report.json').read_bytes() for name in ('results', 'shipped')]
+    assert reports[0] == reports[1]
+    assert {(one.said, one.output) for one in load_results(tmp_path / 'shipped')} == {('', '')}
+
+
+@pytest.mark.parametrize(
+    'results', sorted((ROOT / 'snapshots').glob('*/baselines/*/results.parquet')), ids=str
+)
+def test_results_that_are_shipped_hold_no_output_of_processes(results: Path) -> None:
+    assert {(one.said, one.output) for one in load_results(results.parent)} == {('', '')}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -13,16 +14,18 @@ import duckdb
 import pytest
 
 from coevo.command.main import main
+from coevo.model.families import Family
 from coevo.model.labels import list_contradictions
 from coevo.model.words import Label
 from flows.demo import history
 from flows.demo.__main__ import has_runtime, say_what_next
 from flows.demo.comparison import list_differences
-from flows.demo.stories import STORIES, ExpectedMethod, Story
+from flows.demo.stories import FIRST, STORIES, ExpectedMethod, Story
 from tests.manual.pages import answered
 
 ROOT = Path(__file__).parents[2]
 HEADS = {
+    'demo/pier': '2769a435eb362bba5ca25c810d715e8eeedcfa45',
     'demo/harbour': '3df648de62ece49d8a25faa05d1446eb92046ceb',
     'demo/kiosk': '951f48aec648e1a317b577abdd40bc8d8f3617c7',
     'demo/jetty': '590a13ffa4df0f17eb926bad790c6d46a48c813a',
@@ -33,7 +36,7 @@ each_story = pytest.mark.parametrize('story', STORIES, ids=lambda story: story.l
 NOT_SHOWN = ('_timeout', '_infra', '_not_run')
 
 
-@each_story
+@pytest.mark.parametrize('story', [FIRST, *STORIES], ids=lambda story: story.name)
 def test_the_demo_has_constant_commit_ids(tmp_path: Path, story: Story) -> None:
     commits = history.write_repository(tmp_path / 'repository', story)
     assert list(commits) == [step.subject for step in story.steps]
@@ -63,9 +66,9 @@ def test_a_wrong_label_is_listed_as_a_difference() -> None:
 
 def test_the_last_words_name_the_folders_of_the_stories_that_ran() -> None:
     _, kiosk, _ = STORIES
-    assert say_what_next(STORIES).startswith(
-        'The repository is demo/repository, the snapshot demo/snapshot; '
-        'those of Python are in demo/python, of Go in demo/go. From here on:\n'
+    assert say_what_next([FIRST, *STORIES]).startswith(
+        'The repository is demo/repository, the snapshot demo/snapshot; those of Java are in '
+        'demo/java, of Python in demo/python, of Go in demo/go. From here on (coevo is in .venv/bin):\n'
     )
     alone = say_what_next([kiosk])
     assert alone.startswith(
@@ -75,7 +78,7 @@ def test_the_last_words_name_the_folders_of_the_stories_that_ran() -> None:
 
 
 def test_each_step_but_the_first_of_a_story_has_a_patch_that_is_used() -> None:
-    for story in STORIES:
+    for story in (FIRST, *STORIES):
         there = {path.stem for path in (story.source / 'patches').iterdir()}
         assert there == {step.patch for step in story.steps[1:]}
         assert story.steps[0].patch is None
@@ -90,21 +93,25 @@ ALONE = '{}.{}'.format(*sys.version_info[:2])
     params=[
         # The others take minutes of CPU, and show what the tests of their wings ask in seconds.
         pytest.param(
-            one, id=one.language, marks=[] if one.language == 'python' else [pytest.mark.slow]
+            story,
+            id='first' if story is FIRST else story.language,
+            marks=[] if story is FIRST or story.language == 'python' else [pytest.mark.slow],
         )
-        for one in STORIES
+        for story in (FIRST, *STORIES)
     ],
 )
 def demo(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Story, str, Path]:
-    """A story, what its demo printed, and the folder that it wrote. Its table is of labels alone."""
+    """A story, what its demo printed, and the folder that it wrote. The table of a large one is of
+    labels alone."""
     story: Story = request.param
     if not has_runtime(story):
         pytest.skip(f'there is nothing here that runs {story.language}')
     folder = tmp_path_factory.mktemp('demo')
+    large = ('--verbose', '--profile', 'quick', '--language', story.language)
     done = subprocess.run(
-        [sys.executable, '-m', 'flows.demo', '--profile', 'quick', '--language', story.language],
+        [sys.executable, '-m', 'flows.demo', *(() if story is FIRST else large)],
         check=False,
         cwd=folder,
         env={
@@ -127,7 +134,26 @@ def test_mining_the_demo_gives_the_expected_table(demo: tuple[Story, str, Path])
     assert f'All {len(story.methods)} test methods came out as expected.' in printed
     assert f'{say_what_next([story])}\n' in printed
     for loss in story.losses:
-        assert loss.reason in printed
+        assert story is FIRST or loss.reason in printed
+
+
+@pytest.mark.jvm
+@pytest.mark.timeout(600)
+def test_the_first_demo_says_in_ten_lines_that_gold_is_strict_and_has_a_task_of_each_family(
+    demo: tuple[Story, str, Path],
+) -> None:
+    story, printed, folder = demo
+    if story is not FIRST:
+        pytest.skip('the large ones are about labels')
+    lines = printed.rstrip('\n').split('\n')
+    assert len(lines) <= 10
+    (graded,) = [line for line in lines if line.startswith("The developers' own tests")]
+    success, strict = re.findall(r'(\d+) of (\d+)', graded)[:2]
+    assert success == strict
+    assert success[0] == success[1] != '0'
+    tasks = folder / 'snapshot/data/tasks'
+    found = duckdb.sql(f"SELECT DISTINCT family FROM '{tasks}/*.parquet'").fetchall()
+    assert {family for (family,) in found} == set(Family)
 
 
 @pytest.mark.jvm

@@ -79,7 +79,7 @@ NEW = {**toys.source('Tariff', 'fee: 3'), **toys.tests('Tariff', 'charges: is Ta
 
 @pytest.mark.slow
 def test_the_tutorial_commands_run_as_shown(tmp_path: Path) -> None:
-    write(tmp_path / 'demo/repository', [OLD, NEW])
+    write(tmp_path / 'demo/java/repository', [OLD, NEW])
     shown = [block.text for block in blocks(ROOT / 'docs/tutorial.md', 'sh')]
     (edit,) = [text for text in shown if text.startswith('sed ')]
     instead = "sed -i 's/Tariff.fee 2/Tariff.fee 3/' work/test_tariff.toy\n"

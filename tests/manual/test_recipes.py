@@ -59,19 +59,44 @@ def test_the_ten_recipes_give_the_answers_that_are_shown(made: Path) -> None:
         assert render_answer(connection.sql(question.text), 'table').decode() == answer.text
 
 
-@pytest.mark.usefixtures('beside')
-def test_the_notebook_gives_the_outputs_that_it_shows() -> None:
+@pytest.fixture
+def checkout(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folders that the notebook names, seen from `docs`, with a snapshot in place of the
+    demo's."""
+    (tmp_path / 'docs').mkdir()
+    (tmp_path / 'snapshots').symlink_to(ROOT / 'snapshots')
+    shutil.copytree(made, tmp_path / 'demo/snapshot')
+    monkeypatch.chdir(tmp_path / 'docs')
+    monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
+
+
+@pytest.mark.usefixtures('checkout')
+def test_the_notebook_runs_from_top_to_bottom_and_gives_what_it_shows_of_the_month() -> None:
     space: dict[str, Any] = {}
-    for cell in json.loads(NOTEBOOK.read_text())['cells']:
-        if cell['cell_type'] == 'code':
-            said, value = _run(''.join(cell['source']), space)
-            shown = {one['output_type']: one for one in cell['outputs']}
-            assert said == ''.join(shown.get('stream', {}).get('text', []))
-            result = shown.get('execute_result', {}).get('data', {}).get('text/plain', [])
-            assert ''.join(result) == ('' if value is None else repr(value))
+    cells = [
+        cell for cell in json.loads(NOTEBOOK.read_text())['cells'] if cell['cell_type'] == 'code'
+    ]
+    pictures = 0
+    for cell in cells:
+        said, value = _run(''.join(cell['source']), space)
+        if 'demo' in space:
+            continue  # here it is another snapshot than the one that `make demo` writes
+        shown = {one['output_type']: one for one in cell['outputs']}
+        assert said == ''.join(shown.get('stream', {}).get('text', []))
+        data = shown.get('execute_result', {}).get('data', {})
+        assert ''.join(data.get('text/plain', [])) == ('' if value is None else repr(value))
+        if 'image/svg+xml' in data:
+            assert ''.join(data['image/svg+xml']) == value._repr_svg_()
+            pictures += 1
+    assert pictures == 2
+    assert '\n+++ b/src/test/' in space['patch']
+    assert [(track.track, track.macro.success.value) for track in space['report'].tracks] == [
+        ('generation', 0.0),
+        ('update', 0.0),
+    ]
 
 
-def _run(source: str, space: dict[str, Any]) -> tuple[str, object]:
+def _run(source: str, space: dict[str, Any]) -> tuple[str, Any]:
     """What a cell prints, and the value of its last line if that is an expression."""
     body = ast.parse(source).body
     last = body.pop() if isinstance(body[-1], ast.Expr) else None

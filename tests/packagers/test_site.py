@@ -8,6 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from coevo.command.main import main
@@ -287,3 +288,89 @@ def test_page_filters_select_the_same_methods_as_duckdb(snapshot: Path) -> None:
         expected = [each for (each,) in connection.sql(sql).fetchall()]
         assert found == expected, limits
         assert expected, limits
+
+
+ADDRESSES = """
+const { commitAddress, compareAddress } = await import(process.argv[1])
+const cases = JSON.parse(process.argv[2])
+console.log(JSON.stringify(cases.map(([url, old, now]) => [commitAddress(url, old), compareAddress(url, old, now)])))
+"""
+OLD, NEW = 'a' * 40, 'b' * 40
+FOREIGN = [
+    ('javascript:alert(1)//github.com/a/b', OLD, NEW),
+    ('https://github.com.example.org/a/b', OLD, NEW),
+    ('https://github.com@example.org/a/b', OLD, NEW),
+    ('https://github.com/a/b?x=1', OLD, NEW),
+    ('https://github.com/a/b#x', OLD, NEW),
+    ('https://github.com/a/..', OLD, NEW),
+    ('https://github.com/a/b/c', OLD, NEW),
+    ('https://github.com/-a/b', OLD, NEW),
+    ('http://github.com/a/b', OLD, NEW),
+    ('https://github.com/a/b', 'HEAD', NEW),
+    ('https://github.com/a/b', f'{OLD}\n', '../..'),
+    ('https://constructor/a/b', OLD, NEW),
+    (None, OLD, NEW),
+]
+
+
+def test_addresses_of_changes_are_built_only_from_parts_of_the_right_form() -> None:
+    good = [(f'https://github.com/a/b.c{end}', OLD, NEW) for end in ('', '.git', '/')]
+    answer = subprocess.run(
+        [
+            'node',
+            '--input-type=module',
+            '-e',
+            ADDRESSES,
+            str(Path(folder.__file__).parent / 'web/src/hosts.js'),
+            json.dumps([*good, *FOREIGN]),
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    found = json.loads(answer.stdout)
+    root = 'https://github.com/a/b.c'
+    assert found[:3] == [[f'{root}/commit/{OLD}', f'{root}/compare/{OLD}..{NEW}']] * 3
+    assert found[3:] == [[None, None]] * len(FOREIGN)
+
+
+def test_addresses_that_are_no_https_are_refused_as_links(snapshot: Path, tmp_path: Path) -> None:
+    for address in ('javascript:alert(1)', 'http://example.org', 'https://example.org/"onclick="'):
+        with pytest.raises(Fatal, match='is no https:// address'):
+            folder.write_site([snapshot], tmp_path / 'site', silent, links={'manual': address})
+    out = folder.write_site(
+        [snapshot], tmp_path / 'site', silent, links={'manual': 'https://example.org/manual/'}
+    )
+    index = json.loads((out / 'site.json').read_bytes())
+    assert index['links'] == {'manual': 'https://example.org/manual/'}
+
+
+def test_rows_of_an_older_schema_are_written_under_the_names_of_now(tmp_path: Path) -> None:
+    import coevo
+
+    edition = Path(__file__).parents[2] / 'snapshots/2026-05/code-free'
+    out = folder.write_site([edition], tmp_path / 'site', silent)
+    (month,) = json.loads((out / 'site.json').read_bytes())['months']
+    assert month['withheld'].startswith('The texts of all 63 tasks are withheld here')
+    (file,) = month['files']['methods']
+    written = duckdb.sql(f"FROM read_parquet('{out}/2026-05/{file['path']}')")
+    assert 't_old_c_new_passes' in written.columns
+    assert 'told_cnew_passes' not in written.columns
+    query = 'SELECT method_id, walk, t_old_c_new FROM methods'
+    assert sorted(coevo.open(edition).sql(query).fetchall(), key=str) == sorted(
+        written.project('method_id, walk, t_old_c_new').fetchall(), key=str
+    )
+
+
+def test_results_of_a_whole_release_are_accepted_for_its_edition(tmp_path: Path) -> None:
+    edition = Path(__file__).parents[2] / 'snapshots/2026-05/code-free'
+    scored = sites.score(tmp_path / 'a', edition, 'Agent A', 7)
+    manifest = json.loads((edition / 'manifest.json').read_bytes())
+    whole = tmp_path / 'whole'
+    whole.mkdir()
+    (whole / 'manifest.json').write_bytes((edition / 'full-manifest.json').read_bytes())
+    full = sites.score(tmp_path / 'b', whole, 'Agent B', 9)
+    report = json.loads((full / 'report.json').read_bytes())
+    assert report['snapshot_sha256'] == manifest['edition']['manifest_sha256']
+    out = folder.write_site([edition], tmp_path / 'site', silent, [scored, full])
+    assert json.loads((out / 'site.json').read_bytes())['months'][0]['reports'] == 2

@@ -7,6 +7,7 @@
 --   test_tokens_per_task   of the targets' new sources, with the old ones for update and repair
 --   code_tokens_per_task   of the lines that `source_patch` adds or removes; the paper counts whole
 --                          methods, of which the data holds declarations
+-- Tokens are counted of tasks whose texts are here; null where those of all are withheld.
 -- Tokens are those of NLTK's WordPunctTokenizer: runs of letters, digits and underscores, and runs of
 -- what is neither that nor white space. A model's own tokenizer counts more: o200k_base 1.36 times as
 -- many over 573 test methods of eight repositories.
@@ -42,8 +43,8 @@ SELECT
     count(DISTINCT pair_id) AS pairs,
     round(avg(len(test_methods)), 2) AS tests_per_task,
     round(avg(len([one FOR one IN dependencies IF one.name LIKE '%)'])), 2) AS code_per_task,
-    round(avg(coalesce(test_tokens.tokens, 0)), 0)::BIGINT AS test_tokens_per_task,
-    round(avg(coalesce(code_tokens.tokens, 0)), 0)::BIGINT AS code_tokens_per_task
+    round(avg(coalesce(test_tokens.tokens, 0)) FILTER (source_patch IS NOT NULL), 0)::BIGINT AS test_tokens_per_task,
+    round(avg(coalesce(code_tokens.tokens, 0)) FILTER (source_patch IS NOT NULL), 0)::BIGINT AS code_tokens_per_task
 FROM tasks
 LEFT JOIN test_tokens USING (task_id)
 LEFT JOIN code_tokens USING (task_id)

@@ -39,7 +39,7 @@ def test_a_task_shows_cells_dependencies_and_both_patches(snapshot: Path) -> Non
     assert lines[0] == f'task          {task_id(2)}: update'
     assert 'public since  2024-01-03T12:00:00Z, branches_only' in lines
     assert f'ferry.FareTest#growsWithZones() [{UPDATED}] changed: update, production' in lines
-    assert 't_old_c_new  fail     fail       0 of 3  fail: here' in lines
+    assert 't_old_c_new  fail     fail       3 of 3           fail: here' in lines
     assert '1  modified  src/main/java/ferry/Fare.java:3-5  public int of(int zones)' in lines
     assert '+++ b/src/test/java/ferry/FareTest.java' in lines
     assert '+++ b/F.java' in lines

@@ -80,10 +80,11 @@ function leads(rows, at, name, more) {
 }
 
 function limit({ report, day }) {
-  if (!day) return ['no limit']
+  // A baseline is no model: it was never trained.
+  if (!day || day <= '1970-01-01') return ['no limit']
   const systems = report.systems.filter(system => system.cutoff_source)
   const source = systems.find(system => /^https:\/\//.test(system.cutoff_source))
-  return [day, source && h('small', {}, h('a', { href: source.cutoff_source, rel: 'noreferrer' }, 'who says so'))].filter(Boolean)
+  return [day, source && h('small', {}, h('a', { href: source.cutoff_source, rel: 'noreferrer' }, 'source'))].filter(Boolean)
 }
 
 export function who(report) {

@@ -26,6 +26,11 @@ export function count(number) {
   return number.toLocaleString('en-US')
 }
 
+// A name that may be broken where a reader would break it: after a dot or `_`, and before a capital.
+export function breakable(name) {
+  return name.split(/(?<=[._#/])|(?<=[a-z0-9])(?=[A-Z])/).flatMap((part, i) => (i ? [h('wbr'), part] : [part]))
+}
+
 export function plural(number, word) {
   return `${count(number)} ${word}${number === 1 ? '' : 's'}`
 }

@@ -43,6 +43,7 @@ class Explorer {
       axis: axis(rows.public, month.name), limits, changed,
     })
     this.result = h('p', { class: 'result', role: 'status' })
+    this.explained = h('p', { class: 'note explained' })
     this.listing = new Listing({
       kind: limits.kind, rows, limits,
       link: i => write(KINDS[limits.kind], { month: limits.month }, limits.kind === 'tasks' ? rows.task_id[i] : `${rows.method_id[i]}.${rows.walk[i]}`),
@@ -54,6 +55,7 @@ class Explorer {
       h('div', { class: 'timelines' }, this.committed.element, this.public.element),
       this.#filters(changed),
       h('div', { class: 'summary' }, this.result, h('a', { class: 'clear', href: write('explore', cleared(limits)) }, 'Clear all')),
+      this.explained,
       this.listing.element,
     )
     this.refresh()
@@ -128,8 +130,24 @@ class Explorer {
     this.committed.draw(rows.committed, chosen(rows, limits, 'committed'), i => kept.has(i))
     this.public.draw(rows.public, chosen(rows, limits, 'public'), i => kept.has(i))
     this.result.replaceChildren(h('strong', { id: 'count' }, count(numbers.length)), ` of ${this.#all()}${this.#byTrack(numbers)}${this.#undated(limits)}`)
+    this.explained.replaceChildren(...this.#explain())
     this.listing.show(numbers, () => this.#nothing())
     history.replaceState(null, '', write(this.home ? '' : 'explore', { ...limits, scope: limits.scope === this.#usual() ? '' : limits.scope }))
+  }
+
+  // What the choice of rows leaves out, and a way to see it.
+  #explain() {
+    const { rows, limits } = this
+    if (limits.scope !== 'standard') return limits.scope === 'all' ? ['Rows: all, whatever their evidence; also of pairs whose old revision is no ancestor of the new one.'] : ['Rows: of all walks and families, whatever their evidence.']
+    const standard = rows.standard.reduce((one, other) => one + other, 0)
+    const { coevolution, maintenance, suites } = this.month.entry.figures
+    const others = limits.kind === 'tasks'
+      ? [[coevolution - standard, 'of co-evolution with less evidence, or whose start state shows too much'], [maintenance, 'to maintain a whole test file'], [suites, 'of suites']].filter(([number]) => number > 0).map(([number, what]) => `${count(number)} ${what}`)
+      : [`${count(rows.length - standard)} with less evidence, or of other walks`]
+    return [
+      `Rows: standard, that is ${count(standard)} of ${count(rows.length)}: of a commit and its parent, and each deciding cell has three runs that agree.`,
+      others.length && standard < rows.length ? [` Left out: ${others.join(', ')}. `, h('a', { href: write('explore', { ...limits, scope: 'all', page: 1 }) }, 'Show all rows')] : null,
+    ].flat().filter(Boolean)
   }
 
   #usual() {

@@ -4,7 +4,8 @@ import { write } from './address.js'
 import { copyButton, copyable } from './copy.js'
 import { shownMinute } from './dates.js'
 import { diff } from './diff.js'
-import { count, h, plural } from './dom.js'
+import { breakable, count, h, plural } from './dom.js'
+import { commitAddress, compareAddress } from './hosts.js'
 import { CELLS } from './month.js'
 import { STARTS } from './suites.js'
 
@@ -24,15 +25,17 @@ export async function taskView(month, id) {
   return h('article', { class: 'item' },
     h('p', { class: 'over' }, h('span', { class: 'chip' }, task.focus ? task.family : task.track), ' ', task.repo),
     h('h1', {}, task.test_file.split('/').at(-1)),
-    h('p', { class: 'path' }, task.test_file),
+    h('p', { class: 'path' }, breakable(task.test_file)),
+    withheld(month, task, [task.test_patch, task.source_patch]) ? absent(month, task, task.url) : null,
     facts([
       ['Committed', shownMinute(task.new_committer_date)],
       ['Answer public since', publicSince(task, task.contamination_date)],
       ['Code public since', shownMinute(task.code_first_seen)],
       ['Revisions', revisions(task.url, task)],
+      ['The commit', change(task.url, task)],
       ['Licence', task.license ?? 'unknown'],
       ['Module', task.module === '.' ? null : task.module],
-      ['Focal method', task.focal_method],
+      ['Focal method', task.focal_method && breakable(task.focal_method)],
       ['Focus', task.focus && task.focus.map(one => one.declaration).join(', ')],
       ['Unit', task.unit],
       ['Tests that execute it', task.executing_tests == null ? null : `${task.executing_tests} in ${plural(Number(task.executing_files), 'file')}`],
@@ -50,7 +53,7 @@ export async function taskView(month, id) {
     ]),
     others(month, tasks, i),
     start(month, task),
-    h('div', { class: 'diffs' }, task.focus && !task.test_patch ? null : diff('Change of the test', task.test_patch), task.focus ? null : diff('Change of the source', task.source_patch)),
+    patches(task),
     task.focus ? null : cells(methods),
     task.focus ? null : dependencies(task.dependencies),
     environment(task.environment),
@@ -70,25 +73,29 @@ export async function methodView(month, key) {
   if (i === undefined) return missing(month, `There is no test method ${key} in ${month.name}.`)
   const method = await month.method(i)
   const task = methods.task_id[i]
+  const url = await month.url(methods.repo[i])
+  const hidden = withheld(month, method, [method.old_source, method.new_source])
   return h('article', { class: 'item' },
     h('p', { class: 'over' }, h('span', { class: 'chip' }, methods.label[i] ?? 'no label'), ' ', methods.repo[i]),
-    h('h1', {}, `${simple(methods.test_class[i])}#${methods.test_method[i]}`),
-    h('p', { class: 'path' }, methods.test_file[i]),
+    h('h1', {}, breakable(`${simple(methods.test_class[i])}#${methods.test_method[i]}`)),
+    h('p', { class: 'path' }, breakable(methods.test_file[i])),
+    hidden ? absent(month, method, url) : null,
     facts([
       ['Committed', shownMinute(methods.committed[i])],
       ['Answer public since', publicSince(method, methods.contamination_date[i])],
       ['Change', method.change.replace('_', ' ')],
       ['Cause', method.cause],
-      ['Revisions', revisions(await month.url(methods.repo[i]), method)],
+      ['Revisions', revisions(url, method)],
+      ['The commit', change(url, method)],
       ['Module', method.module === '.' ? null : method.module],
-      ['Focal method', method.focal_method],
+      ['Focal method', method.focal_method && breakable(method.focal_method)],
       ['Walk', method.walk],
       ['Task', task && tasks.task_id.includes(task) ? h('a', { href: write('task', { month: month.address }, task) }, task) : 'none'],
       ['Duplicate of', method.duplicate_of],
       ['Nearly the same as', method.near_duplicate_of],
       ['Method', copyable(method.method_id, 'the id of the method')],
     ]),
-    h('div', { class: 'diffs' }, source('Old test', method.old_source), source('New test', method.new_source)),
+    hidden ? null : h('div', { class: 'diffs' }, source('Old test', method.old_source, 'The old revision has no such test.'), source('New test', method.new_source, 'The new revision has no such test.')),
     cells([method]),
     dependencies(method.dependencies),
   )
@@ -117,15 +124,25 @@ function missing(month, text) {
 
 function facts(pairs) {
   const known = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '')
-  return h('dl', { class: 'facts' }, ...known.map(([name, value]) => h('div', { class: String(value).length > 60 ? 'long' : null }, h('dt', {}, name), h('dd', {}, value))))
+  return h('dl', { class: 'facts' }, ...known.map(([name, value]) => {
+    const shown = h('dd', {}, value)
+    return h('div', { class: shown.textContent.length > 60 ? 'long' : null }, h('dt', {}, name), shown)
+  }))
 }
 
-// Both commits, and the change between them where the host is known to show it.
+// Both commits, as links where the host is known to show them.
 function revisions(url, { old_rev: old, new_rev: now }) {
-  const web = /^https:\/\/[\w.-]+\/[\w./-]+$/.test(url ?? '') ? url.replace(/(\.git|\/)$/, '') : null
-  const link = (address, text) => (web ? h('a', { href: `${web}/${address}`, rel: 'noreferrer' }, text) : text)
-  const compare = web && new URL(web).hostname === 'github.com' ? [' (', link(`compare/${old}...${now}`, 'compare'), ')'] : []
-  return [link(`commit/${old}`, h('code', {}, old.slice(0, 10))), ' → ', link(`commit/${now}`, h('code', {}, now.slice(0, 10))), ...compare]
+  const link = revision => {
+    const address = commitAddress(url, revision)
+    const text = h('code', {}, revision.slice(0, 10))
+    return address ? h('a', { href: address, rel: 'noreferrer' }, text) : text
+  }
+  return [link(old), ' → ', link(now)]
+}
+
+function change(url, { old_rev: old, new_rev: now }) {
+  const address = compareAddress(url, old, now)
+  return address && h('a', { href: address, rel: 'noreferrer' }, `its diff at ${new URL(address).hostname}`)
 }
 
 // The paper divides by the lines of text of the changed methods, with braces, comments and blank lines.
@@ -195,7 +212,7 @@ function cells(methods) {
     h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Cells' }, h('table', {},
       h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'Test method'), ...heads)),
       h('tbody', {}, ...methods.map(method => h('tr', {},
-        h('th', { scope: 'row' }, method.test_method, h('small', {}, [method.label, method.cause].filter(Boolean).join(', '))),
+        h('th', { scope: 'row' }, breakable(method.test_method), h('small', {}, [method.label, method.cause].filter(Boolean).join(', '))),
         ...CELLS.map(cell => h('td', { 'data-name': `${TITLES[cell][0]} on ${TITLES[cell][1]}` }, ...outcome(method, cell))),
       ))),
     )),
@@ -215,7 +232,7 @@ function outcome(method, cell) {
     agree && h('small', {}, agree),
     unit && unit !== value ? h('small', {}, `whole module: ${unit.replace('_', ' ')}`) : null,
     isolated && isolated !== value ? h('small', {}, `alone: ${isolated.replace('_', ' ')}`) : null,
-    method[`${cell}_signature`] && h('small', { class: 'signature' }, method[`${cell}_signature`]),
+    method[`${cell}_signature`] && h('small', { class: 'signature' }, breakable(method[`${cell}_signature`])),
   ].filter(Boolean)
 }
 
@@ -255,9 +272,33 @@ function environment(found) {
   )
 }
 
-function source(title, text) {
+// What is shown of texts; a row of which they are withheld has none.
+function patches(task) {
+  const found = [
+    typeof task.test_patch === 'string' && !(task.focus && !task.test_patch) ? diff('Change of the test', task.test_patch) : null,
+    typeof task.source_patch === 'string' && !task.focus ? diff('Change of the source', task.source_patch) : null,
+  ].filter(Boolean)
+  return found.length ? h('div', { class: 'diffs' }, ...found) : null
+}
+
+// Whether the texts of a row are withheld; older snapshots do not say it row by row.
+function withheld(month, row, texts) {
+  return row.texts_withheld ?? (Boolean(month.entry.withheld) && texts.every(text => text === null || text === undefined))
+}
+
+// Says that texts are withheld, and where they are to be seen.
+function absent(month, row, url) {
+  const address = compareAddress(url, row.old_rev, row.new_rev)
+  return h('div', { class: 'withheld', role: 'note' },
+    h('p', {}, h('strong', {}, 'The texts are withheld here.'), ' This row comes without the code of others: neither tests, patches nor prompt. ',
+      address ? h('a', { href: address, rel: 'noreferrer' }, `See the change at ${new URL(address).hostname}`) : 'The revisions below say where the change is.'),
+    h('p', { class: 'note' }, 'To have them in the data, fill the edition from public clones: ', copyable(`coevo get ${month.name}`, 'the command')),
+  )
+}
+
+function source(title, text, none) {
   return h('section', { class: 'diff' }, h('h2', {}, title),
-    text ? h('pre', { class: 'code', tabindex: '0' }, dedented(text)) : h('p', { class: 'note' }, 'It does not stand there.'))
+    text ? h('pre', { class: 'code', tabindex: '0' }, dedented(text)) : h('p', { class: 'note' }, none))
 }
 
 // A source begins at its method's first word; the lines below it still have their indentation.

@@ -2,19 +2,21 @@
 
 import { write } from './address.js'
 import { copyable } from './copy.js'
-import { h, plural, svg } from './dom.js'
+import { count, h, plural, svg } from './dom.js'
 
 export function landing(month) {
-  const { rows } = month.entry
+  const { figures, withheld } = month.entry
   return h('section', { class: 'landing', 'aria-labelledby': 'what' },
     h('div', { class: 'words' },
       h('h1', { id: 'what' }, 'Tests that had to follow the code'),
-      h('p', {}, `These are ${plural(rows.tasks, 'task')} from the Git history of open-source projects: update a test that a change broke, write the one that the change needs, repair one that was wrong. Each was proven by running old and new tests on old and new code, again and again, in a sandbox. Each carries the earliest date at which its answer may have been public, so that you can keep to what a model cannot have seen.`),
-      h('p', {}, `The snapshot ${month.name} holds ${plural(rows.methods, 'test method')} of ${plural(rows.pairs, 'pair')} of commits and never changes. Load its tasks:`),
+      h('p', {}, `These are ${plural(figures.tasks, 'task')} from the Git history of ${plural(figures.repositories, 'open-source project')}: write the test that a change needs (${count(figures.coevolution_generation)}), update one that it broke (${count(figures.coevolution_update)}), repair one that was wrong (${count(figures.coevolution_repair)}), or maintain a whole test file (${count(figures.maintenance + figures.suites)}). Each was proven by running old and new tests on old and new code, again and again, in a sandbox. Each carries the earliest date at which its answer may have been public, so that you can keep to what a model cannot have seen.`),
+      h('p', {}, `The snapshot ${month.name} holds ${plural(figures.labelled_methods, 'labelled test method')} of ${plural(figures.pairs, 'pair')} of commits and never changes. Load its tasks:`),
       load(month),
+      withheld ? h('p', { class: 'withheld', role: 'note' }, 'This edition holds no code of others: the columns with texts are empty. Each task links to its change at the host, and ', h('code', {}, `coevo get ${month.name}`), ' fills the texts in from public clones.') : null,
       h('p', { class: 'ways' },
         h('a', { href: write('leaderboard', { month: month.address }) }, 'Who solves them'), ' · ',
         h('a', { href: write('statistics', { month: month.address }) }, 'What they are like'), ' · ',
+        month.links.manual ? [h('a', { href: month.links.manual, rel: 'noreferrer' }, 'Manual'), ' · '] : null,
         h('a', { href: write('funnel', { month: month.address }) }, 'What was left out, and why')),
     ),
     picture(),

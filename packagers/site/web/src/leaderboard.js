@@ -6,7 +6,7 @@ import { attempts } from './attempts.js'
 import { board, known, names, percent, percentage, who } from './board.js'
 import { dayOf } from './dates.js'
 import { count, h, plural } from './dom.js'
-import { steps } from './plot.js'
+import { overTime, steps } from './plot.js'
 import { counted, limits as limitsOf, scored, setOf, trained } from './scores.js'
 import { FAMILIES, families, suites } from './suites.js'
 
@@ -37,29 +37,31 @@ export async function leaderboard(month, limits) {
     h('p', {}, 'Strict success comes first: a success that executes the change, reaches an assertion, notices what the developers’ test notices, and costs no other test. Success% is the paper’s. Both are means over tasks; below each stand the ends of its 95 % interval, bootstrapped over repositories.'),
     kinds,
     choice,
+    overMonths(reports, rows, track),
     result,
     attempts(track, reports),
     section('costs', 'Under a cap on the cost of a task', costs(reports, track), 'Over the methods of all tasks of an evaluation, whatever the cutoff. A task above the cap, or of unknown cost, counts as HrnsFail; the means of tokens and cost are over the tasks within it.'),
     section('spent', 'Tasks that cost at most so much', spent(reports, track)),
     h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
-    enter(),
+    enter(month),
   )
 }
 
-function enter() {
-  return h('p', { class: 'note' }, 'To stand here: put predictions, logs and a submission.json into a folder, check it with ', h('code', {}, 'coevo submit --check FOLDER'), ', and read docs/submissions.md.')
+function enter(month) {
+  const manual = month.links.manual
+  return h('p', { class: 'note' }, 'To be listed here: put predictions, logs and a submission.json into a folder, check it with ', h('code', {}, 'coevo submit --check FOLDER'), ', and read ', manual ? h('a', { href: manual, rel: 'noreferrer' }, 'the manual on submissions') : 'the manual on submissions', '.')
 }
 
 function none(month) {
-  const { rows, manifest_sha256: sum } = month.entry
+  const { figures, manifest_sha256: sum } = month.entry
   return h('div', { class: 'leaderboard' },
     h('h1', {}, 'Leaderboard'),
     h('div', { class: 'empty' },
       h('p', { class: 'big' }, 'No scores yet.'),
-      h('p', {}, `Scores of agents on the ${plural(rows.tasks, 'task')} of ${month.name} will stand here, each for the tasks that were public only after the model’s training cutoff.`),
+      h('p', {}, `Scores of agents on the ${plural(figures.tasks, 'task')} of ${month.name} will be listed here, each for the tasks that were public only after the model’s training cutoff.`),
       h('p', {}, 'They will name the bytes that were scored by this manifest: ', h('code', {}, sum)),
     ),
-    enter(),
+    enter(month),
   )
 }
 
@@ -172,6 +174,40 @@ function halfYears(found, rows) {
   return heads.length ? table(['Harness and model', ...heads], parted.map(({ report, parts }) => [
     who(report), ...heads.map(name => h('td', { class: 'figure' }, ...percentage(parts.get(name)?.figures.success))),
   ])) : null
+}
+
+// Success% of each evaluation by the month since which the answers are public, over all of its tasks, with the cutoff
+// of its model: what comes before it may have been in the training data.
+function overMonths(reports, rows, track) {
+  const lines = reports.map((report, evaluation) => ({ report, months: byMonth(rows, counted(rows, evaluation, track, null)), cutoff: trained(report) })).filter(({ months }) => months.size)
+  const all = [...new Set(lines.flatMap(({ months }) => [...months.keys()]))].sort()
+  if (!all.length) return null
+  const at = day => all.filter(name => name < day.slice(0, 7)).length + (all.includes(day.slice(0, 7)) ? Number(day.slice(8)) / 31 : 0)
+  const drawn = lines.map(({ report, months, cutoff }) => ({
+    name: `${names(report, 'harness')}, ${names(report, 'model')}`,
+    cutoff: cutoff && cutoff > '1970-01-01' ? at(cutoff) : null,
+    points: all.flatMap((name, x) => (months.has(name) ? [{ x, share: months.get(name).success, size: months.get(name).tasks, title: `${name}: ${percent(months.get(name).success)} of ${plural(months.get(name).tasks, 'task')}` }] : [])),
+  }))
+  const legend = drawn.map(({ name }, i) => h('li', {}, h('span', { class: `swatch line-${i % 6}` }), name))
+  return h('section', { id: 'over-time' },
+    h('h2', {}, 'Success% by month, against training cutoffs'),
+    h('p', { class: 'note' }, 'Of all tasks that were scored, whatever the cutoff: each dot is a month since which answers were public, as large as it has tasks. To the left of a dashed line, answers may have been in the training data of that model. Months without a task are left out.'),
+    h('figure', {}, overTime('Success% by month of each evaluation', drawn, all), h('figcaption', {}, h('ul', { class: 'legend' }, ...legend))),
+    h('details', {}, h('summary', {}, 'As a table'), h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Success% by month' },
+      table(['Harness and model', ...all], lines.map(({ report, months }) => [who(report), ...all.map(name => figure(months.has(name) ? `${percent(months.get(name).success)} of ${months.get(name).tasks}` : '–'))])))),
+  )
+}
+
+// {success, tasks} by month; what has no date is in none.
+function byMonth(rows, numbers) {
+  const parts = new Map()
+  for (const i of numbers) {
+    if (typeof rows.contamination_date[i] !== 'number') continue
+    const name = new Date(rows.contamination_date[i]).toISOString().slice(0, 7)
+    parts.set(name, [...(parts.get(name) ?? []), i])
+  }
+  const found = [...parts].map(([name, part]) => [name, scored(rows, part)]).filter(([, part]) => part.tasks)
+  return new Map(found.map(([name, part]) => [name, { success: part.figures.success.value, tasks: part.tasks }]))
 }
 
 function costs(reports, name) {

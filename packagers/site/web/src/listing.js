@@ -1,6 +1,6 @@
 // The rows that were chosen, a page at a time; its headings sort.
 
-import { count, h } from './dom.js'
+import { breakable, count, h } from './dom.js'
 import { shown } from './dates.js'
 
 const PAGE = 50
@@ -92,7 +92,7 @@ export class Listing {
   #row(i) {
     return h('tr', {}, ...this.columns.map(([, title, column, role]) => {
       const value = column.text(this.rows, i)
-      const content = role ? h('a', { href: this.link(i) }, value) : value
+      const content = role ? h('a', { href: this.link(i) }, breakable(value)) : ['methods', 'repo'].includes(column.name) ? breakable(value) : value
       return h('td', { class: column.name, title: value, 'data-name': title }, content)
     }))
   }

@@ -5,7 +5,8 @@ import { h, plural } from './dom.js'
 import { explorer } from './explorer.js'
 import { Month } from './month.js'
 import { methodView, taskView } from './item.js'
-import { funnel, statistics } from './statistics.js'
+import { funnel } from './funnel.js'
+import { statistics } from './statistics.js'
 import { leaderboard } from './leaderboard.js'
 
 const VIEWS = {
@@ -44,7 +45,7 @@ function trouble(error) {
   return h('div', { class: 'empty', role: 'alert' },
     h('p', { class: 'big' }, 'This could not be shown.'),
     h('p', {}, String(error.message ?? error)),
-    h('p', {}, 'A page that was opened from a disk may not read its files: serve its folder, for example with ', h('code', {}, 'python3 -m http.server'), '.'),
+    location.protocol === 'file:' ? h('p', {}, 'A page that was opened from a disk may not read its files: serve its folder, for example with ', h('code', {}, 'python3 -m http.server'), '.') : null,
   )
 }
 
@@ -64,14 +65,31 @@ function frame(place, month) {
     h('nav', { class: 'tabs', 'aria-label': 'Sections' }, ...tabs),
     h('label', { class: 'month' }, 'Snapshot ', select),
   )
-  const { rows, manifest_sha256: sum } = month.entry
-  document.getElementById('footer').replaceChildren(
-    h('p', {}, `Snapshot ${month.name}: ${plural(rows.tasks, 'task')}, ${plural(rows.methods, 'test method')}, ${plural(rows.pairs, 'pair')}. Code in it: under the licence that each row names; the rest: CC BY 4.0.`),
-    h('p', {}, 'SHA-256 of its manifest ', h('code', {}, sum)),
-    h('p', {}, h('a', { href: 'licences.txt' }, 'Licences of what this page is made of')),
-  )
+  document.getElementById('footer').replaceChildren(...footer(month))
   document.title = `${VIEWS[place.view]?.title ?? place.id} · coevo ${month.name}`
 }
+
+function footer(month) {
+  const { figures, withheld, manifest_sha256: sum, descriptions = [] } = month.entry
+  const code = withheld ? 'The code of others is withheld' : 'Code in it: under the licence that each row names'
+  const links = [
+    ['Repository', month.links.repository],
+    ['Manual', month.links.manual],
+    ['Cite it', 'CITATION.cff'],
+    ['Licence of coevo', 'LICENSE'],
+    ['Licences of what this page is made of', 'licences.txt'],
+    ...descriptions.map(name => [DESCRIPTIONS[name] ?? name, `${month.name}/${name}`]),
+  ].filter(([, address]) => address)
+  return [
+    h('p', {}, `Snapshot ${month.name}: ${plural(figures.tasks, 'task')}, ${plural(figures.labelled_methods, 'test method')} with a label, ${plural(figures.pairs, 'pair')} of commits. ${code}; the rest: CC BY 4.0.`),
+    h('p', {}, 'SHA-256 of its manifest ', h('code', {}, sum)),
+    h('ul', { class: 'links' }, ...links.map(([text, address]) => h('li', {}, h('a', { href: address, rel: 'noreferrer' }, text)))),
+    h('details', { class: 'download' }, h('summary', {}, `Download the tables that this page reads, as Parquet`),
+      h('ul', {}, ...Object.values(month.entry.files).flat().map(file => h('li', {}, h('a', { href: `${month.name}/${file.path}`, download: `${month.name}-${file.path.split('/').slice(1).join('-')}` }, file.path), ` (${Math.ceil(file.size / 1000)} kB)`)))),
+  ]
+}
+
+const DESCRIPTIONS = { 'README.md': 'Card', 'manifest.json': 'Manifest', 'croissant.json': 'Croissant' }
 
 async function begin() {
   const answer = await fetch('site.json')

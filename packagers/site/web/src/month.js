@@ -18,7 +18,7 @@ const DETAILS = [
   'method_id', 'walk', 'test_class', 'test_method', 'parameters', 'change', 'label', 'cause', 'override',
   'old_source', 'new_source', 'isolated', 'coverage', 'mutation', 'flake_upper_95', 'focal_method',
   'dependencies', 'module', 'old_rev', 'new_rev', 'contamination_basis', 'code_first_seen', 'duplicate_of',
-  'near_duplicate_of',
+  'near_duplicate_of', 'texts_withheld',
   ...CELLS.flatMap(cell => [cell, `${cell}_unit`, `${cell}_passes`, `${cell}_runs`, `${cell}_signature`]),
 ]
 
@@ -30,10 +30,11 @@ const SCORES = [
 const NONE = []
 
 export class Month {
-  constructor(entry, { evidence, models, reasons }) {
+  constructor(entry, { evidence, models, reasons, links }) {
     this.entry = entry
     this.models = models.filter(model => model.cutoff)
     this.reasons = reasons
+    this.links = links ?? {}
     this.name = entry.month
     this.address = '' // how addresses name it: the newest needs no name
     this.tables = Object.fromEntries(
@@ -104,6 +105,11 @@ export class Month {
   async method(i) {
     const [method] = await this.tables.methods.rows([i], DETAILS)
     return method
+  }
+
+  // What a query of the snapshot says, by the query's name.
+  async answer(name) {
+    return (await this.statistics()).find(answer => answer.name === name)
   }
 
   statistics() {

@@ -1,13 +1,18 @@
-// The answers to the queries of the paper's statistics, each with its SQL; the funnel as a picture.
+// The answers to the queries of the paper's statistics, each with its SQL, and pictures of what has a picture.
 
 import { write } from './address.js'
-import { count, h } from './dom.js'
+import { dayOf, end } from './dates.js'
+import { count, h, plural } from './dom.js'
 import { upright } from './plot.js'
 
 const TRACKS = ['generation', 'update', 'repair']
 const WALKS = ['parents', 'first-parent', 'states', 'window', 'single_revision']
 // The column of a table whose figures are drawn beside it.
-const DRAWN = { labels: 'methods', table_11: 'methods' }
+const DRAWN = { labels: 'methods', table_11: 'methods', families: 'tasks', table_1: 'tasks' }
+// Pictures by the name of their query; the others are tables.
+const PICTURES = { by_month: byMonth, figure_2: halfYears }
+// Months before these are one bar.
+const MOST_MONTHS = 36
 const SHARES = /^(share|kill_rate)/
 
 export async function statistics(month, limits) {
@@ -15,12 +20,60 @@ export async function statistics(month, limits) {
   const found = new Set(answers.flatMap(answer => answer.rows.map(row => row[answer.columns.indexOf('walk')])))
   const walks = WALKS.filter(walk => found.has(walk))
   const walk = walks.includes(limits.walk) ? limits.walk : walks[0]
+  const left = await forModels(month)
   return h('div', { class: 'statistics' },
     h('h1', {}, 'Statistics'),
     h('p', {}, 'What TestEvo-Bench says of its data, asked of this snapshot. Each answer is that of one query, which plain DuckDB answers as well.'),
+    month.entry.withheld ? h('p', { class: 'withheld', role: 'note' }, month.entry.withheld) : null,
+    figures(month.entry.figures),
     walks.length > 1 ? h('nav', { class: 'kinds', 'aria-label': 'Walk' }, ...walks.map(one =>
       h('a', { href: write('statistics', { month: limits.month, walk: one === walks[0] ? '' : one }), 'aria-current': one === walk ? 'true' : null }, one))) : null,
-    ...answers.map(answer => section(of(answer, walk))),
+    ...answers.flatMap(answer => (answer.name === 'by_month' ? [section({ ...of(answer, walk), withheld: month.entry.withheld }, month), left] : [section({ ...of(answer, walk), withheld: month.entry.withheld }, month)])),
+  )
+}
+
+const FIGURES = [
+  ['repositories', 'repositories mined'],
+  ['repositories_with_tasks', 'of them with a task'],
+  ['pairs', 'pairs of commits'],
+  ['labelled_methods', 'test methods with a label'],
+  ['coevolution', 'tasks of co-evolution'],
+  ['standard', 'of them standard'],
+  ['maintenance', 'whole files to maintain'],
+  ['suites', 'suites'],
+]
+
+function figures(found) {
+  return h('dl', { class: 'figures' }, ...FIGURES.map(([name, title]) => h('div', {}, h('dt', {}, title), h('dd', {}, count(found[name] ?? 0)))))
+}
+
+// How many standard tasks were public only after the training cutoff of each model, and where they are listed.
+async function forModels(month) {
+  const { tasks } = await month.load()
+  const standard = []
+  for (let i = 0; i < tasks.length; i++) if (tasks.standard[i]) standard.push(tasks.public[i])
+  if (!standard.length) return null
+  const byDay = new Map()
+  for (const { names, cutoff } of month.models) {
+    const day = dayOf(cutoff, true)
+    byDay.set(day, [...(byDay.get(day) ?? []), names[0]])
+  }
+  const rows = [...byDay].sort(([one], [other]) => (one < other ? -1 : 1)).map(([day, names]) => {
+    const number = standard.filter(moment => moment >= end(day)).length
+    return h('tr', {},
+      h('th', { scope: 'row' }, names.join(', ')),
+      h('td', { class: 'day' }, day),
+      h('td', { class: 'figure' }, h('a', { href: write('explore', { month: month.address, after: day }) }, count(number))),
+      h('td', { class: 'drawn', 'aria-hidden': 'true' }, bar(number / standard.length)),
+    )
+  })
+  const title = 'Tasks that a model cannot have seen'
+  return h('section', { class: 'statistic', id: 'models' },
+    h('h2', {}, title),
+    h('p', { class: 'note' }, `Of the ${plural(standard.length, 'standard task')}, those whose answer was public only after the training cutoff that the maker of a model states.`),
+    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, h('table', { class: 'answer' },
+      h('thead', {}, h('tr', {}, ...['Models', 'Cutoff', 'Tasks'].map((head, i) => h('th', { scope: 'col', class: i === 2 ? 'figure' : null }, head)), h('td', { class: 'drawn' }))),
+      h('tbody', {}, ...rows))),
   )
 }
 
@@ -30,8 +83,8 @@ function of(answer, walk) {
   return { ...answer, columns: without(answer.columns), rows: answer.rows.filter(row => row[at] === walk).map(without) }
 }
 
-function section(answer) {
-  const picture = answer.name === 'figure_2' && answer.rows.length ? halfYears(answer) : null
+function section(answer, month) {
+  const picture = PICTURES[answer.name] && answer.rows.length ? PICTURES[answer.name](answer, month) : null
   return h('section', { class: 'statistic', id: answer.name },
     h('h2', {}, answer.title),
     answer.note ? h('p', { class: 'note' }, answer.note) : null,
@@ -41,22 +94,23 @@ function section(answer) {
   )
 }
 
-function query({ sql }) {
+export function query({ sql }) {
   return h('details', { class: 'sql' }, h('summary', {}, 'The query'), h('pre', { class: 'code', tabindex: '0' }, sql))
 }
 
-export function table({ name, title, columns, rows }) {
+export function table({ name, title, columns, rows, withheld }) {
   const drawn = columns.indexOf(DRAWN[name])
   const most = Math.max(1, ...rows.map(row => row[drawn] ?? 0))
   const figures = columns.map((_, i) => rows.every(row => typeof row[i] !== 'string'))
   const whole = columns.map((_, i) => columns[i] === 'value' || rows.every(row => Number.isInteger(row[i] ?? 0)))
   return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, h('table', { class: 'answer' },
     h('thead', {}, h('tr', {}, ...columns.map((name, i) => h('th', { scope: 'col', class: figures[i] ? 'figure' : null }, name.replaceAll('_', ' '))), drawn < 0 ? null : h('td', { class: 'drawn' }))),
-    h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map((value, i) => h('td', { class: figures[i] ? 'figure' : null }, shown(value, columns[i], whole[i]))), drawn < 0 ? null : h('td', { class: 'drawn', 'aria-hidden': 'true' }, bar(row[drawn] / most))))),
+    h('tbody', {}, ...rows.map(row => h('tr', {}, ...row.map((value, i) => h('td', { class: figures[i] ? 'figure' : null }, shown(value, columns[i], whole[i], withheld))), drawn < 0 ? null : h('td', { class: 'drawn', 'aria-hidden': 'true' }, bar(row[drawn] / most))))),
   ))
 }
 
-function shown(value, column, whole) {
+function shown(value, column, whole, withheld) {
+  if (value === null && withheld && column.endsWith('tokens_per_task')) return 'withheld'
   if (value === null) return '–'
   if (typeof value !== 'number') return String(value).replaceAll('_', ' ')
   if (SHARES.test(column)) return `${(value * 100).toFixed(1)} %`
@@ -64,19 +118,72 @@ function shown(value, column, whole) {
 }
 
 function halfYears({ rows }) {
+  const byName = stacked(rows.map(([name, track, tasks]) => [name, track, tasks]))
+  const bars = filled([...byName.keys()]).map(name => ({ name, parts: byName.get(name) ?? TRACKS.map(() => 0) }))
+  return figure(`${count(total(bars))} tasks by half-year and track`, bars, rows.map(row => row[1]))
+}
+
+// Bars by name, of each track a part.
+function stacked(rows) {
   const byName = new Map()
   for (const [name, track, tasks] of rows) {
     const parts = byName.get(name) ?? TRACKS.map(() => 0)
-    parts[TRACKS.indexOf(track)] = tasks
+    parts[TRACKS.indexOf(track)] += tasks
     byName.set(name, parts)
   }
-  const bars = filled([...byName.keys()]).map(name => ({ name, parts: byName.get(name) ?? TRACKS.map(() => 0) }))
-  const total = rows.reduce((sum, row) => sum + row[2], 0)
-  const legend = TRACKS.filter(track => rows.some(row => row[1] === track)).map(track =>
+  return byName
+}
+
+const TITLES = { public: 'By the month since which the answer may have been public', committed: 'By the month of the commit' }
+
+// By either date; the training cutoffs of models cross that of the day since when answers are public.
+function byMonth({ rows }, month) {
+  const figures = Object.entries(TITLES).map(([by, title]) => {
+    const own = rows.filter(row => row[0] === by)
+    const byName = stacked(own.map(([, name, track, tasks]) => [name, track, tasks]))
+    const months = [...byName.keys()].filter(name => /^\d/.test(name)).sort()
+    if (!months.length) return null
+    const span = spanned(months[0], [months.at(-1), month.name].sort().at(-1))
+    const shownMonths = span.slice(-MOST_MONTHS)
+    const older = months.filter(name => name < shownMonths[0])
+    const bars = shownMonths.map(name => ({ name, parts: byName.get(name) ?? TRACKS.map(() => 0) }))
+    if (older.length) bars.unshift({ name: 'older', parts: TRACKS.map((_, i) => older.reduce((sum, name) => sum + byName.get(name)[i], 0)) })
+    const marks = by === 'public' ? cutoffs(month, bars) : []
+    const undated = byName.get('Unknown')
+    const unknown = undated ? ` ${plural(undated.reduce((one, other) => one + other, 0), 'task')} of unknown date ${undated.reduce((one, other) => one + other, 0) === 1 ? 'is' : 'are'} left out.` : ''
+    const note = by === 'public' ? `Dashed: the training cutoffs of models, which the list below names.${unknown}` : unknown.trim()
+    return [h('h3', { class: 'by' }, title), figure(`${title}: ${plural(total(bars), 'task')}`, bars, own.map(row => row[2]), marks, note)]
+  })
+  return h('div', {}, ...figures.filter(Boolean).flat())
+}
+
+function cutoffs(month, bars) {
+  const days = [...new Set(month.models.map(model => dayOf(model.cutoff, true)))].sort()
+  return days.flatMap(day => {
+    const at = bars.findIndex(bar => bar.name === day.slice(0, 7))
+    return at < 0 ? [] : [{ name: '', at: at + Number(day.slice(8)) / 31 }]
+  })
+}
+
+function spanned(first, last) {
+  const names = []
+  for (let [year, part] = first.split('-').map(Number); ; part === 12 ? ([year, part] = [year + 1, 1]) : (part += 1)) {
+    const name = `${year}-${String(part).padStart(2, '0')}`
+    if (name > last) return names
+    names.push(name)
+  }
+}
+
+function total(bars) {
+  return bars.reduce((sum, bar) => sum + bar.parts.reduce((one, other) => one + other, 0), 0)
+}
+
+function figure(label, bars, tracks, marks = [], note = '') {
+  const legend = TRACKS.filter(track => tracks.includes(track)).map(track =>
     h('li', {}, h('span', { class: `swatch part-${TRACKS.indexOf(track)}` }), track))
   return h('figure', {},
-    h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Tasks by half-year' }, upright(`${count(total)} tasks by half-year and track`, bars)),
-    h('figcaption', {}, h('ul', { class: 'legend' }, ...legend)),
+    upright(label, bars, marks),
+    h('figcaption', {}, h('ul', { class: 'legend' }, ...legend), note ? h('p', { class: 'note' }, note) : null),
   )
 }
 
@@ -90,55 +197,8 @@ function filled(names) {
   return [...names.filter(name => name === 'Older'), ...all, ...names.filter(name => name === 'Unknown')]
 }
 
-export async function funnel(month) {
-  const answer = (await month.statistics()).find(one => one.name === 'funnel')
-  const stages = new Map()
-  for (const [stage, unit, entered, kept, reason, dropped] of answer.rows) {
-    const found = stages.get(stage) ?? { stage, unit, entered, kept, reasons: [] }
-    if (reason) found.reasons.push([reason, dropped])
-    stages.set(stage, found)
-  }
-  const withdrawn = await month.tables.withdrawn.columns(['table', 'id', 'reason', 'month'])
-  return h('div', { class: 'funnel' },
-    h('h1', {}, 'Funnel'),
-    h('p', {}, 'What entered each stage, what it kept, and why the rest left. Over all walks; the unit changes on the way.'),
-    h('ol', {}, ...[...stages.values()].map(stage => step(stage, month.reasons))),
-    query(answer),
-    gone(withdrawn),
-  )
-}
-
-// Where it is not simply what the stage before has kept.
-const ENTERS = {
-  track: 'Published methods with a label that tasks are made of.',
-  single_revision: 'Test files as they stand at a revision, for tasks that ask for a whole file.',
-  task: 'Methods of one track in one test file of a pair are one task; so is a whole test file.',
-}
-
-function step({ stage, unit, entered, kept, reasons }, sentences) {
-  const share = entered ? kept / entered : 0
-  const meter = h('div', { class: 'meter', 'aria-hidden': 'true' }, bar(share))
-  return h('li', {},
-    h('div', { class: 'stage' },
-      h('h2', {}, stage),
-      h('p', {}, h('strong', {}, count(kept)), ` of ${count(entered)} ${unit.replaceAll('_', ' ')}s kept`),
-    ),
-    meter,
-    ENTERS[stage] ? h('p', { class: 'note' }, ENTERS[stage]) : null,
-    reasons.length ? h('dl', { class: 'reasons' }, ...reasons.map(([reason, dropped]) => h('div', {}, h('dt', {}, sentences[reason] ?? reason.replaceAll('_', ' '), h('code', {}, reason)), h('dd', {}, count(dropped))))) : null,
-  )
-}
-
 function bar(share) {
   const element = h('div')
   element.style.width = `${share * 100}%`
   return element
-}
-
-function gone(withdrawn) {
-  const rows = Array.from({ length: withdrawn.length }, (_, i) => ['month', 'table', 'id', 'reason'].map(name => withdrawn[name][i]))
-  return h('section', {},
-    h('h2', {}, 'Withdrawn'),
-    rows.length ? table({ title: 'Withdrawn', columns: ['month', 'table', 'id', 'reason'], rows }) : h('p', { class: 'note' }, 'Nothing of earlier snapshots was withdrawn.'),
-  )
 }
