@@ -15,7 +15,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
     submit = verbs.add_parser(
         'submit',
         help='check a submission to a leaderboard before it is handed in',
-        description='Checks the folder of a submission (docs/submissions.md): its metadata, its '
+        description='Checks the folder of a submission (docs/scoring.md): its metadata, its '
         'predictions, a log for each, and whether its results follow from what they say was seen. Runs '
         'nothing; `coevo evaluate SNAPSHOT FOLDER` judges it again. Status 1 if anything is wrong.',
         example='coevo submit --check my-agent --snapshot snapshots/2026-05',

@@ -47,7 +47,7 @@ export async function leaderboard(month, limits) {
 }
 
 function enter() {
-  return h('p', { class: 'note' }, 'To stand here: put predictions, logs and a submission.json into a folder, check it with ', h('code', {}, 'coevo submit --check FOLDER'), ', and read docs/submissions.md.')
+  return h('p', { class: 'note' }, 'To stand here: put predictions, logs and a submission.json into a folder, check it with ', h('code', {}, 'coevo submit --check FOLDER'), ', and read docs/scoring.md.')
 }
 
 function none(month) {
