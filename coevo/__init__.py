@@ -51,7 +51,7 @@ def open(
 
 
 def catalogue(place: Path | str | None = None) -> tuple[CatalogueEntry, ...]:
-    """The snapshots of a folder or URL, the newest last, as `coevo snapshots` lists them.
+    """The snapshots of a folder or URL, the newest last, as `coevo query --list` lists them.
 
     Without a place, of what $COEVO_SNAPSHOTS names (./snapshots). Damaged if the index is none.
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from coevo.command.main import build_parser
 from coevo.options.parser import GROUPS, Parser, TopParser
+from coevo.options.settings import Setting
 from packagers.dictionary import render_table
 
 FILE = Path('docs/command.md')
@@ -26,43 +28,43 @@ def render_page() -> str:
     """Return the text of `docs/command.md`."""
     blocks = [_HEAD]
     for title, verbs in GROUPS.items():
-        verb_parsers = [
-            (verb, verb_parser)
-            for verb in verbs
-            if (verb_parser := _find_verb_parser(verb)) is not None
-        ]
         blocks.append(f'## {title.capitalize()}')
-        blocks += [
-            block for verb, verb_parser in verb_parsers for block in _render_verb(verb, verb_parser)
-        ]
+        for verb in verbs:
+            blocks += _render_verb(verb, find_verb_parser(verb))
     return '\n\n'.join(blocks) + '\n'
 
 
-def _find_verb_parser(name: str) -> Parser | None:
-    """Return the parser of a verb with all of its options; None if this coevo has no such verb."""
-    top = build_parser([name])
+def find_verb_parser(name: str, action: str | None = None) -> Parser:
+    """Return the parser of a verb, or of an action of it, with all of its options."""
+    top = build_parser([name] if action is None else [name, action])
     assert isinstance(top, TopParser)
-    return top.verbs.choices.get(name)
+    verb = top.verbs.choices[name]
+    return verb if action is None else next(iter(_list_subparsers(verb))).choices[action]
 
 
-def _render_verb(name: str, verb: Parser) -> Iterator[str]:
-    yield f'### `coevo {name}`'
-    yield verb.description or _render_help_sentence(name)
+def _list_subparsers(verb: Parser) -> list[argparse._SubParsersAction[Parser]]:
+    return [inner for inner in verb._actions if isinstance(inner, argparse._SubParsersAction)]
+
+
+def _render_verb(name: str, verb: Parser, action: str | None = None) -> Iterator[str]:
+    words = name if action is None else f'{name} {action}'
+    yield f'{"###" if action is None else "####"} `coevo {words}`'
+    yield verb.description or _render_help_sentence(name, action)
     yield f'```sh\n{verb.example}\n```'
-    for inner in (a for a in verb._actions if isinstance(a, argparse._SubParsersAction)):
-        for action, sub in inner.choices.items():
-            yield f'`coevo {name} {action}`: {inner._get_subactions()[0].help}.'
-            yield _render_options_table(sub)
-    yield _render_options_table(verb)
+    inner = _list_subparsers(verb)
+    if not inner:
+        yield _render_options_table(verb)
+    for each in (choice for actions in inner for choice in actions.choices):
+        yield from _render_verb(name, find_verb_parser(name, each), each)
 
 
-def _render_help_sentence(name: str) -> str:
+def _render_help_sentence(name: str, action: str | None) -> str:
     top = build_parser([name])
     assert isinstance(top, TopParser)
-    (text,) = (
-        subaction.help for subaction in top.verbs._get_subactions() if subaction.dest == name
-    )
-    return f'{(text or "")[:1].upper()}{(text or "")[1:]}.'
+    actions = top.verbs if action is None else _list_subparsers(top.verbs.choices[name])[0]
+    wanted = action or name
+    (text,) = (each.help or '' for each in actions._get_subactions() if each.dest == wanted)
+    return f'{text[:1].upper()}{text[1:]}.'
 
 
 def _render_options_table(verb: argparse.ArgumentParser) -> str:
@@ -71,7 +73,18 @@ def _render_options_table(verb: argparse.ArgumentParser) -> str:
         for action in verb._actions
         if not isinstance(action, (argparse._HelpAction, argparse._SubParsersAction))
     ]
-    return render_table(('word', 'meaning'), rows) if rows else 'It takes no words.'
+    table = render_table(('word', 'meaning'), rows) if rows else 'It takes no words.'
+    settings = getattr(verb, 'settings', ())
+    if not settings:
+        return table
+    rows = [(f'`{setting.name}`', _render_setting_meaning(setting)) for setting in settings]
+    return f'{table}\n\n{render_table(("setting of `--settings`", "meaning"), rows)}'
+
+
+def _render_setting_meaning(setting: Setting) -> str:
+    choices = f' ({", ".join(setting.choices)})' if setting.choices else ''
+    default = '' if setting.default is None else f' (default: `{json.dumps(setting.default)}`)'
+    return f'{setting.help}{choices}{default}'.replace('<', '&lt;').replace('*', '\\*')
 
 
 def _render_option_words(action: argparse.Action) -> str:

@@ -62,7 +62,8 @@ def _describe_missing_runtimes(segments: Sequence[Segment]) -> Iterator[str]:
         runtime = LANGUAGES[language].RUNTIME
         yield (
             f'{count} {"pairs were" if count > 1 else "pair was"} dropped for want of '
-            f'{runtime} {release}; once `coevo {runtime.lower()}s install {release}` has brought it, the next run mines what it builds'
+            f'{runtime} {release}; once `coevo doctor --install {runtime.lower()}-{release}` has brought it, the next run '
+            'mines what it builds'
         )
 
 
@@ -71,7 +72,7 @@ def describe_bugs(bugs: Mapping[str, str]) -> str:
     ends = f'{len(bugs)} pairs end' if len(bugs) != 1 else '1 pair ends'
     return (
         f'{ends} in a bug of coevo and {"count" if len(bugs) != 1 else "counts"} as unmined, until '
-        'another build of it, or --retry-bugs, tries again; please report what is kept in '
+        'another build of it, or the setting retry_bugs, tries again; please report what is kept in '
         + ', '.join(sorted(bugs.values()))
     )
 

@@ -1,6 +1,6 @@
 """Compute the keys of segments from the code, the profile and the tools that they depend on.
 
-A segment is due again once its key changes. `coevo status` compares the basis that a walk recorded
+A segment is due again once its key changes. `coevo pipeline status` compares the basis that a walk recorded
 with the current basis, and says what differs.
 """
 

@@ -103,7 +103,7 @@ install_beside() { # what coevo does without, but for something: has NAME, packa
     "$has" || say "without $packages, which could not be installed, $lost; the rest works."
 }
 
-install_npm() { # for the tests' GitHub, which is held against GitHub's own description, and for `coevo site`
+install_npm() { # for the tests' GitHub, which is held against GitHub's own description, and for `coevo pipeline site`
     if command -v npm >/dev/null; then return; fi
     may_install || stop "please install Node.js 18 or newer with npm (apt: nodejs npm), then run it again."
     say "installing with apt-get: nodejs npm"

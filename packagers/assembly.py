@@ -248,7 +248,7 @@ def _get_age_key(row: _Edit) -> tuple[bool, datetime, str, str]:
     return row.old_is_ancestor is False, row.date or _LATEST, row.repo, row.pair_id
 
 
-# The rest applies the results of `coevo reverify` to the rows of a release.
+# The rest applies the results of `coevo pipeline reverify` to the rows of a release.
 #
 # Runs that agree count as further runs of the segment whose cells were repeated. A label that was
 # not reproduced is withdrawn, in every walk and for good: mining the method again does not bring it

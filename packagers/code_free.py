@@ -1,7 +1,7 @@
 """Write the code-free edition of a snapshot: all of its tables without the repositories' code.
 
 EDITION/data/TABLE/*.parquet   the same rows, null where a column holds text of others
-EDITION/data/texts/*.parquet   how to rebuild these texts from public clones (`coevo hydrate`)
+EDITION/data/texts/*.parquet   how to rebuild these texts from public clones (`coevo get`)
 EDITION/full-*                 manifest, card and Croissant of the release as they are
 EDITION/manifest.json          the edition's own, with the SHA-256 of the release's files
 EDITION/README.md, croissant.json   the descriptions of the edition

@@ -58,7 +58,7 @@ _DESCRIPTION = (
     'revisions gave.'
 )
 _WITHOUT_CODE = (
-    ' A code-free edition: columns with text of the repositories are null; `coevo hydrate` fills '
+    ' A code-free edition: columns with text of the repositories are null; `coevo get` fills '
     'them from public clones.'
 )
 

@@ -187,7 +187,7 @@ class _Ranges(_Quiet):
 
 @contextlib.contextmanager
 def serving(folder: Path, *, ranges: bool = False) -> Iterator[str]:
-    """The address of a static server of a folder: the one that `coevo site` names, or with ranges."""
+    """The address of a static server of a folder: the one that `coevo pipeline site` names, or with ranges."""
     handler = partial(_Ranges if ranges else _Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(('127.0.0.1', 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -56,7 +56,7 @@ class Benches:
         if runtime not in self._by_runtime:
             near = find_alike_jdks(runtime, find_jdks())
             if not near:
-                raise Fatal(f'no JDK like {runtime} was found; `coevo jdks install` brings one')
+                raise Fatal(f'no JDK like {runtime} was found; `coevo doctor --install` brings one')
             self._by_runtime[runtime] = JavaBench(self._stack, near[0])
         return self._by_runtime[runtime]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from coevo.agents import one_shot
 from coevo.agents.difference import make_patch
 from coevo.agents.keeping import RunFolder
 from coevo.agents.meter import Meter
@@ -140,7 +141,7 @@ class _AttemptRunner:
         self._kits: Mapping[str, Kits] = {}  # by language; empty if agents get no kits
         self._over = threading.Event()
         self._guard = threading.Lock()
-        self.made = 0
+        self.made = self.wanted = 0
         self.without: list[str] = []
         self.troubled: list[str] = []
         self.bugs: list[str] = []
@@ -181,6 +182,7 @@ class _AttemptRunner:
         """Make these attempts in parallel; the first error ends the others."""
         if not turns:
             return
+        self.wanted += len(turns)
         with (
             closing(open_sandbox(self._plan.sandbox)) as sandbox,
             ThreadPoolExecutor(self._plan.jobs, thread_name_prefix='coevo-attempt') as pool,
@@ -233,7 +235,8 @@ class _AttemptRunner:
             self._keeping.save_attempt(attempt, output_tail)
             self._keeping.write_predictions(self._plan.harness, self._plan.model)
             self.made += 1
-        self._say(format_attempt_line(attempt))
+            done = self.made
+        self._say(f'{done} of {self.wanted}: {format_attempt_line(attempt)}')
 
     def _equip_settings(self, turn: AttemptTurn, place: Path) -> AgentSettings:
         task, plain = turn.task, self._plan.settings
@@ -258,7 +261,8 @@ class _AttemptRunner:
             input_folder = folder / 'in'
             start, begun = _prepare_input(plan, turn, folder, input_folder)
             settings = self._equip_settings(turn, input_folder)
-            ran = run_agent(sandbox, settings, input_folder, task.test_file, meter)
+            log = self._keeping.open_log((task.task_id, turn.number))
+            ran = run_agent(sandbox, settings, input_folder, task.test_file, meter, log)
         if ran.files is not None:
             files = rebase_on_start(ran.files, task.test_file, start, begun.file)
             ran = replace(ran, files=files)
@@ -266,7 +270,7 @@ class _AttemptRunner:
             raise Transient('the run was interrupted')
         if ran.cut_off:
             raise Transient(f'the endpoint ended it ({ran.trouble[-1]})')
-        if plan.settings.endpoint and ran.ending in _BY_ITSELF and not meter.rounds:
+        if plan.settings.endpoint and ran.ending in _BY_ITSELF and not _has_answer(ran, meter):
             raise _make_no_answer_error(ran)
         attempt = _build_attempt(task, ran, meter)
         series = plan.series
@@ -348,13 +352,22 @@ def _build_attempt(task: TaskRow, ran: AgentRun, meter: Meter) -> Attempt:
     )
 
 
+def _has_answer(ran: AgentRun, meter: Meter) -> bool:
+    """Return whether a model answered.
+
+    Some endpoints do not state their usage. Of these a call counts if the agent understood the answer.
+    """
+    understood = ran.status in (0, one_shot.NO_CODE_BLOCK)
+    return bool(meter.rounds) or (meter.unmetered > 0 and understood)
+
+
 def _make_no_answer_error(ran: AgentRun) -> Fatal:
     last = [line for line in ran.output_tail.splitlines() if line.strip()][-1:] or [
         'it said nothing'
     ]
     return Fatal(
         f'the agent ended with status {ran.status} before a model had answered ({last[0][:500]}); '
-        'mend its command, software or model, then run the same command again'
+        'mend --model, --endpoint or --agent, then run the same command again'
     )
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
+import socket
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from coevo.agents.apis import APIS
 from coevo.agents.apis.base import ModelApi
 from coevo.model.errors import Fatal
+from coevo.storage.bounded_http import find_environment_proxy
+
+_CONNECT_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +31,11 @@ class Endpoint:
         return APIS[self.api]
 
     @property
+    def auth_headers(self) -> Mapping[str, str]:
+        """The headers that carry the key; none without a key."""
+        return self.model_api.build_auth_headers(self.key) if self.key else {}
+
+    @property
     def description(self) -> str:
         """The endpoint's description in reports."""
         return f'{self.url} ({self.api})'
@@ -33,28 +44,66 @@ class Endpoint:
 def make_endpoint(api: str, url: str | None = None, key_variable: str | None = None) -> Endpoint:
     """Return an endpoint with the key of an environment variable.
 
-    The defaults for URL and variable are those of the API's maker.
+    The defaults for URL and variable are those of the API's maker. An endpoint on this machine needs no key, unless a variable is named.
 
     Raises: Fatal if the API is unknown, the URL invalid or the variable not set.
     """
     if api not in APIS:
         raise Fatal(f'there is no API {api!r}; choose one of {", ".join(sorted(APIS))}')
     url = url or APIS[api].ENDPOINT
-    key_variable = key_variable or APIS[api].KEY_VARIABLE
     parts = urlsplit(url)
-    if parts.scheme not in ('http', 'https') or not parts.hostname or parts.query or parts.username:
+    if not _is_plain_url(parts):
         # The message does not repeat the URL, since a key in it would then appear in a log.
         raise Fatal(
             'an endpoint is a URL such as https://api.example.org, without a key; '
             'name the variable that holds the key with --key-env'
         )
+    needs_key = key_variable is not None or not is_loopback(parts.hostname or '')
+    key_variable = key_variable or APIS[api].KEY_VARIABLE
     key = os.environ.get(key_variable, '').strip()
-    if not key:
+    if not key and needs_key:
         raise Fatal(
             f'${key_variable} is not set; put the key of {url} there, or name another variable '
             'with --key-env'
         )
     return Endpoint(url=_strip_version(url.rstrip('/')), api=api, key=key)
+
+
+def _is_plain_url(parts: SplitResult) -> bool:
+    """Return whether a URL has a scheme, a host, a port that is a number, and nothing secret."""
+    try:
+        parts.port  # noqa: B018 - raises for a port that is no number
+    except ValueError:
+        return False
+    plain = not parts.query and not parts.username
+    return parts.scheme in ('http', 'https') and bool(parts.hostname) and plain
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host's name or address is this machine's own."""
+    if host == 'localhost' or host.endswith('.localhost'):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_reachable(endpoint: Endpoint) -> None:
+    """Connect to an endpoint, unless it is reached by a proxy, and disconnect.
+
+    Raises: Fatal if nothing listens there.
+    """
+    parts = urlsplit(endpoint.url)
+    port = parts.port or (443 if parts.scheme == 'https' else 80)
+    if find_environment_proxy(endpoint.url) is not None:
+        return
+    try:
+        socket.create_connection((parts.hostname, port), timeout=_CONNECT_SECONDS).close()
+    except OSError as error:
+        raise Fatal(
+            f'nothing answers at {endpoint.url} ({error}); start the model there, or mend --endpoint'
+        ) from None
 
 
 def _strip_version(url: str) -> str:

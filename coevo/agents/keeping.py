@@ -3,6 +3,7 @@
 run.json           inputs of the run; another run needs another folder
 attempts/ID.json   a finished attempt; the second at a task has the name ID.2, in all folders
 rounds/ID.jsonl    one line for each round, including those of interrupted attempts
+logs/ID.jsonl      what the model was asked and said, one line a call
 logs/ID.log        the end of the agent's output
 predictions.jsonl  input of `coevo evaluate`, made from the attempts
 report.json        totals of the run
@@ -17,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from coevo.agents.answer_log import AnswerLog
 from coevo.agents.records import Attempt, format_prediction_line, parse_attempt
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal
@@ -53,9 +55,7 @@ class RunFolder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise Fatal(
-                    f'another `coevo attempt` works in {self.folder}; wait for it'
-                ) from None
+                raise Fatal(f'another `coevo run` works in {self.folder}; wait for it') from None
             self._claim_folder(asked)
             self.sum_billed_usd()  # reports unreadable files before more money is spent
             yield
@@ -72,6 +72,10 @@ class RunFolder:
     def locate_rounds_file(self, key: AttemptKey) -> Path:
         """Return the path of the file with an attempt's rounds."""
         return join_beneath(self.folder, 'rounds', f'{_format_key(key)}.jsonl').path
+
+    def open_log(self, key: AttemptKey) -> AnswerLog:
+        """Begin the log of an attempt."""
+        return AnswerLog(join_beneath(self.folder, 'logs', f'{_format_key(key)}.jsonl').path)
 
     def save_attempt(self, found: Attempt, said: str) -> None:
         """Save an attempt and the end of its output.

@@ -24,6 +24,8 @@ from typing import Any
 MOST_SHOWN = 200_000
 # Anthropic's API requires a limit for the answer.
 _MOST_TOKENS = 16_000
+# Exit status after an answer of the model that holds no file.
+NO_CODE_BLOCK = 4
 # Most bytes of an answer. A longer one is cut and then fails to parse as JSON.
 _MOST_BYTES = 64 << 20
 # An average over text and code; tokenizers differ by a third.
@@ -32,12 +34,19 @@ _CHARACTERS_OF_A_TOKEN = 4
 _NAMED = re.compile(r'`([^`\n]+)`')
 _FENCED = re.compile(r'^```[^\n]*\n(.*?)^```[ \t]*$', re.DOTALL | re.MULTILINE)
 _ASKED = """
-You have no tools and one answer here: what is said above of running and reverting does not concern you. The files are:
+You have one answer. The files are:
 
 {files}
 
 Answer with the whole contents of {test_file}, from its first line to its last, in one fenced code block.
 """
+
+# What a task's prompt says to agents with tools: steps that run commands, which follow the last step that
+# concerns the answer, and a closing sentence.
+_COMMAND_STEPS = re.compile(
+    r'^(\d+\. Do NOT modify production code\.[^\n]*\n)(?:[^\n]+\n)*', re.MULTILINE
+)
+_TOOLS = re.compile(r'\n*^You have file read/edit and shell tools\.[^\n]*\n?', re.MULTILINE)
 
 Messages = list[dict[str, str]]
 Read = Callable[[str], 'str | None']
@@ -48,7 +57,12 @@ def compose_question(prompt: str, test_file: str, read: Read) -> str:
     """Return the prompt of a task, followed by the files it names and the form of the answer."""
     named = (name for name in _NAMED.findall(prompt) if '/' in name or '.' in name)
     files = '\n\n'.join(_format_files(dict.fromkeys((test_file, *named)), test_file, read))
-    return prompt + _ASKED.format(files=files, test_file=test_file)
+    return drop_tool_sentences(prompt) + _ASKED.format(files=files, test_file=test_file)
+
+
+def drop_tool_sentences(prompt: str) -> str:
+    """Return the prompt of a task without what concerns tools, which this agent does not have."""
+    return _TOOLS.sub('\n', _COMMAND_STEPS.sub(r'\1', prompt))
 
 
 def _format_files(paths: dict[str, None], test_file: str, read: Read) -> Iterator[str]:
@@ -90,9 +104,9 @@ def estimate_tokens(text: str) -> int:
 def main() -> int:
     """Ask the model and write the test file.
 
-    Return status 1, after a line with the reason, if that fails.
+    Return status 1, after a line with the reason, if no answer came, and `NO_CODE_BLOCK` if it holds no file.
     """
-    test_file = Path(os.environ['COEVO_TEST_FILE'])  # own name: coevo attempt's, inside the sandbox
+    test_file = Path(os.environ['COEVO_TEST_FILE'])  # own name: coevo run's, inside the sandbox
     prompt = Path(os.environ['COEVO_PROMPT']).read_text('utf-8')
     is_whole = 'COEVO_MESSAGES' in os.environ
     messages = (
@@ -111,7 +125,7 @@ def main() -> int:
     text = (extract_code_or_text if is_whole else extract_code_block)(answer)
     if text is None:
         print('the answer holds no code block')
-        return 1
+        return NO_CODE_BLOCK
     test_file.parent.mkdir(parents=True, exist_ok=True)
     test_file.write_text(text, 'utf-8')
     return 0

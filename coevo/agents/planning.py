@@ -1,4 +1,4 @@
-"""Make the plan of a run from the options of `coevo attempt`."""
+"""Make the plan of a run from the options of `coevo run`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from coevo.agents.prices import PriceTable, load_prices
 from coevo.agents.run import SOFTWARE, AgentSettings, Caps
 from coevo.agents.summary import describe_network
 from coevo.agents.turns import AttemptSeries
-from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.assignments import list_wanted_ids, load_assignments
 from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.options import EvaluationOptions
@@ -29,8 +29,11 @@ from coevo.model.task_rows import TaskRow
 from coevo.options.parser import parse_cutoff
 from coevo.prompts import VERSION
 from coevo.sandboxes.sandbox import Mount
+from coevo.snapshots.cutoffs import Cutoff
+from coevo.snapshots.models import choose_cutoff, find_model, read_models
 
 GIB = 1 << 30
+USUAL_API = 'openai'
 
 
 def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
@@ -44,7 +47,7 @@ def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
         out=arguments.out,
         settings=settings,
         harness=arguments.harness or _derive_harness(arguments.agent),
-        model=arguments.agent_model,
+        model=arguments.model,
         store=check_store(arguments.store),
         prices=load_requested_prices(arguments),
         jobs=arguments.jobs,
@@ -66,7 +69,7 @@ def estimate_cost(arguments: argparse.Namespace) -> CostEstimate:
     return estimate_attempts(
         select_tasks(arguments),
         attempts=arguments.attempts,
-        model=arguments.agent_model or '',
+        model=arguments.model or '',
         store=check_store(arguments.store),
         prices=load_requested_prices(arguments),
     )
@@ -92,7 +95,8 @@ def build_evaluation_options(
         predictions=predictions,
         store=check_store(arguments.store),
         tasks=parse_task_ids(arguments.tasks),
-        cutoff=parse_cutoff(arguments),
+        cutoff=choose_run_cutoff(arguments),
+        models=read_models(arguments.models) if arguments.models else (),
         interleaved=arguments.interleaved,
         leaking=arguments.leaking,
         jobs=arguments.jobs,
@@ -100,19 +104,55 @@ def build_evaluation_options(
     )
 
 
-def select_tasks(arguments: argparse.Namespace) -> Sequence[TaskRow]:
-    """Return the tasks that the options select. Raises: Fatal if there is none."""
-    task_assignments = load_assignments(
+def choose_run_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
+    """Return the cutoff of a run: that of its options, else of its model; None if there is no limit.
+
+    Raises: Fatal if no cutoff of the model is known, or if options contradict each other.
+    """
+    named = arguments.after is not None or arguments.unseen_by is not None
+    if arguments.any_date:
+        if named or arguments.margin_days:
+            raise Fatal('--any-date means all tasks; leave out it, or the cutoff')
+        return Cutoff(before=arguments.before) if arguments.before else None
+    if named or arguments.model is None:
+        return parse_cutoff(arguments)
+    added = read_models(arguments.models) if arguments.models else ()
+    model = find_model(arguments.model, added)
+    if model is None or model.cutoff is None:
+        raise Fatal(
+            f'no training cutoff of {arguments.model!r} is known, so that no task is known to be new to it; '
+            'give --only-after DATE, or --any-date for all tasks'
+        )
+    return choose_cutoff(
+        model=arguments.model,
+        before=arguments.before,
+        margin=arguments.margin_days,
+        models=arguments.models,
+    )
+
+
+def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return the ids of the tasks that the options select. Raises: Fatal if there is none."""
+    cutoff = choose_run_cutoff(arguments)
+    task_ids = list_wanted_ids(
         arguments.snapshot,
         parse_task_ids(arguments.tasks),
-        parse_cutoff(arguments),
+        cutoff,
         interleaved=arguments.interleaved,
         leaking=arguments.leaking,
     )
-    if not task_assignments:
+    if not task_ids:
+        limit = f' {cutoff}' if cutoff else ''
         raise Fatal(
-            'no task is left to attempt; name others, or an earlier cutoff, or add --leaking'
+            f'no task is left to attempt{limit}; name others, or give an earlier cutoff by --only-after DATE'
         )
+    return task_ids[: arguments.limit]
+
+
+def select_tasks(arguments: argparse.Namespace) -> Sequence[TaskRow]:
+    """Return the tasks that the options select, in their order. Raises: Fatal if there is none."""
+    task_ids = select_task_ids(arguments)
+    task_assignments = load_assignments(arguments.snapshot, frozenset(task_ids))
     return [assignment.task for assignment in task_assignments]
 
 
@@ -120,7 +160,7 @@ def _build_series(arguments: argparse.Namespace) -> AttemptSeries:
     if arguments.attempts > MOST_ATTEMPTS:
         raise Fatal(f'--attempts is at most {MOST_ATTEMPTS}, and not {arguments.attempts}')
     if arguments.attempts == 1 and arguments.protocol != AttemptProtocol.ONCE:
-        raise Fatal(f'--protocol {arguments.protocol} takes several --attempts')
+        raise Fatal(f'the protocol {arguments.protocol} takes several --attempts')
     return AttemptSeries(
         attempts=arguments.attempts,
         protocol=AttemptProtocol(arguments.protocol),
@@ -138,10 +178,10 @@ def _derive_harness(agent: str) -> str:
 
 
 def _build_settings(arguments: argparse.Namespace, adapter: Adapter | None) -> AgentSettings:
-    if adapter is not None and arguments.agent_model is None:
-        raise Fatal(f'{arguments.agent} has to be told which model to use: --agent-model NAME')
-    for name in ('max_seconds', 'max_cost', 'memory'):
-        check_positive(getattr(arguments, name), f'--{name.replace("_", "-")}')
+    if adapter is not None and arguments.model is None:
+        raise Fatal(f'{arguments.agent} needs a model: --model NAME')
+    check_positive(arguments.max_seconds, 'max_seconds')
+    check_positive(arguments.max_cost, '--max-cost')
     environment = dict(adapter.ENVIRONMENT) if adapter else {}
     agent_endpoint = _choose_endpoint(arguments, adapter)
     if agent_endpoint is not None:
@@ -150,17 +190,21 @@ def _build_settings(arguments: argparse.Namespace, adapter: Adapter | None) -> A
         command=adapter.COMMAND if adapter else arguments.agent,
         caps=Caps(seconds=arguments.max_seconds, cost_usd=arguments.max_cost),
         endpoint=agent_endpoint,
-        memory_bytes=arguments.memory * GIB,
+        memory_bytes=arguments.memory_gib * GIB,
         mounts=tuple(_list_mounts(arguments, adapter)),
-        environment={**environment, 'COEVO_MODEL': arguments.agent_model or ''},
+        environment={**environment, 'COEVO_MODEL': arguments.model or ''},
     )
 
 
 def _choose_endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoint | None:
     api = arguments.api or (adapter.APIS[0] if adapter else None)
+    if api is None and arguments.endpoint:
+        api = USUAL_API
     if api is None:
-        if arguments.endpoint or arguments.key_env:
-            raise Fatal('--endpoint and --key-env need --api: what is spoken there')
+        if arguments.key_env:
+            raise Fatal(
+                '--key-env has no effect without --api or --endpoint; give one, or leave it out'
+            )
         return None
     if adapter is not None and api not in adapter.APIS:
         raise Fatal(f'{arguments.agent} speaks {", ".join(adapter.APIS)}; choose --api from these')
@@ -190,14 +234,14 @@ def _collect_run_inputs(
         'prompt_version': VERSION,
         'agent': arguments.agent,
         'command': settings.command,
-        'model': arguments.agent_model,
+        'model': arguments.model,
         'harness': arguments.harness or _derive_harness(arguments.agent),
         'software': _identify_software(arguments, adapter),
         'network': describe_network(settings),
         'max_seconds': settings.caps.seconds,
         'max_cost_usd': settings.caps.cost_usd,
         'prices_sha256': _hash_file(arguments.prices) if arguments.prices else None,
-        'memory_gib': arguments.memory,
+        'memory_gib': arguments.memory_gib,
         'sandbox': arguments.sandbox,
         'kit': _has_kit(arguments, adapter),
         # Defaults are left out, since the folders of older versions do not have these entries.
@@ -207,7 +251,7 @@ def _collect_run_inputs(
 
 
 def _has_kit(arguments: argparse.Namespace, adapter: Adapter | None) -> bool:
-    return not arguments.no_kit and (adapter is None or adapter.HAS_TOOLS)
+    return arguments.kit and (adapter is None or adapter.HAS_TOOLS)
 
 
 def _identify_software(arguments: argparse.Namespace, adapter: Adapter | None) -> str | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from email.message import Message
 
+from coevo.agents.answer_log import AnswerLog
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
 from coevo.agents.relayed_calls import (
@@ -42,12 +43,19 @@ class Relay:
     bug       an error that ended the relay's work, which the attempt raises again
     """
 
-    def __init__(self, endpoint: Endpoint, meter: Meter, stop: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        meter: Meter,
+        stop: Callable[[], None],
+        log: AnswerLog | None = None,
+    ) -> None:
         """Create a relay.
 
-        `stop` is called when no further round is allowed, and when `bug` is set.
+        stop  is called when no further round is allowed, and when `bug` is set
+        log   keeps what the model is asked and says; None keeps nothing
         """
-        self.endpoint, self.meter, self.stop = endpoint, meter, stop
+        self.endpoint, self.meter, self.stop, self.log = endpoint, meter, stop, log
         self.refused: list[str] = []
         self.trouble: list[str] = []
         self.cut_off = False
@@ -107,7 +115,7 @@ class Relay:
                     for name in _PASSED_ON
                     if _is_plain_header(text := headers.get(name, ''))
                 },
-                **self.endpoint.model_api.build_auth_headers(self.endpoint.key),
+                **self.endpoint.auth_headers,
                 'Content-Type': 'application/json',
             },
         )

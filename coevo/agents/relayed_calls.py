@@ -18,6 +18,7 @@ from io import BufferedIOBase
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlencode
 
+from coevo.agents.answer_log import AnswerLog
 from coevo.agents.apis.base import parse_documents
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
@@ -52,6 +53,7 @@ class RelayedAttempt(Protocol):
 
     endpoint  where calls are forwarded to
     meter     counts the rounds
+    log       keeps what the model is asked and says, if anything does
     stop      called when no further round is allowed
     cut_off   whether the endpoint failed the last call
     requests  memory for requests
@@ -60,6 +62,7 @@ class RelayedAttempt(Protocol):
 
     endpoint: Endpoint
     meter: Meter
+    log: AnswerLog | None
     stop: Callable[[], None]
     cut_off: bool
     requests: Allowance
@@ -192,6 +195,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
         content = self._check_request(path, length)
         if content is None:
             return None
+        self._log('asked', content)
         try:
             target = path + self._filter_query()
             return answer_stack.enter_context(relay.forward_request(target, content, self.headers))
@@ -275,6 +279,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
             whole = False
             self.close_connection = True
         finally:
+            self._log('said', b''.join(blocks), answer.status)
             if counts:
                 self._count_usage(path, answer.headers.get('content-type', ''), blocks)
             relay.answers.give_back(size)
@@ -290,6 +295,12 @@ class _RelayHandler(BaseHTTPRequestHandler):
             self.close_connection = True
             return False
         return True
+
+    def _log(self, what: str, content: bytes, status: int | None = None) -> None:
+        log = self.server.relay.log
+        if log is not None:
+            with _PARSING:
+                log.write_line(what, content, status)
 
     def _count_usage(self, path: str, kind: str, blocks: Sequence[bytes]) -> None:
         relay = self.server.relay

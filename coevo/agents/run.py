@@ -23,6 +23,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import IO, BinaryIO
 
+from coevo.agents.answer_log import AnswerLog
 from coevo.agents.difference import Ends, GitFile
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
@@ -89,7 +90,7 @@ class Caps:
 class AgentSettings:
     """Settings that all attempts of a run share.
 
-    command  a shell command, see `coevo attempt --help`
+    command  a shell command, see `coevo run --help`
     mounts   more folders that the agent sees, read-only
     """
 
@@ -125,9 +126,16 @@ class AgentRun:
 
 
 def run_agent(
-    sandbox: Sandbox, settings: AgentSettings, place: Path, test_file: str, meter: Meter
+    sandbox: Sandbox,
+    settings: AgentSettings,
+    place: Path,
+    test_file: str,
+    meter: Meter,
+    log: AnswerLog | None = None,
 ) -> AgentRun:
     """Run the agent on the input in `place`: the folder `start` and the file `prompt.txt`.
+
+    log  keeps what the model is asked and says
 
     Raises: Transient if a sandbox cannot be started, or is closed meanwhile; Fatal if the endpoint
     denies access.
@@ -139,11 +147,13 @@ def run_agent(
         watch = _AgentSupervisor(process, place / 'start', wanted)
         if settings.endpoint is None:
             return watch.supervise(0, settings.caps)
-        relay = Relay(settings.endpoint, meter, watch.stop)
+        relay = Relay(settings.endpoint, meter, watch.stop, log)
         listening = process.listen()
         port = listening.getsockname()[1]
         with relay.serve(listening):
             ran = watch.supervise(port, settings.caps)
+        if log is not None:
+            log.close()
         if relay.bug is not None:
             raise relay.bug
         return replace(

@@ -72,7 +72,7 @@ def build_report(summary: RunSummary) -> Mapping[str, object]:
 
 
 def format_closing_lines(summary: RunSummary) -> list[str]:
-    """Return the lines that `coevo attempt` prints at the end."""
+    """Return the lines that `coevo run` prints at the end."""
     endings = Counter(str(attempt.ending) for attempt in summary.attempts)
     tokens = sum(attempt.tokens for attempt in summary.attempts)
     rounds = sum(attempt.rounds for attempt in summary.attempts)

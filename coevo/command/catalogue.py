@@ -1,35 +1,20 @@
-"""The verb `coevo snapshots`, which lists published snapshots."""
+"""`coevo query --list`: list published snapshots."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 
-from coevo.model.errors import DamagedSnapshot
-from coevo.options.parser import Parser
+from coevo.model.errors import DamagedSnapshot, Fatal
 
 
-def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the command's parser."""
-    verb = verbs.add_parser(
-        'snapshots',
-        help='list the snapshots of a folder or URL, newest last',
-        example='coevo snapshots https://example.org/coevo',
-    )
-    verb.add_argument(
-        'place',
-        nargs='?',
-        metavar='DIR|URL',
-        help='with a catalogue.json, or a folder of snapshots ($COEVO_SNAPSHOTS, else ./snapshots)',
-    )
-    verb.add_argument(
-        '--format', choices=('table', 'json'), default='table', help='how the list is written'
-    )
-    verb.set_defaults(run=_list_snapshots)
+def list_snapshots(place: str | None, format: str) -> int:
+    """Print the snapshots of a folder or URL. Return status 1 if the catalogue is damaged.
 
+    place   with a catalogue.json, or a folder of snapshots; None is the usual place
+    format  table or json
 
-def _list_snapshots(arguments: argparse.Namespace) -> int:
-    """Print the list. Return status 1 if the catalogue is damaged."""
+    Raises: Fatal for another format.
+    """
     from coevo.display.presentation import align_columns
     from coevo.snapshots.catalogue import (
         COUNTED,
@@ -38,12 +23,14 @@ def _list_snapshots(arguments: argparse.Namespace) -> int:
         load_catalogue,
     )
 
+    if format not in ('table', 'json'):
+        raise Fatal(f'a list of snapshots is a table or json, and not {format}')
     try:
-        snapshots = load_catalogue(arguments.place or find_default_place())
+        snapshots = load_catalogue(place or find_default_place())
     except DamagedSnapshot as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
-    if arguments.format == 'json':
+    if format == 'json':
         sys.stdout.write(encode_catalogue(snapshots).decode())
         return 0
     heads = ('snapshot', 'month', 'schema', *COUNTED, 'MB')

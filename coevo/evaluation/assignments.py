@@ -154,6 +154,50 @@ def list_task_ids(opened: OpenedSnapshots) -> frozenset[str]:
     return frozenset(task_id for (task_id,) in rows)
 
 
+def list_wanted_ids(
+    place: Path | str,
+    tasks: Collection[str] | None = None,
+    cutoff: Cutoff | None = None,
+    *,
+    interleaved: bool = False,
+    leaking: bool = False,
+) -> tuple[str, ...]:
+    """Return the ids of the tasks that `load_assignments` returns, in its order.
+
+    It reads no texts, so that a code-free edition can be asked, too.
+
+    Raises: Fatal for an id that the snapshot lacks.
+    """
+    opened = snapshot.attach_snapshots((place,))
+    _check_task_ids(place, tasks, opened)
+    where = _build_wanted_condition(tasks, leaking=leaking)
+    columns = 'task_id, old_is_ancestor'
+    order = 'repo, new_committer_date, pair_id, task_id'
+    with snapshot.translate_read_errors((place,)):
+        snapshot.create_views(opened, dict(build_view_conditions(cutoff)))
+        rows = opened.connection.execute(
+            f'SELECT {columns} FROM tasks WHERE {where} ORDER BY {order}'
+        ).fetchall()
+    if tasks is not None:
+        return tuple(task_id for task_id, _ in rows if task_id in tasks)
+    return tuple(task_id for task_id, related in rows if interleaved or related is not False)
+
+
+def _check_task_ids(
+    place: Path | str, tasks: Collection[str] | None, opened: OpenedSnapshots
+) -> None:
+    unknown = sorted(set(tasks) - list_task_ids(opened)) if tasks else []
+    if unknown:
+        raise Fatal(
+            f'{place} has no task {unknown[0]!r}; `coevo query {place} "SELECT task_id FROM '
+            'tasks"` lists its tasks'
+        )
+
+
+def _build_wanted_condition(tasks: Collection[str] | None, *, leaking: bool) -> str:
+    return 'true' if leaking or tasks is not None else build_no_leak_condition()
+
+
 def load_assignments(
     place: Path | str,
     tasks: Collection[str] | None = None,
@@ -176,13 +220,8 @@ def load_assignments(
     """
     snapshot.require_texts(place)
     opened = snapshot.attach_snapshots((place,))
-    unknown = sorted(set(tasks) - list_task_ids(opened)) if tasks else []
-    if unknown:
-        raise Fatal(
-            f'{place} has no task {unknown[0]!r}; `coevo query {place} "SELECT task_id FROM '
-            'tasks"` lists its tasks'
-        )
-    where = 'true' if leaking or tasks is not None else build_no_leak_condition()
+    _check_task_ids(place, tasks, opened)
+    where = _build_wanted_condition(tasks, leaking=leaking)
     methods: dict[str, list[MethodRow]] = defaultdict(list)
     single_revision: dict[tuple[str, str], SingleRevisionRow] = {}
     with snapshot.translate_read_errors((place,)):

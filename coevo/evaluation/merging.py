@@ -1,4 +1,4 @@
-"""`coevo merge`: unites the results of several machines, as if one evaluation had made them."""
+"""`coevo report merge`: unites the results of several machines, as if one evaluation had made them."""
 
 from __future__ import annotations
 

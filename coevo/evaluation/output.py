@@ -60,13 +60,7 @@ def summarise_evaluation(evaluation: Evaluation, out: Path) -> Iterator[str]:
     if tampered:
         kinds = ', '.join(f'{kind} {count}' for kind, count in sorted(tampered.items()))
         yield f'tampered: {kinds}'
-    troubled = (row for row in both if row.outcome in (TaskOutcome.INFRA, SuiteOutcome.INFRA))
-    trouble = {(row.task_id, row.attempt, row.detail, row.said) for row in troubled}
-    for task_id, attempt, detail, message in sorted(trouble):
-        which = f'{task_id}, attempt {attempt},' if attempt > 1 else task_id
-        yield f'{which} could not be judged ({detail}): {escape_controls(message)}'
-    if trouble:
-        yield 'What could not be judged counts nowhere; the same command tries it again.'
+    yield from describe_trouble(evaluation)
     if evaluation.bugs:
         records = ', '.join(sorted(evaluation.bugs.values()))
         yield f'{pluralise(len(evaluation.bugs), what)} ended in a bug of coevo, please report: {records}'
@@ -77,6 +71,18 @@ def summarise_evaluation(evaluation: Evaluation, out: Path) -> Iterator[str]:
         'junit.xml',
     )
     yield f'{out}: {", ".join(files)}'
+
+
+def describe_trouble(evaluation: Evaluation) -> Iterator[str]:
+    """Yield sentences about attempts that could not be judged for trouble of coevo's own."""
+    both: Sequence[MethodResult | SuiteResult] = (*evaluation.rows, *evaluation.suites)
+    troubled = (row for row in both if row.outcome in (TaskOutcome.INFRA, SuiteOutcome.INFRA))
+    trouble = {(row.task_id, row.attempt, row.detail, row.said) for row in troubled}
+    for task_id, attempt, detail, message in sorted(trouble):
+        which = f'{task_id}, attempt {attempt},' if attempt > 1 else task_id
+        yield f'{which} could not be judged ({detail}): {escape_controls(message)}'
+    if trouble:
+        yield 'What could not be judged counts nowhere; the same command tries it again.'
 
 
 def _describe_suites(suites: Sequence[SuiteResult]) -> str:

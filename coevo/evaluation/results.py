@@ -57,6 +57,12 @@ def write_rows(folder: Path, form: TableFormat[Row], rows: Sequence[Row]) -> Pat
     return path
 
 
+def find_results(folder: Path) -> Path:
+    """Return the folder of results: this one, or the folder `results` in that of a `coevo run`."""
+    inner = folder / 'results'
+    return inner if not (folder / NAME).is_file() and (inner / NAME).is_file() else folder
+
+
 def load_results(folder: Path) -> tuple[MethodResult, ...]:
     """Return the rows of a folder of results.
 

@@ -1,15 +1,13 @@
-"""The verbs of evaluations, such as `coevo evaluate`, `coevo compare` and `coevo regrade`."""
+"""The verbs of evaluations: `coevo evaluate`, `coevo checkout` and `coevo submit`."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from coevo.evaluation.contamination import verb as contamination_verb
 from coevo.evaluation.submission import verb as submission_verb
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
@@ -23,6 +21,7 @@ from coevo.options.parser import (
     parse_cutoff,
     to_unicode,
 )
+from coevo.options.settings import Setting
 
 if TYPE_CHECKING:
     from coevo.evaluation.options import EvaluationOptions
@@ -38,38 +37,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verbs to the command line."""
     _add_evaluate(verbs)
     _add_checkout(verbs)
-    compare = verbs.add_parser(
-        'compare',
-        help='set two evaluations of the same tasks side by side',
-        example='coevo compare results other-results',
-    )
-    compare.add_argument('first', type=Path, metavar='A', help='the --out of a `coevo evaluate`')
-    compare.add_argument('second', type=Path, metavar='B', help='another one')
-    compare.add_argument(
-        '--format', choices=('table', 'json'), default='table', help='how the answer is written'
-    )
-    compare.set_defaults(run=require_extra(_run_compare))
-    merge = verbs.add_parser(
-        'merge',
-        help='put results of several machines together',
-        description='Put the results of `coevo evaluate --part` of several machines together, as if one had '
-        'made them. What two of them say of a method has to be the same.',
-        example='coevo merge part-1 part-2 --out results',
-    )
-    merge.add_argument('folders', nargs='+', type=Path, metavar='DIR', help='each one an --out')
-    merge.add_argument(
-        '--out', type=Path, required=True, metavar='DIR', help='where results and report go'
-    )
-    merge.set_defaults(run=require_extra(_run_merge))
-    regrade = verbs.add_parser(
-        'regrade',
-        help='report on stored results again, running nothing',
-        example='coevo regrade results',
-    )
-    regrade.add_argument('folder', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
-    regrade.set_defaults(run=require_extra(_run_regrade))
     submission_verb.add(verbs).set_defaults(run=require_extra(submission_verb.run))
-    contamination_verb.add(verbs).set_defaults(run=require_extra(contamination_verb.run))
 
 
 def require_extra(run: Verb) -> Verb:
@@ -110,57 +78,57 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     add_store_option(evaluate)
     add_task_options(evaluate)
-    _add_part(evaluate)
-    add_cutoff(evaluate)
-    add_jobs(evaluate)
-    add_sandbox(evaluate)
     evaluate.add_argument(
-        '--cache',
-        type=Path,
-        metavar='DIR',
-        help='what was judged before (default: in the tool cache)',
+        '--only-family',
+        dest='family',
+        choices=[str(family) for family in Family],
+        help='only tasks of this family',
     )
-    _add_measures(evaluate)
-    evaluate.set_defaults(run=require_extra(_run_evaluate))
-
-
-def _add_part(evaluate: argparse.ArgumentParser) -> None:
+    evaluate.add_argument(
+        '--only-attempts',
+        dest='attempts',
+        type=int,
+        metavar='K',
+        help='only the first K attempts at each task; the report has figures for each k up to K',
+    )
+    add_cutoff(evaluate)
     evaluate.add_argument(
         '--part',
         metavar='K/N',
-        help='only the tasks of the K-th of N parts of the repositories; `coevo merge` puts results together',
+        help='only the tasks of the K-th of N parts of the repositories; `coevo report merge` puts results together',
     )
-    evaluate.add_argument(
-        '--family',
-        choices=[str(family) for family in Family],
-        help='only tasks of this family (all)',
-    )
-    evaluate.add_argument(
-        '--attempts',
-        type=int,
-        metavar='K',
-        help='only the first K attempts at each task (all); the report has figures for each k up to K',
-    )
+    add_jobs(evaluate)
+    add_sandbox(evaluate)
+    evaluate.add_settings(*_EVALUATION_SETTINGS)
+    evaluate.set_defaults(run=require_extra(_run_evaluate))
 
 
-def _add_measures(evaluate: argparse.ArgumentParser) -> None:
-    evaluate.add_argument(
-        '--test-seconds',
-        type=float,
-        metavar='S',
-        help='CPU seconds that a test may take (default: 60, or ten times what it took before)',
-    )
-    evaluate.add_argument(
-        '--no-adequacy',
-        dest='adequacy',
-        action='store_false',
-        help='verdicts alone: no coverage, mutants, or reversals',
-    )
-    evaluate.add_argument(
-        '--pit',
-        action='store_true',
-        help="PIT's mutants of the changed methods, too; PIT's word, which decides no outcome",
-    )
+_EVALUATION_SETTINGS = (
+    Setting(
+        name='adequacy',
+        kind=bool,
+        default=True,
+        help='false: verdicts alone, and no coverage, mutants, or reversals',
+    ),
+    Setting(
+        name='pit',
+        kind=bool,
+        default=False,
+        help="PIT's mutants of the changed methods, too, which decide no outcome",
+    ),
+    Setting(
+        name='test_seconds',
+        kind=float,
+        example=60.0,
+        help='CPU seconds that a test may take (without it 60, or ten times what it took before)',
+    ),
+    Setting(
+        name='cache',
+        kind=Path,
+        example='cache',
+        help='what was judged before (without it in the tool cache)',
+    ),
+)
 
 
 def _add_checkout(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -249,6 +217,8 @@ def _make_options(
     from coevo.evaluation.parts import parse_part
     from coevo.snapshots.models import read_models
 
+    if arguments.pit and not arguments.adequacy:
+        raise Fatal('pit has no effect where adequacy is false; leave one of them out')
     return EvaluationOptions(
         snapshot=arguments.snapshot,
         predictions=submission.predictions if submission else arguments.predictions,
@@ -267,7 +237,7 @@ def _make_options(
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         cache=arguments.cache,
-        test_seconds=check_positive(arguments.test_seconds, '--test-seconds'),
+        test_seconds=check_positive(arguments.test_seconds, 'test_seconds'),
         adequacy=arguments.adequacy,
         pit=arguments.pit,
     )
@@ -276,30 +246,40 @@ def _make_options(
 def _parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
     """Return the cutoff of the options, if any.
 
-    Here --models may be given alone: it tells the results the cutoff of the model that answered.
+    Here `models` may be set alone: it tells the results the cutoff of the model that answered.
     """
-    limits = (arguments.after, arguments.before, arguments.model, arguments.margin or None)
+    limits = (
+        arguments.after,
+        arguments.before,
+        arguments.unseen_by,
+        arguments.margin_days or None,
+    )
     return None if set(limits) == {None} else parse_cutoff(arguments)
 
 
 def add_task_options(verb: Parser) -> None:
     """Add the options that select tasks."""
     verb.add_argument(
-        '--tasks',
+        '--only-tasks',
+        dest='tasks',
         nargs='+',
         action='extend',
         metavar='ID',
         help='only these; @FILE has one on each line',
     )
-    verb.add_argument(
-        '--interleaved',
-        action='store_true',
-        help='also tasks whose old revision is no ancestor of the new one',
-    )
-    verb.add_argument(
-        '--leaking',
-        action='store_true',
-        help='also tasks whose start state shows nearly their answer (tasks.leak)',
+    verb.add_settings(
+        Setting(
+            name='interleaved',
+            kind=bool,
+            default=False,
+            help='also tasks whose old revision is no ancestor of the new one',
+        ),
+        Setting(
+            name='leaking',
+            kind=bool,
+            default=False,
+            help='also tasks whose start state shows nearly their answer (tasks.leak)',
+        ),
     )
 
 
@@ -343,34 +323,3 @@ def check_store(folder: Path | None) -> Path | None:
     if folder is not None and not folder.is_dir():
         raise Fatal(f'{folder} is no folder; --store names a store whose clones are used')
     return folder
-
-
-def _run_compare(arguments: argparse.Namespace) -> int:
-    from coevo.display.console import open_console
-    from coevo.evaluation.reporting import tables
-    from coevo.evaluation.reporting.comparison import compare_folders, encode_comparison
-
-    comparison = compare_folders(arguments.first, arguments.second)
-    if arguments.format == 'json':
-        sys.stdout.write(encode_comparison(comparison).decode())
-    else:
-        tables.print_comparison(comparison, open_console())
-    return 0
-
-
-def _run_merge(arguments: argparse.Namespace) -> int:
-    from coevo.display.console import open_console
-    from coevo.evaluation.merging import merge
-    from coevo.evaluation.reporting import tables
-
-    tables.print_report(merge(arguments.folders, arguments.out), open_console())
-    return 0
-
-
-def _run_regrade(arguments: argparse.Namespace) -> int:
-    from coevo.display.console import open_console
-    from coevo.evaluation.reporting import tables
-    from coevo.evaluation.reporting.regrading import regrade
-
-    tables.print_report(regrade(arguments.folder), open_console())
-    return 0

@@ -3,71 +3,47 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from coevo.model.errors import Fatal
+from coevo.options.renamed import refuse_old_options, refuse_old_verb
+from coevo.options.settings import PrintSettings, Setting, load_settings, render_settings
+from coevo.sandboxes.names import BUBBLEWRAP, NAMES
 
 if TYPE_CHECKING:
     from coevo.snapshots.cutoffs import Cutoff
-import os
-from collections.abc import Sequence
-
-from coevo.sandboxes.names import BUBBLEWRAP, NAMES
 
 # The wheel does not contain these verbs, but its help lists them.
 PIPELINE_VERBS = {
-    'crawl': 'look for candidates on GitHub',
     'mine': 'mine one repository into the store',
-    'validate': 'prove that a repository can be mined',
-    'reverify': 'run a sample of labels again',
     'release': 'write a snapshot of all that the store holds',
-    'publish': 'put a snapshot in another place, whole or not at all',
-    'site': 'write a static site over snapshots',
-    'withdraw': 'leave a repository, pair or task out of releases to come',
+}
+# Those of `coevo pipeline VERB`, for which the same holds.
+PIPELINE_STEPS = {
+    'crawl': 'look for candidates on GitHub',
+    'validate': 'prove that a repository can be mined',
     'status': 'say what the store holds, how far it is, and what is next',
     'forecast': 'say what a month and the backfill would cost',
+    'reverify': 'run a sample of labels again',
+    'withdraw': 'leave a repository, pair or task out of releases to come',
+    'publish': 'put a snapshot in another place, whole or not at all',
+    'site': 'write a static site over snapshots',
 }
+PIPELINE = 'pipeline'
 
 Verb = Callable[[argparse.Namespace], int]
 
 
 # The groups of verbs in `coevo --help`, by purpose.
 GROUPS = {
-    'read a snapshot': (
-        'query',
-        'show',
-        'statistics',
-        'identification',
-        'verify',
-        'hydrate',
-        'snapshots',
-    ),
-    'score test patches': (
-        'prompt',
-        'checkout',
-        'evaluate',
-        'attempt',
-        'compare',
-        'merge',
-        'regrade',
-        'contamination',
-        'submit',
-    ),
-    'make a snapshot': (
-        'crawl',
-        'validate',
-        'mine',
-        'status',
-        'forecast',
-        'reverify',
-        'withdraw',
-        'release',
-        'publish',
-        'site',
-    ),
-    'look after this machine': ('doctor', 'jdks', 'pythons'),
+    'read a snapshot': ('get', 'query', 'show', 'verify'),
+    'score test patches': ('prompt', 'checkout', 'run', 'evaluate', 'report', 'submit'),
+    'make a snapshot': (*PIPELINE_VERBS, PIPELINE),
+    'look after this machine': ('doctor',),
 }
 
 
@@ -91,10 +67,30 @@ class Parser(argparse.ArgumentParser):
 
     # An optional argument that may also come after the options, where argparse does not accept it.
     late: str | None = None
+    # The action that the first word chooses, if the word is no action: `coevo report RESULTS`.
+    usual_action: str | None = None
 
     def __init__(self, *, example: str = '', **options: Any) -> None:
         super().__init__(**{'formatter_class': _HelpFormatter, **options})
         self.example = example
+        self.settings: tuple[Setting, ...] = ()
+
+    def add_settings(self, *settings: Setting) -> None:
+        """Add rare options, which `--settings FILE` reads and `--print-settings` writes."""
+        if not self.settings:
+            self.add_argument(
+                '--settings',
+                type=Path,
+                metavar='FILE',
+                help='rare options, in a TOML file such as --print-settings writes',
+            )
+            self.add_argument(
+                '--print-settings',
+                action=PrintSettings,
+                render=lambda: render_settings(self.settings, self.prog),
+                help='write a settings file with all defaults to standard output',
+            )
+        self.settings += settings
 
     def format_help(self) -> str:
         """Return the help, with the example at its end."""
@@ -106,8 +102,18 @@ class Parser(argparse.ArgumentParser):
         raise Fatal(f'{message}; see `{self.prog} --help`')
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse arguments as argparse does, and accept the argument `late` after the options."""
-        parsed, rest = super().parse_known_args(args, namespace)
+        """Parse arguments as argparse does.
+
+        Accept the argument `late` after the options, choose the usual action, and read settings.
+
+        Raises: Fatal for an old word or option, and for a settings file that is not valid.
+        """
+        words = list(sys.argv[1:] if args is None else args)
+        if not any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
+            settings = [setting.name for setting in self.settings]
+            refuse_old_options(self.prog, words, self._option_string_actions, settings)
+        parsed, rest = super().parse_known_args(self._name_action(words), namespace)
+        self._apply_settings(parsed)
         if (
             self.late
             and len(rest) == 1
@@ -116,6 +122,23 @@ class Parser(argparse.ArgumentParser):
         ):
             setattr(parsed, self.late, to_unicode(rest.pop()))
         return parsed, rest
+
+    def _name_action(self, words: list[str]) -> list[str]:
+        """Return the words with the usual action before them, if they name none."""
+        if self.usual_action is None or not words or words[0][:1] == '-':
+            return words
+        choices = (a.choices for a in self._actions if isinstance(a, argparse._SubParsersAction))
+        return words if words[0] in next(choices) else [self.usual_action, *words]
+
+    def _apply_settings(self, parsed: argparse.Namespace) -> None:
+        if not self.settings:
+            return
+        for setting in self.settings:
+            setattr(parsed, setting.name, setting.default)
+        if parsed.settings is not None:
+            values = load_settings(parsed.settings, self.settings, self.prog)
+            for name, value in values.items():
+                setattr(parsed, name, value)
 
 
 class TopParser(Parser):
@@ -131,6 +154,12 @@ class TopParser(Parser):
             help=argparse.SUPPRESS,
             parser_class=Parser,
         )
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse arguments as `Parser` does. Raises: Fatal, too, for a verb of older versions."""
+        words = list(sys.argv[1:] if args is None else args)
+        refuse_old_verb(words)
+        return super().parse_known_args(words, namespace)
 
     def format_help(self) -> str:
         """Return the help, with the verbs in groups."""
@@ -148,21 +177,49 @@ class TopParser(Parser):
 
 def add_snapshot(verb: Parser) -> None:
     """Add the positional argument `snapshot`."""
-    verb.add_argument('snapshot', help='a folder, a .zip, or a URL of https:// or s3://')
+    verb.add_argument(
+        'snapshot',
+        help='a month of this folder, such as 2026-06, the word `latest`, a folder, a .zip, or a URL of '
+        'https:// or s3://',
+    )
 
 
 def add_cutoff(verb: Parser) -> None:
     """Add the options that limit rows to what became public after or before a date."""
     which = verb.add_mutually_exclusive_group()
-    which.add_argument('--after', metavar='DATE', help='only what was public later than DATE')
-    which.add_argument('--model', metavar='NAME', help="only what is later than a model's cutoff")
-    verb.add_argument(
-        '--before', metavar='DATE', help='only what was public before DATE, a day or month, began'
+    which.add_argument(
+        '--only-after', dest='after', metavar='DATE', help='only what was public later than DATE'
     )
-    verb.add_argument('--models', type=Path, metavar='FILE', help='more cutoffs of models (TOML)')
-    verb.add_argument(
-        '--margin', type=int, default=0, metavar='DAYS', help='so many days later still'
+    which.add_argument(
+        '--only-unseen-by',
+        dest='unseen_by',
+        metavar='MODEL',
+        help="only what was public later than a model's training cutoff",
     )
+    verb.add_argument(
+        '--only-before',
+        dest='before',
+        metavar='DATE',
+        help='only what was public before DATE, a day or month, began',
+    )
+    verb.add_settings(*CUTOFF_SETTINGS)
+
+
+CUTOFF_SETTINGS = (
+    Setting(
+        name='models',
+        kind=Path,
+        example='models.toml',
+        help='more training cutoffs of models (TOML)',
+    ),
+    Setting(
+        name='margin_days',
+        kind=int,
+        default=0,
+        least=0,
+        help='so many days later than a cutoff still',
+    ),
+)
 
 
 def parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
@@ -175,10 +232,36 @@ def parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
     return choose_cutoff(
         after=arguments.after,
         before=arguments.before,
-        model=arguments.model,
-        margin=arguments.margin,
+        model=arguments.unseen_by,
+        margin=arguments.margin_days,
         models=arguments.models,
     )
+
+
+def refuse_without(arguments: argparse.Namespace, needed: str, *options: str) -> None:
+    """Raise Fatal if one of the options is given without the one that it needs.
+
+    Options are named as on the command line, and settings by their key.
+    """
+    if _is_given(arguments, needed):
+        return
+    for option in options:
+        if _is_given(arguments, option):
+            raise Fatal(f'{option} has no effect without {needed}; give both, or leave it out')
+
+
+def refuse_beside(arguments: argparse.Namespace, chosen: str, *options: str) -> None:
+    """Raise Fatal if one of the options is given beside another, with which it has no effect."""
+    if not _is_given(arguments, chosen):
+        return
+    for option in options:
+        if _is_given(arguments, option):
+            raise Fatal(f'{option} has no effect beside {chosen}; leave one of them out')
+
+
+def _is_given(arguments: argparse.Namespace, option: str) -> bool:
+    value = getattr(arguments, option.removeprefix('--').removeprefix('only-').replace('-', '_'))
+    return value is not None and value is not False and value != []
 
 
 def add_jobs(verb: argparse.ArgumentParser) -> None:

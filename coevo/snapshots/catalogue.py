@@ -2,6 +2,7 @@
 
     PLACE/catalogue.json      the index: one entry for each snapshot, the newest month last
     PLACE/NAME/               a snapshot
+    PLACE/NAME/EDITION/       an edition of it, if PLACE/NAME/ is none itself; in a folder alone
 
 A web server does not list its files, so the index is needed there. An index may come from anyone:
 the names in it become paths, so each value is checked against its form.
@@ -17,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from coevo.display.redaction import hide_credentials
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots import forms
 from coevo.snapshots.locations import MANIFEST, Location, locate_snapshot, read_whole_file
-from coevo.snapshots.manifests import load_manifest_at
+from coevo.snapshots.manifests import is_code_free, load_manifest_at
 from coevo.storage.bounded_json import parse_json
 
 CATALOGUE = 'catalogue.json'
@@ -40,7 +42,7 @@ _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,127}', re.ASCII)
 class CatalogueEntry:
     """One snapshot in a catalogue.
 
-    name    of its folder, directly below the place of the catalogue
+    name    of its folder below the place of the catalogue: NAME, or NAME/EDITION in a folder
     schema  version of its schema, such as 2.1
     rows    number of rows of the tables in `COUNTED`
     size    bytes of all its files except timings
@@ -102,7 +104,7 @@ def load_catalogue(place: Path | str) -> tuple[CatalogueEntry, ...]:
         entries = tuple(_list_folder(Path(root)))
     if entries is None:
         raise Fatal(
-            f'{locate_snapshot(root).shown} has no {CATALOGUE}, which `coevo publish` writes beside what it '
+            f'{locate_snapshot(root).shown} has no {CATALOGUE}, which `coevo pipeline publish` writes beside what it '
             'publishes: name a snapshot itself'
         )
     return sort_entries(entries)
@@ -121,12 +123,51 @@ def find_latest(place: Path | str | None = None) -> str:
 
 
 def resolve_location(place: Path | str) -> Location:
-    """Return the location of a path, a URL or the word `latest`.
+    """Return the location of a path, a URL, a month or the word `latest`.
 
-    Raises: Fatal if coevo cannot read from there.
+    A folder that is no snapshot may have editions of one in it; the whole one is taken, if there is one.
+
+    Raises: Fatal if coevo cannot read from there, or there is no such month.
     """
-    is_latest = str(place) == LATEST and not Path(place).exists()
-    return locate_snapshot(find_latest() if is_latest else place)
+    text = str(place)
+    if '://' in text:
+        return locate_snapshot(place)
+    if Path(place).exists():
+        return locate_snapshot(_choose_edition(Path(place)))
+    if text == LATEST:
+        return locate_snapshot(find_latest())
+    return locate_snapshot(_find_month(text) if forms.is_month(text) else place)
+
+
+def _find_month(month: str) -> str:
+    """Return the path or URL of a month at the usual place. Raises: Fatal if there is none."""
+    root = _find_root(find_default_place())
+    entries = load_catalogue(root) if '://' in root or Path(root).is_dir() else ()
+    named = [entry for entry in entries if month in (entry.name, entry.month)]
+    if not named:
+        others = ', '.join(dict.fromkeys(entry.month for entry in entries)) or 'no snapshot'
+        raise Fatal(
+            f'there is no month {month} in {hide_credentials(root)}, which has {others}; name the folder or URL '
+            'of the snapshot, or say by $COEVO_SNAPSHOTS where snapshots lie'
+        )
+    return f'{root}/{named[-1].name}'
+
+
+def _choose_edition(folder: Path) -> Path:
+    """Return the edition in a folder, the whole one before a code-free one; else the folder itself.
+
+    Raises: Fatal if it holds snapshots of several months.
+    """
+    if folder.suffix == '.zip' or not folder.is_dir() or (folder / MANIFEST).exists():
+        return folder
+    inner = sorted(path for path in folder.iterdir() if (path / MANIFEST).is_file())
+    if len(inner) < 2:
+        return inner[0] if inner else folder
+    manifests = {path: load_manifest_at(locate_snapshot(path)) for path in inner}
+    months = sorted({manifest['month'] for manifest in manifests.values()})
+    if len(months) > 1:
+        raise Fatal(f'{folder} holds several months ({", ".join(months)}); name one of them')
+    return min(inner, key=lambda path: (is_code_free(manifests[path]), path.name))
 
 
 def _find_root(place: Path | str) -> str:
@@ -169,5 +210,7 @@ def _list_folder(folder: Path) -> Iterator[CatalogueEntry]:
     if not folder.is_dir():
         raise Fatal(f'{folder} is no folder of snapshots: name one, or a URL with a {CATALOGUE}')
     for path in sorted(folder.iterdir()):
-        if (path / MANIFEST).is_file():
-            yield build_catalogue_entry(path.name, load_manifest_at(locate_snapshot(path)))
+        edition = _choose_edition(path)
+        if (edition / MANIFEST).is_file():
+            name = edition.relative_to(folder).as_posix()
+            yield build_catalogue_entry(name, load_manifest_at(locate_snapshot(edition)))

@@ -1,4 +1,4 @@
-"""`coevo identification`: count and export the label sets of test-update identification.
+"""`coevo report identification`: count and export the label sets of test-update identification.
 
 `queries/identification.sql` defines the classes (TestEvo-Bench, appendix C).
 """
@@ -48,7 +48,7 @@ ORDER BY method_id"""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentificationStudy:
-    """The options of `coevo identification`.
+    """The options of `coevo report identification`.
 
     cutoff  limits the study to methods that became public in this time
     export  a new folder for both label sets

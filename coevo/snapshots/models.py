@@ -66,14 +66,14 @@ def find_cutoff(name: str, added: Path | None = None) -> tuple[str, str]:
     if model is not None:
         raise Fatal(
             f'no source states a training cutoff of {name!r} (it would have to stand in '
-            f'{model.source}); give --after DATE, or --models FILE that tells it'
+            f'{model.source}); give --only-after DATE, or the setting `models` with a file that tells it'
         )
     names = ', '.join(
         sorted({each for known_model in known if known_model.cutoff for each in known_model.names})
     )
     raise Fatal(
-        f'no training cutoff of {name!r} is known; give --after DATE, or --models FILE that tells '
-        f'it. Known are: {names}'
+        f'no training cutoff of {name!r} is known; give --only-after DATE, or the setting `models` with a '
+        f'file that tells it. Known are: {names}'
     )
 
 
@@ -99,13 +99,15 @@ def choose_cutoff(
     Raises: Fatal for a margin or a file of models without a cutoff, and for two cutoffs.
     """
     if after is not None and model is not None:
-        raise Fatal('--after and --model are two cutoffs: give one of them')
+        raise Fatal('--only-after and --only-unseen-by are two cutoffs: give one of them')
     if model is not None:
         date, source = find_cutoff(model, models)
         because = f'{model}, says {source}'
         return Cutoff(date=date, margin_days=margin, because=because, before=before)
     if after is None and (margin or models):
-        raise Fatal('--margin and --models need a cutoff beside them: --after DATE or --model NAME')
+        raise Fatal(
+            'the settings margin_days and models need a cutoff beside them: --only-after DATE or --only-unseen-by NAME'
+        )
     if after is None and before is None:
         return None
     return Cutoff(date=after, margin_days=margin, before=before)
@@ -115,7 +117,9 @@ def _read_added_models(path: Path) -> Iterator[LanguageModel]:
     try:
         text = path.read_text('utf-8')
     except (OSError, UnicodeDecodeError):
-        raise Fatal(f'{path} cannot be read: give --models a TOML file, {_HOW}') from None
+        raise Fatal(
+            f'{path} cannot be read: give the setting `models` a TOML file, {_HOW}'
+        ) from None
     return _parse_models(text, str(path))
 
 

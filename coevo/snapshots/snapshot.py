@@ -292,7 +292,7 @@ def require_texts(place: Path | str) -> None:
     if is_code_free(load_manifest(place)):
         raise Fatal(
             f'{place} is a code-free edition, without prompts, sources and patches: '
-            f'`coevo hydrate {place} --out DIR` makes the whole release of it'
+            f'`coevo get {place}` makes the whole release of it'
         )
 
 

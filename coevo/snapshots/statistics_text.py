@@ -1,4 +1,4 @@
-"""`coevo statistics`: the tables and the figure of TestEvo-Bench for a snapshot, and its costs."""
+"""`coevo report statistics`: the tables and the figure of TestEvo-Bench for a snapshot, and its costs."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ class Store:
         )
         if not partitions:
             raise Fatal(
-                f'{self.root} holds nothing of {repo!r}: `coevo status` lists its repositories'
+                f'{self.root} holds nothing of {repo!r}: `coevo pipeline status` lists its repositories'
             )
         return partitions
 

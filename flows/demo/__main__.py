@@ -89,7 +89,7 @@ def say_what_next(stories: Sequence[Story]) -> str:
     return f"""\
 The repository is {home}/repository, the snapshot {home}/snapshot{those}. From here on:
   coevo query {home}/snapshot "SELECT * FROM tasks"     any question, in SQL
-  coevo query {home}/snapshot --after 2024-06-30        only what was public later
+  coevo query {home}/snapshot --only-after 2024-06-30   only what was public later
   coevo mine PATH, URL or owner/name               a repository of your own
   coevo release --snapshot DIR                     a snapshot of all that you have mined
 (coevo is in .venv/bin.)"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from coevo.options.settings import Setting
 from coevo.storage.place import parse_root
 
 
@@ -19,18 +20,9 @@ def add_store(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def add_local(verb: argparse.ArgumentParser) -> None:
-    """Add the option `--local`."""
-    verb.add_argument(
-        '--local',
-        type=Path,
-        metavar='DIR',
-        help='where clones and caches lie (default: in the store; with a URL, in the tool cache)',
-    )
-
-
-def parse_runs(text: str) -> int:
-    """Parse a number of runs, from 0 on."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f'{text!r} is not a number of runs')
-    return int(text)
+LOCAL = Setting(
+    name='local',
+    kind=Path,
+    example='clones',
+    help='where clones and caches lie (without it in the store; if that is a URL, in the tool cache)',
+)

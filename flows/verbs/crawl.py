@@ -1,4 +1,4 @@
-"""The verb `coevo crawl`: search for candidates on GitHub."""
+"""The verb `coevo pipeline crawl`: search for candidates on GitHub."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coevo.options.parser import PIPELINE_VERBS, Parser
+from coevo.options.parser import PIPELINE_STEPS, Parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +22,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
     crawl = verbs.add_parser(
         'crawl',
-        help=PIPELINE_VERBS['crawl'],
+        help=PIPELINE_STEPS['crawl'],
         description='Look for candidates on GitHub: what a profile asks for, each with a reason.',
-        example='GITHUB_TOKENS=… coevo crawl --profile testevo',
+        example='GITHUB_TOKENS=… coevo pipeline crawl --profile testevo',
     )
     crawl.add_argument(
         '--profile',

@@ -1,4 +1,4 @@
-"""The verb `coevo forecast`: forecast the cost of a month and of the backfill."""
+"""The verb `coevo pipeline forecast`: forecast the cost of a month and of the backfill."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from coevo.model.errors import Fatal
-from coevo.options.parser import PIPELINE_VERBS, Parser, parse_positive
+from coevo.options.parser import PIPELINE_STEPS, Parser, parse_positive
 from coevo.storage.place import find_local_folder
-from flows.verbs.arguments import add_local, add_store
+from flows.verbs.arguments import LOCAL, add_store
 
 if TYPE_CHECKING:
     from flows.forecast import Forecast, ForecastCost
@@ -19,11 +19,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the parser."""
     verb = verbs.add_parser(
         'forecast',
-        help=PIPELINE_VERBS['forecast'],
+        help=PIPELINE_STEPS['forecast'],
         description='What a month and the backfill would cost, by what pairs cost so far in this store, '
         'by what its repositories had of new ones in their last three months, and by the candidates that '
         'proved valid.',
-        example='coevo forecast --machines 4 --cores 8',
+        example='coevo pipeline forecast --machines 4 --cores 8',
     )
     add_store(verb)
     verb.add_argument(
@@ -32,7 +32,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb.add_argument(
         '--cores', type=parse_positive, default=4, metavar='N', help='of each machine'
     )
-    add_local(verb)
+    verb.add_settings(LOCAL)
     verb.set_defaults(run=_run)
 
 

@@ -11,9 +11,10 @@ from coevo.model.errors import Fatal
 from coevo.model.families import SINGLE_REVISION_FAMILIES
 from coevo.model.words import Walk
 from coevo.options.parser import PIPELINE_VERBS, Parser, add_jobs, add_sandbox
+from coevo.options.settings import Setting
 from coevo.storage.place import find_local_folder
 from flows.months import parse_day
-from flows.verbs.arguments import add_local, add_store, parse_runs
+from flows.verbs.arguments import LOCAL, add_store
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -27,9 +28,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     verb.add_argument('repository', help='a path, a URL, or owner/name on GitHub')
     _add_profile_and_store(verb)
     _add_history(verb)
-    _add_execution(verb)
     _add_machine(verb)
-    _add_repetition(verb)
     verb.set_defaults(run=_mine)
 
 
@@ -75,54 +74,55 @@ def _add_history(verb: Parser) -> None:
     )
 
 
-def _add_execution(verb: Parser) -> None:
-    verb.add_argument(
-        '--measure',
-        type=parse_runs,
-        metavar='RUNS',
-        help='most runs of tests with mutants and reversals of a pair; 0 makes none (default: as the '
-        'profile says)',
-    )
-    verb.add_argument(
-        '--cells',
-        choices=['deciding', 'all'],
-        help='all: run new tests on old code where no label asks for it, too (default: deciding)',
-    )
-
-
 def _add_machine(verb: Parser) -> None:
     add_jobs(verb)
     add_sandbox(verb)
-    verb.add_argument(
-        '--cache',
-        type=Path,
-        metavar='DIR',
-        help='where tools, libraries and verdicts that can be used again lie (default: the tool '
-        'cache, and the store)',
-    )
-    add_local(verb)
-    verb.add_argument(
-        '--runtimes',
-        '--jdks',
-        choices=['bring', 'present'],
-        default='bring',
-        help='bring: JDKs and interpreters that this machine lacks are brought once a pair is to be '
-        'built with one, as `coevo jdks install` and `coevo pythons install` do; present: mine with those that are here',
-    )
-
-
-def _add_repetition(verb: Parser) -> None:
-    verb.add_argument(
-        '--retry-bugs',
-        action='store_true',
-        help='try again the pairs that this very build of coevo could not mine',
-    )
     verb.add_argument(
         '--again',
         action='store_true',
         help='execute the pairs of this walk once more, past what is known; what came out before counts '
         'until then, and a month that was released stays as it is',
     )
+    verb.add_settings(*_SETTINGS)
+
+
+_SETTINGS = (
+    Setting(
+        name='measure_runs',
+        kind=int,
+        example=100,
+        least=0,
+        help='most runs of tests with mutants and reversals of a pair; 0 makes none (without it as the '
+        'profile says)',
+    ),
+    Setting(
+        name='all_cells',
+        kind=bool,
+        example=True,
+        help='true: run new tests on old code where no label asks for it, too (without it as the profile says)',
+    ),
+    Setting(
+        name='bring_runtimes',
+        kind=bool,
+        default=True,
+        help='whether JDKs and interpreters that this machine lacks are brought once a pair is to be built with '
+        'one, as `coevo doctor --install` does; false: mine with those that are here',
+    ),
+    Setting(
+        name='retry_bugs',
+        kind=bool,
+        default=False,
+        help='try again the pairs that this very build of coevo could not mine',
+    ),
+    Setting(
+        name='cache',
+        kind=Path,
+        example='cache',
+        help='where tools, libraries and verdicts that can be used again lie (without it in the tool cache, and the '
+        'store)',
+    ),
+    LOCAL,
+)
 
 
 def _mine(arguments: argparse.Namespace) -> int:
@@ -135,11 +135,14 @@ def _mine(arguments: argparse.Namespace) -> int:
     from flows.pipeline import mine
 
     profile = profiles.load_profile(arguments.profile)
-    if arguments.measure is not None:
-        profile = replace(profile, measure_runs=arguments.measure)
-    if arguments.cells is not None:
-        profile = replace(profile, all_cells=arguments.cells == 'all')
+    if arguments.measure_runs is not None:
+        profile = replace(profile, measure_runs=arguments.measure_runs)
+    if arguments.all_cells is not None:
+        profile = replace(profile, all_cells=arguments.all_cells)
     families = parse_families(arguments.family.split(',') if arguments.family is not None else ())
+    walk = choose_walk(arguments.walk, families, profile)
+    if walk is Walk.SINGLE_REVISION:
+        _refuse_history(arguments)
     commits = _parse_commits(arguments.commits) if arguments.commits else profile.commits
     options = MineOptions(
         source=arguments.repository,
@@ -151,14 +154,14 @@ def _mine(arguments: argparse.Namespace) -> int:
         since=parse_day(arguments.since, end=False),
         until=parse_day(arguments.until, end=True),
         reached=parse_day(arguments.reached, end=True),
-        walk=choose_walk(arguments.walk, families, profile),
+        walk=walk,
         families=families,
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
         cache=arguments.cache,
         local=arguments.local
-        or find_local_folder(arguments.store),  # `--cache` does not move the clones
-        brings_runtimes=arguments.runtimes == 'bring',
+        or find_local_folder(arguments.store),  # `cache` does not move the clones
+        brings_runtimes=arguments.bring_runtimes,
         retry_bugs=arguments.retry_bugs,
         again=arguments.again,
     )
@@ -172,6 +175,16 @@ def _mine(arguments: argparse.Namespace) -> int:
     drops = [drop for each in report.partitions for drop in store.load_walk(each).drops]
     print_report(console, report, tuple(build_funnel(drops, segments)), segments)
     return 1 if report.failures or report.bugs or report.unmined else 0
+
+
+def _refuse_history(arguments: argparse.Namespace) -> None:
+    """Raise Fatal for an option about the history, which a walk of single revisions does not visit."""
+    for option in ('commits', 'since'):
+        if getattr(arguments, option) is not None:
+            raise Fatal(
+                f'--{option} has no effect on the walk single_revision, which takes the head and the latest '
+                'release; leave it out, or leave out --family to mine changes'
+            )
 
 
 def _parse_commits(text: str) -> int | None:

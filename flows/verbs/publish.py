@@ -1,4 +1,4 @@
-"""The verb `coevo publish`: copy an existing snapshot to another place."""
+"""The verb `coevo pipeline publish`: copy an existing snapshot to another place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 from coevo.display.redaction import hide_credentials
 from coevo.model.errors import DamagedSnapshot
-from coevo.options.parser import PIPELINE_VERBS, Parser, add_snapshot
+from coevo.options.parser import PIPELINE_STEPS, Parser, add_snapshot
 from coevo.storage.place import parse_root
 
 
@@ -15,8 +15,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the parser."""
     verb = verbs.add_parser(
         'publish',
-        help=PIPELINE_VERBS['publish'],
-        example='coevo publish snapshots/2026-05 s3://my-bucket/2026-05',
+        help=PIPELINE_STEPS['publish'],
+        example='coevo pipeline publish snapshots/2026-05 s3://my-bucket/2026-05',
     )
     add_snapshot(verb)
     verb.add_argument('target', type=parse_root, metavar='DIR|URL', help='a folder, or s3://…')

@@ -10,7 +10,7 @@ from coevo.model.families import RELEASED_FAMILIES
 from coevo.options.parser import PIPELINE_VERBS, Parser, to_unicode
 from coevo.storage.place import parse_root
 from flows.months import parse_day
-from flows.verbs.arguments import add_local, add_store
+from flows.verbs.arguments import LOCAL, add_store
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -46,7 +46,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     _add_origins(verb)
     _add_editions(verb)
-    add_local(verb)
+    verb.add_settings(LOCAL)
     verb.set_defaults(run=_release)
 
 
@@ -78,7 +78,7 @@ def _add_editions(verb: argparse.ArgumentParser) -> None:
         '--code-free',
         type=parse_root,
         metavar='DIR|URL',
-        help='also its edition without any code of others, which `coevo hydrate` fills from clones',
+        help='also its edition without any code of others, which `coevo get` fills from clones',
     )
 
 

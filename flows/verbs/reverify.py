@@ -1,10 +1,10 @@
-"""The verb `coevo reverify`: check whether labels still hold."""
+"""The verb `coevo pipeline reverify`: check whether labels still hold."""
 
 from __future__ import annotations
 
 import argparse
 
-from coevo.options.parser import PIPELINE_VERBS, Parser, add_jobs, parse_positive
+from coevo.options.parser import PIPELINE_STEPS, Parser, add_jobs, parse_positive
 from flows.verbs.arguments import add_store
 
 
@@ -12,8 +12,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the parser."""
     verb = verbs.add_parser(
         'reverify',
-        help=PIPELINE_VERBS['reverify'],
-        example='coevo reverify snapshots/2026-05 --sample 100 --seed 7',
+        help=PIPELINE_STEPS['reverify'],
+        example='coevo pipeline reverify snapshots/2026-05 --sample 100 --seed 7',
     )
     verb.add_argument(
         'snapshot', nargs='?', help='draw of what it released (default: all of the store)'
@@ -23,7 +23,12 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--sample', type=parse_positive, default=100, metavar='N', help='how many labels'
     )
     verb.add_argument('--seed', type=int, default=0, metavar='S', help='decides which are drawn')
-    verb.add_argument('--repository', metavar='OWNER/NAME', help='draw of this one alone')
+    verb.add_argument(
+        '--only-repository',
+        dest='repository',
+        metavar='OWNER/NAME',
+        help='draw of this one alone',
+    )
     add_jobs(verb)
     verb.set_defaults(run=_run)
 

@@ -1,4 +1,4 @@
-"""The verb `coevo site`: write a static site over one or several snapshots."""
+"""The verb `coevo pipeline site`: write a static site over one or several snapshots."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import shlex
 import sys
 from pathlib import Path
 
-from coevo.options.parser import PIPELINE_VERBS, Parser
+from coevo.options.parser import PIPELINE_STEPS, Parser
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the parser."""
     site = verbs.add_parser(
         'site',
-        help=PIPELINE_VERBS['site'],
-        example='coevo site snapshots/2026-05 --results results --out site',
+        help=PIPELINE_STEPS['site'],
+        example='coevo pipeline site snapshots/2026-05 --results results --out site',
     )
     site.add_argument(
         'snapshots',

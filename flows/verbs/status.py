@@ -1,4 +1,4 @@
-"""The verb `coevo status`: show the content of a store, and the next steps."""
+"""The verb `coevo pipeline status`: show the content of a store, and the next steps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from coevo.options.parser import PIPELINE_VERBS, Parser
+from coevo.options.parser import PIPELINE_STEPS, Parser
 from flows.verbs.arguments import add_store
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the parser."""
     verb = verbs.add_parser(
         'status',
-        help=PIPELINE_VERBS['status'],
-        example='coevo status apache/commons-csv',
+        help=PIPELINE_STEPS['status'],
+        example='coevo pipeline status apache/commons-csv',
     )
     verb.add_argument(
         'repository', nargs='?', metavar='OWNER/NAME', help='all of one (default: a line for each)'

@@ -1,4 +1,4 @@
-"""The verb `coevo validate`: check whether a repository is worth mining."""
+"""The verb `coevo pipeline validate`: check whether a repository is worth mining."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from coevo.model.errors import Fatal, Transient
-from coevo.options.parser import PIPELINE_VERBS, Parser, add_sandbox
+from coevo.options.parser import PIPELINE_STEPS, Parser, add_sandbox
 from flows.verbs.arguments import add_store
 
 VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3
@@ -16,10 +16,10 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the parser."""
     verb = verbs.add_parser(
         'validate',
-        help=PIPELINE_VERBS['validate'],
+        help=PIPELINE_STEPS['validate'],
         description='Prove that a repository can be mined: it builds at its latest release and its '
         'tests run there. Status 1 if not, with the reason.',
-        example='coevo validate apache/commons-csv',
+        example='coevo pipeline validate apache/commons-csv',
     )
     verb.add_argument(
         'repositories', nargs='+', metavar='REPOSITORY', help='a path, a URL, or owner/name'

@@ -1,4 +1,4 @@
-"""The verb `coevo withdraw`: leave a repository, pair or task out of all further releases."""
+"""The verb `coevo pipeline withdraw`: leave a repository, pair or task out of all further releases."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from coevo.model.errors import Fatal
-from coevo.options.parser import PIPELINE_VERBS, Parser
+from coevo.options.parser import PIPELINE_STEPS, Parser
 from flows.verbs.arguments import add_store
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the parser."""
     verb = verbs.add_parser(
         'withdraw',
-        help=PIPELINE_VERBS['withdraw'],
+        help=PIPELINE_STEPS['withdraw'],
         description='Take a repository, a pair or a task back. Months that were released stay as they '
         'are; from the next one on it is left out, and `withdrawn` tells why.',
-        example="coevo withdraw --repository owner/name --reason 'its owners asked for it'",
+        example="coevo pipeline withdraw --repository owner/name --reason 'its owners asked for it'",
     )
     which = verb.add_mutually_exclusive_group(required=True)
     which.add_argument('--repository', metavar='OWNER/NAME', help='all of a repository')

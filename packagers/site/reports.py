@@ -50,7 +50,7 @@ def _load_entry(folder: Path) -> BoardEntry:
     if json.loads(encode_report(make_report(rows, load_suites(folder)))) != report:
         raise Fatal(
             f'the report in {folder} is not that of the results beside it; write it anew with '
-            f'`coevo regrade {folder}`'
+            f'`coevo report regrade {folder}`'
         )
     return BoardEntry(report=report, rows=tuple(row for row in rows if row.attempt == 1))
 

@@ -109,7 +109,7 @@ def test_invalid_report_file_is_refused(results: Path, content: bytes) -> None:
     write_report(results, load_results(results))
     assert load_report(results)['tasks'] == 2
     (results / 'report.json').write_bytes(content)
-    with pytest.raises(Fatal, match='coevo regrade'):
+    with pytest.raises(Fatal, match='coevo report regrade'):
         load_report(results)
 
 

@@ -1,4 +1,4 @@
-"""`coevo attempt --grid` on the suite of a toy: two models, two prompts, and the developers' own tests."""
+"""`coevo run --grid` on the suite of a toy: two models, two prompts, and the developers' own tests."""
 
 from __future__ import annotations
 

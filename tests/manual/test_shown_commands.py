@@ -36,7 +36,7 @@ ELSEWHERE = {
 
 # What of a line says that it is not run here, and what stands for its being right.
 NOT_RUN = {
-    'coevo crawl': 'GitHub; tests/flows/test_discovery.py has a server of its own',
+    'coevo pipeline crawl': 'GitHub; tests/flows/test_discovery.py has a server of its own',
     'OWNER/NAME': 'GitHub; the same verb is run with a folder below',
     'apache/commons-csv': 'GitHub; the same verb is run with a folder below',
     's3://': 'a bucket; tests/flows/test_object_store.py has a server of its own',
@@ -45,7 +45,7 @@ NOT_RUN = {
     '--api openai': 'no model listens there; tests/agents/test_story.py has one that does',
     '--part 1/2': 'asks for two repositories; tests/evaluation/test_evaluation_parts.py has them',
     'merge part-1': 'the same; tests/evaluation/test_merging.py',
-    'coevo contamination': 'asks for results of many tasks; tests/evaluation/test_contamination.py',
+    'coevo report contamination': 'asks for results of many tasks; tests/evaluation/test_contamination.py',
     'jdks install': 'downloads; tests/coevo/languages/java/tools/test_jdk_bundles.py',
     'pythons install': 'downloads; tests/coevo/languages/python/test_environments.py',
 }
@@ -177,12 +177,12 @@ Prepare = Callable[[Stage], Stage | None]
 # A line as the pages show it, a part of what it says, and what is to be there before it.
 STORY: tuple[tuple[str, str, Prepare], ...] = (
     ('coevo doctor', 'git', _nothing),
-    ('coevo jdks', '', _nothing),
-    ('coevo pythons', '', _nothing),
-    ('coevo validate ~/src/my-project', 'valid', _nothing),
+    ('coevo doctor --install', '', _nothing),
+    ('coevo doctor --install', '', _nothing),
+    ('coevo pipeline validate ~/src/my-project', 'valid', _nothing),
     ('coevo mine ~/src/my-project --name me/my-project --commits 100', 'update 4', _nothing),
     ('coevo mine ~/src/my-project --name me/my-project --since 2025-01-01 --jobs 2', '', _nothing),
-    ('coevo forecast --machines 4 --cores 8', 'CPU', _nothing),
+    ('coevo pipeline forecast --machines 4 --cores 8', 'CPU', _nothing),
     (f'coevo release --snapshot {MONTH} --month 2026-05', '3 tasks are new', _nothing),
     (f'coevo verify {MONTH}', 'good', _nothing),
     (
@@ -191,7 +191,7 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         _nothing,
     ),
     (
-        'coevo hydrate code-free/2026-05 --out whole/2026-05',
+        'coevo get code-free/2026-05 --out whole/2026-05',
         'have the SHA-256 of the release',
         _nothing,
     ),
@@ -209,10 +209,10 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     (f'coevo prompt {MONTH} 0f3c9a1b2d4e5f60', 'test_till.toy', _nothing),
     (f'coevo checkout {MONTH} TASK_ID work/first', 'start state', _nothing),
     (f'coevo checkout {MONTH} 0f3c9a1b2d4e5f60 work/first-task', 'start state', _nothing),
-    (f'coevo identification {MONTH}', 'positive', _nothing),
-    (f'coevo identification {MONTH} --after 2025-06 --export labels', '', _nothing),
+    (f'coevo report identification {MONTH}', 'positive', _nothing),
+    (f'coevo report identification {MONTH} --after 2025-06 --export labels', '', _nothing),
     (
-        f'coevo identification {MONTH} --after 2025-06 --export labels --split 80/10/10 --seed 1',
+        f'coevo report identification {MONTH} --after 2025-06 --export labels --split 80/10/10 --seed 1',
         '',
         _without('labels'),
     ),
@@ -223,12 +223,12 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         'success',
         _without('results'),
     ),
-    ('coevo regrade results', 'success', _nothing),
-    ('coevo compare results other-results', '', _other),
-    (f'coevo statistics {MONTH} --results results', 'Table 1', _nothing),
-    (f'coevo site {MONTH} --results results --out site', '', _nothing),
+    ('coevo report regrade results', 'success', _nothing),
+    ('coevo report compare results other-results', '', _other),
+    (f'coevo report statistics {MONTH} --results results', 'Table 1', _nothing),
+    (f'coevo pipeline site {MONTH} --results results --out site', '', _nothing),
     (
-        f"coevo attempt {MONTH} --agent 'sh /agent/run.sh' --software my-agent --out attempts",
+        f"coevo run {MONTH} --agent 'sh /agent/run.sh' --software my-agent --out attempts",
         'completed',
         _agent,
     ),
@@ -240,7 +240,7 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     ('coevo submit --check my-agent --snapshot SNAPSHOT', '', _submission),
     (f'coevo submit --check my-agent --snapshot {MONTH}', '', _nothing),
     ('coevo evaluate SNAPSHOT my-agent --out again', 'those of the submission', _nothing),
-    (f'coevo reverify {MONTH} --sample 100 --seed 7', '', _nothing),
+    (f'coevo pipeline reverify {MONTH} --sample 100 --seed 7', '', _nothing),
     (
         f'coevo release --snapshot snapshots/2026-06 --month 2026-06 --previous {MONTH}',
         '0 tasks are new',
@@ -254,7 +254,7 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     ),
     ('coevo show snapshots/mine me/my-project', URL, _nothing),
     (
-        "coevo withdraw --repository owner/name --reason 'its owners asked for it'",
+        "coevo pipeline withdraw --repository owner/name --reason 'its owners asked for it'",
         'me/my-project',
         _nothing,
     ),

@@ -242,7 +242,7 @@ def test_hydration_refuses_a_snapshot_that_has_its_texts(whole: Path, tmp_path: 
 
 def test_an_edition_gives_no_prompt(edition: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(['prompt', str(edition), _task(edition)]) == 2
-    assert 'coevo hydrate' in capsys.readouterr().err
+    assert 'coevo get' in capsys.readouterr().err
     assert main(['show', str(edition), _task(edition)]) == 0
 
 

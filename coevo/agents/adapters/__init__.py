@@ -1,4 +1,4 @@
-"""Agents that `coevo attempt --agent NAME` knows, one module each, and how to install them."""
+"""Agents that `coevo run --agent NAME` knows, one module each, and how to install them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interface between `coevo attempt` and the agents that it knows."""
+"""The interface between `coevo run` and the agents that it knows."""
 
 from __future__ import annotations
 

@@ -63,7 +63,9 @@ def load_grid(file: Path) -> Grid:
     try:
         document = yaml.safe_load(file.read_text('utf-8'))
     except OSError as error:
-        raise Fatal(f'{file} cannot be read ({error.strerror}); --grid names a YAML file') from None
+        raise Fatal(
+            f'{file} cannot be read ({error.strerror}); the setting `grid` names a YAML file'
+        ) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = ' '.join(str(error).split())
         raise Fatal(f'{file} is no YAML: {reason}') from None

@@ -1,4 +1,4 @@
-"""`coevo attempt --grid`: make the attempts of all cells, then grade them and write one report.
+"""`coevo run` with the setting `grid`: make the attempts of all cells, then grade them and write one report.
 
 Each cell becomes a plan of attempts, with a folder of its own below --out.
 """
@@ -34,6 +34,7 @@ from coevo.evaluation.folders import check_writable
 from coevo.evaluation.gold_patches import GOLD
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.output import write_evaluation
+from coevo.evaluation.submission.folder import RESULTS
 from coevo.evaluation.verbs import check_store
 from coevo.model.errors import Fatal, Transient
 
@@ -48,8 +49,8 @@ def attempt_grid(arguments: argparse.Namespace) -> int:
         for name, estimate in estimate_grid(arguments, grid):
             print(f'{name}: {estimate.sentence}')
         return 0
-    if arguments.evaluate is not None:
-        check_writable(arguments.evaluate, '--evaluate')
+    if arguments.grade:
+        check_writable(arguments.out / RESULTS, '--out')
     runs = plan_grid_runs(arguments, grid)
     for name, estimate in estimate_grid(arguments, grid):
         print(f'{name}: {estimate.sentence}', file=sys.stderr)
@@ -62,7 +63,7 @@ def attempt_grid(arguments: argparse.Namespace) -> int:
         count = sum(len(summary.troubled) for summary in summaries)
         raise Transient(f'{count} tasks could not be attempted')
     bugs = any(summary.bugs for summary in summaries)
-    if arguments.evaluate is not None and not bugs:
+    if arguments.grade and not bugs:
         answers = [
             (cell.model.name, cell.prompt, cell.name, summary.predictions)
             for (cell, _), summary in zip(runs, summaries, strict=True)
@@ -86,15 +87,15 @@ def _grade_submissions(
         with show_progress(console) as listener:
             evaluation = evaluate(options, listener)
         evaluation_report = write_evaluation(
-            arguments.evaluate / folder, evaluation
+            arguments.out / RESULTS / folder, evaluation
         )  # own name: one of the words of this verb
         bugs = bugs or bool(evaluation.bugs)
         rows.append(GridRow(model=model, prompt=prompt, families=tuple(evaluation_report.families)))
-    report.write_grid(arguments.evaluate, rows)
+    report.write_grid(arguments.out / RESULTS, rows)
     for table in report.make_grid_tables(rows):
         console.print(table)
         console.print()
-    console.print(f'{arguments.evaluate / report.NAME}', markup=False, highlight=False)
+    console.print(f'{arguments.out / RESULTS / report.NAME}', markup=False, highlight=False)
     return bugs
 
 
@@ -108,20 +109,20 @@ def _list_evaluations(
 
 
 # Options that a grid's file replaces.
-_SAID = ('agent', 'agent_model', 'api', 'endpoint', 'key_env', 'software', 'harness')
+_SAID = ('agent', 'model', 'api', 'endpoint', 'key_env', 'software', 'harness')
 _AGENT = 'one-shot'
 
 
 def load_requested_grid(arguments: argparse.Namespace) -> Grid:
-    """Return the grid of --grid.
+    """Return the grid of the setting `grid`.
 
     Raises: Fatal if its file is not valid, or other options conflict with it.
     """
     for name in _SAID:
         if getattr(arguments, name) is not None:
-            raise Fatal(f'--grid says itself what is asked; leave out --{name.replace("_", "-")}')
+            raise Fatal(f'a grid says itself what is asked; leave out {name.replace("_", "-")}')
     if arguments.protocol != 'once':
-        raise Fatal('--grid goes with --protocol once alone')
+        raise Fatal('a grid goes with the protocol `once` alone')
     return load_grid(arguments.grid)
 
 
@@ -140,7 +141,7 @@ def plan_grid_runs(
                 **vars(arguments),
                 **dict.fromkeys(('software', 'harness'), None),
                 'agent': _AGENT,
-                'agent_model': first.model.name_at_endpoint,
+                'model': first.model.name_at_endpoint,
                 'api': first.model.api,
                 'endpoint': endpoints[0].url,
                 'key_env': first.model.key_variable,

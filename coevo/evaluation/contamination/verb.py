@@ -1,4 +1,4 @@
-"""The verb `coevo contamination SNAPSHOT RESULTS`."""
+"""`coevo report contamination SNAPSHOT RESULTS`."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.options.parser import Parser, add_snapshot
+from coevo.options.settings import Setting
 
 # The largest margin; no repository has tasks of so many days.
 _MOST_DAYS = 36_500
 
 
-def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
-    """Add the verb to the command line, and return its parser."""
-    verb = verbs.add_parser(
+def add(kinds: argparse._SubParsersAction[Parser]) -> Parser:
+    """Add the kind of report to the command line, and return its parser."""
+    verb = kinds.add_parser(
         'contamination',
-        help='estimate what a model gained by having seen answers',
+        help='what a model gained by having seen answers, as an estimate',
         description='Success on tasks that were public before the cutoff of the model that answered, less success '
         'on like tasks from after it: of the same repository, track or family, and size of the gold patch. Beside it '
         'the same at placebo cutoffs, where there is nothing to gain. Runs nothing.',
-        example='coevo contamination snapshots/2026-05 results --margin 30',
+        example='coevo report contamination snapshots/2026-05 results --cutoff 2025-06',
     )
     add_snapshot(verb)
     verb.add_argument('results', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
@@ -31,17 +32,22 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
         '--cutoff', metavar='DATE', help="a day or month (default: the model's, as the results say)"
     )
     verb.add_argument(
-        '--margin',
-        type=int,
-        default=0,
-        metavar='DAYS',
-        help='leave out tasks from so many days before and after a cutoff',
-    )
-    verb.add_argument(
-        '--without-size', action='store_true', help='match by repository and family alone'
-    )
-    verb.add_argument(
         '--format', choices=('table', 'json'), default='table', help='how the answer is written'
+    )
+    verb.add_settings(
+        Setting(
+            name='margin_days',
+            kind=int,
+            default=0,
+            least=0,
+            help='leave out tasks from so many days before and after a cutoff',
+        ),
+        Setting(
+            name='match_size',
+            kind=bool,
+            default=True,
+            help='match tasks by the size of their gold patch, too',
+        ),
     )
     return verb
 
@@ -51,17 +57,18 @@ def run(arguments: argparse.Namespace) -> int:
     from coevo.evaluation.contamination.answered import find_model_cutoff, load_attempted_tasks
     from coevo.evaluation.contamination.estimate import CutoffSplit, estimate_contamination
     from coevo.evaluation.contamination.told import describe_contamination
+    from coevo.evaluation.results import find_results
     from coevo.snapshots.cutoffs import compute_first_clean_moment
 
-    if not 0 <= arguments.margin <= _MOST_DAYS:
-        raise Fatal(f'--margin is 0 to {_MOST_DAYS} days, and not {arguments.margin}')
+    if arguments.margin_days > _MOST_DAYS:
+        raise Fatal(f'margin_days is at most {_MOST_DAYS}, and not {arguments.margin_days}')
     given = None if arguments.cutoff is None else compute_first_clean_moment(arguments.cutoff)
-    attempted_tasks = load_attempted_tasks(arguments.snapshot, arguments.results)
+    attempted_tasks = load_attempted_tasks(arguments.snapshot, find_results(arguments.results))
     cutoff = arguments.cutoff or find_model_cutoff(attempted_tasks)
     question = CutoffSplit(
         moment=given or compute_first_clean_moment(cutoff),
-        margin=timedelta(days=arguments.margin),
-        sized=not arguments.without_size,
+        margin=timedelta(days=arguments.margin_days),
+        sized=arguments.match_size,
     )
     estimated = estimate_contamination(attempted_tasks.tasks, question)
     if arguments.format == 'json':

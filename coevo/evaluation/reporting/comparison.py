@@ -1,4 +1,4 @@
-"""`coevo compare A B`: compares two evaluations of the same tasks, task by task.
+"""`coevo report compare A B`: compares two evaluations of the same tasks, task by task.
 
 A difference is B minus A, over the methods that were judged (or measured) in both. Its interval
 uses the same repository draws for both, so it is much narrower than the two separate intervals
@@ -98,8 +98,8 @@ def _check_comparable(first: Path, one: Rows, second: Path, other: Rows) -> None
     if only or others:
         raise Fatal(
             f'{first} and {second} are of different tasks ({only} test methods are in the first '
-            f'alone, {others} in the second alone); evaluate both with the same --tasks, --after, '
-            '--model and --margin'
+            f'alone, {others} in the second alone); evaluate both with the same --only-tasks, --only-after '
+            'and --only-unseen-by'
         )
 
 

@@ -1,4 +1,4 @@
-"""`coevo regrade DIR`: grades stored results again, without running anything.
+"""`coevo report regrade DIR`: grades stored results again, without running anything.
 
 The row of each method holds its results, so its outcome is decided again by the rules of this
 coevo, and the report is written. Suites keep their outcomes. If the rules are unchanged, all files

@@ -75,7 +75,7 @@ def load_report(folder: Path) -> Mapping[str, Any]:
     if not _is_report(content):
         raise Fatal(
             f'{path} is no report of version {REPORT_VERSION}; write it anew with '
-            f'`coevo regrade {folder}`'
+            f'`coevo report regrade {folder}`'
         )
     return content
 

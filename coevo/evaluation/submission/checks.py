@@ -143,7 +143,7 @@ def _check_report(
         yield 'the outcomes in results.parquet do not follow from what it says was seen'
     claimed = (submission.results / report.NAME).read_bytes()
     if claimed != report.encode_report(report.make_report(rows, suites)):
-        yield 'report.json does not follow from results.parquet; `coevo regrade` writes it anew'
+        yield 'report.json does not follow from results.parquet; `coevo report regrade` writes it anew'
 
 
 def _list_notes(

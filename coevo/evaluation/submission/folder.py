@@ -137,15 +137,16 @@ def load_metadata(folder: Path) -> SubmissionMetadata:
     try:
         content = parse_json(load_file(path, most=_MOST_BYTES), most_values=_MOST_VALUES)
     except OSError:
-        raise Fatal(f'{folder} has no {NAME}; docs/scoring.md says what it holds') from None
+        raise Fatal(f'{folder} has no {NAME}; `coevo submit --new {folder}` writes it') from None
     except UnreadableContent:
         raise Fatal(f'{path} is no JSON; docs/scoring.md says what it holds') from None
     if not isinstance(content, dict):
         raise Fatal(f'{path} is no JSON object; docs/scoring.md says what it holds')
-    return _parse_metadata(content, path)
+    return parse_metadata(content, path)
 
 
-def _parse_metadata(found: dict[str, Any], path: Path) -> SubmissionMetadata:
+def parse_metadata(found: dict[str, Any], path: Path) -> SubmissionMetadata:
+    """Return the metadata of the fields of a file. Raises: Fatal if they do not follow the schema."""
     fields = {item.name: item for item in dataclasses.fields(SubmissionMetadata)}
     for name in found.keys() - fields.keys():
         raise Fatal(f'{path} has {name!r}, which is no field of it; take it out')

@@ -1,4 +1,4 @@
-"""`coevo statistics`: every statistic is printed, as wide as a terminal, and times where there are some."""
+"""`coevo report statistics`: every statistic is printed, as wide as a terminal, and times where there are some."""
 
 from __future__ import annotations
 

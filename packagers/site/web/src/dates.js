@@ -26,7 +26,7 @@ export function lastDay(counted) {
   return day(Math.floor(counted / 12), (counted % 12) + 1, 0)
 }
 
-// A day as it is, a month as its first or its last day, as `coevo query --after` takes them; else null.
+// A day as it is, a month as its first or its last day, as `coevo query --only-after` takes them; else null.
 export function dayOf(text, last) {
   const [, year, part, number] = /^(\d{4})-(\d\d)(?:-(\d\d))?$/.exec(text.trim()) ?? []
   if (!year || part < 1 || part > 12) return null

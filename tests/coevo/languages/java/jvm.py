@@ -23,7 +23,7 @@ def jdk_of(feature: int | None) -> Jdk | None:
     """An installed JDK of a release, or None for the usual one; a skip where there is none."""
     found = next((jdk for jdk in find_jdks() if jdk.feature == feature), None)
     if feature is not None and found is None:
-        pytest.skip(f'no JDK {feature} was found; `coevo jdks install {feature}` brings it')
+        pytest.skip(f'no JDK {feature} was found; `coevo doctor --install {feature}` brings it')
     return found
 
 

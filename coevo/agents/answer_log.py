@@ -1,0 +1,55 @@
+"""The log of an attempt: what the model was asked and what it said, in lines of JSON."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+
+from coevo.storage.bounded_json import parse_json
+from coevo.storage.bounded_reading import UnreadableContent
+
+# A value takes about a hundred bytes of memory; what has more is kept as text.
+_MOST_VALUES = 200_000
+
+MOST_BYTES = 32 << 20
+"""Most bytes of a log. Lines beyond it are counted and left out; a long conversation repeats itself."""
+
+
+class AnswerLog:
+    """The log of one attempt; safe to use from several threads."""
+
+    def __init__(self, file: Path) -> None:
+        """Begin the log anew: what an interrupted attempt was told is no part of the next one."""
+        self._file = file
+        self._guard = threading.Lock()
+        self._left, self._left_out = MOST_BYTES, 0
+        file.write_bytes(b'')
+
+    def write_line(self, what: str, content: bytes, status: int | None = None) -> None:
+        """Append a request (`asked`) or an answer (`said`), the latter with its HTTP status."""
+        row = {what: _parse(content), **({} if status is None else {'status': status})}
+        line = json.dumps(row, ensure_ascii=False).encode('utf-8', 'replace') + b'\n'
+        with self._guard:
+            if len(line) > self._left:
+                self._left_out += 1
+                return
+            self._left -= len(line)
+            with self._file.open('ab') as file:
+                file.write(line)
+
+    def close(self) -> None:
+        """Say at the end how many lines are left out, if any."""
+        with self._guard:
+            if self._left_out:
+                with self._file.open('ab') as file:
+                    file.write(json.dumps({'left_out': self._left_out}).encode() + b'\n')
+                self._left_out = 0
+
+
+def _parse(content: bytes) -> object:
+    """Return JSON as such, and anything else, such as a stream of events, as text."""
+    try:
+        return parse_json(content, most_values=_MOST_VALUES)
+    except UnreadableContent:
+        return content.decode('utf-8', 'replace')

@@ -1,0 +1,128 @@
+"""`coevo run`: attempt the tasks of a snapshot, grade the answers, and print one line of result.
+
+Each step keeps what it finished, so that the same command goes on: texts that were fetched, attempts by
+`coevo.agents.keeping`, verdicts by the ledger of evaluations.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from coevo.agents.attempts import attempt_all
+from coevo.agents.endpoint import check_reachable
+from coevo.agents.outcome_line import format_outcome_line
+from coevo.agents.planning import (
+    build_evaluation_options,
+    estimate_cost,
+    is_estimable,
+    make_plan,
+    select_task_ids,
+)
+from coevo.agents.summary import RunSummary, format_closing_lines
+from coevo.evaluation.evaluation import Evaluation, evaluate
+from coevo.evaluation.folders import check_writable
+from coevo.evaluation.output import describe_trouble, write_evaluation
+from coevo.evaluation.reporting.cells import pluralise
+from coevo.evaluation.submission.drafting import write_submission
+from coevo.evaluation.submission.folder import NAME, RESULTS
+from coevo.model.errors import Fatal, Transient
+from coevo.model.listener import Listener
+from coevo.snapshots.snapshot import load_manifest
+from coevo.storage.place import encode_folder_name
+
+_RUNS = Path('runs')
+
+
+def run_model(arguments: argparse.Namespace) -> int:
+    """Return status 0 if every task was attempted and graded, 1 after a bug of coevo.
+
+    Raises: Transient if a task could not be attempted for now; Fatal for bad input.
+    """
+    asked = argparse.Namespace(**vars(arguments))
+    if asked.grid is not None:
+        from coevo.agents.grid.verb import attempt_grid
+
+        if asked.out is None:
+            raise Fatal('a grid has several runs: name their folder with --out')
+        return attempt_grid(asked)
+    asked.agent = asked.agent or 'one-shot'
+    task_ids = select_task_ids(asked)
+    asked.tasks, asked.limit = list(task_ids), None
+    if asked.estimate:
+        print(estimate_cost(asked).sentence)
+        return 0
+    asked.out = asked.out or _choose_folder(asked)
+    return _attempt_and_grade(asked)
+
+
+def _choose_folder(asked: argparse.Namespace) -> Path:
+    month = load_manifest(asked.snapshot)['month']
+    agent = Path(asked.agent.split()[0]).name if asked.agent.split() else 'agent'
+    names = (month, asked.model or '', '' if agent == 'one-shot' else agent)
+    return _RUNS / encode_folder_name('-'.join(filter(None, names)))
+
+
+def _attempt_and_grade(asked: argparse.Namespace) -> int:
+    if asked.grade:
+        check_writable(asked.out / RESULTS, '--out')
+    plan = make_plan(asked)
+    if plan.settings.endpoint is not None:
+        check_reachable(plan.settings.endpoint)
+    _say(f'{pluralise(len(plan.tasks), "task")} of {asked.snapshot}, kept in {asked.out}')
+    if is_estimable(asked.agent):
+        _say(estimate_cost(asked).sentence)
+    summary = attempt_all(plan, _say)
+    if summary.troubled:
+        raise Transient(
+            f'{len(summary.troubled)} of {pluralise(len(plan.tasks), "task")} could not be attempted '
+            f'({summary.troubled[0].partition(": ")[2]})'
+        )
+    if not asked.grade:
+        print('\n'.join(format_closing_lines(summary)))
+        return 1 if summary.bugs else 0
+    return _grade(asked, summary)
+
+
+def _grade(asked: argparse.Namespace, summary: RunSummary) -> int:
+    answered = {attempt.task_id for attempt in summary.attempts}
+    options = replace(
+        build_evaluation_options(asked, summary.predictions),
+        tasks=frozenset(asked.tasks)
+        | answered,  # those of earlier calls are in the predictions, too
+    )
+    _say(f'grading {pluralise(len(asked.tasks), "task")}')
+    evaluation = evaluate(options, Listener(step=_say_step, say=_say))
+    write_evaluation(asked.out / RESULTS, evaluation)
+    _write_metadata(asked)
+    for sentence in (*describe_trouble(evaluation), *_list_bugs(evaluation, summary)):
+        _say(sentence)
+    check = '--check' if (asked.out / NAME).is_file() else '--new'
+    _say(
+        f'`coevo report {asked.out}` says more; `coevo submit {check} {asked.out}` makes it a submission'
+    )
+    print(format_outcome_line(evaluation, summary.attempts, frozenset(asked.tasks)))
+    return 1 if evaluation.bugs or summary.bugs else 0
+
+
+def _write_metadata(asked: argparse.Namespace) -> None:
+    """Write `submission.json` anew if there is one, or if the settings say all that it takes."""
+    given = {'contact': asked.contact, 'url': asked.url, 'attempts': asked.attempts}
+    is_known = asked.contact is not None and asked.url is not None and asked.model is not None
+    if is_known or (asked.out / NAME).is_file():
+        write_submission(asked.out, given)
+
+
+def _list_bugs(evaluation: Evaluation, summary: RunSummary) -> list[str]:
+    records = sorted((*evaluation.bugs.values(), *summary.bugs))
+    return [f'a bug of coevo ended an attempt, please report: {record}' for record in records]
+
+
+def _say(line: object) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _say_step(step: str, done: int, total: int) -> None:
+    _say(f'{step}: {done} of {total}')

@@ -1,0 +1,106 @@
+"""The verb `coevo doctor`: what this machine has, and runtimes of old revisions that it lacks."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+
+from coevo.evaluation.verbs import require_extra
+from coevo.languages.runtimes import Runtime, Runtimes
+from coevo.model.errors import Fatal, Transient
+from coevo.model.listener import Say, ignore_message
+from coevo.options.parser import Parser
+
+# The languages with runtimes to install, by the word before the release.
+_LANGUAGES = {'jdk': 'java', 'python': 'python'}
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the command's parser."""
+    doctor = verbs.add_parser(
+        'doctor',
+        help='say what is installed and what to do about the rest',
+        description='Says what of this machine coevo needs and finds, and what to do about the rest; status 1 if '
+        'something needed is missing. Old revisions are built and run with JDKs and Python interpreters: '
+        '--install lists them, or brings those that it names into the tool cache; nothing of the system is '
+        'changed, and no root is needed.',
+        example='coevo doctor --install jdk-21 python-3.12',
+    )
+    doctor.add_argument(
+        '--install',
+        nargs='*',
+        metavar='RUNTIME',
+        help='bring these runtimes, such as jdk-21 or python-3.12; without a name, list all',
+    )
+    doctor.set_defaults(run=_run_doctor)
+
+
+def _run_doctor(arguments: argparse.Namespace) -> int:
+    if arguments.install is None:
+        return _examine()
+    return require_extra(_list_runtimes if not arguments.install else _install_runtimes)(arguments)
+
+
+def _examine() -> int:
+    from coevo.command.doctor import examine_machine
+
+    findings = examine_machine()
+    for finding in findings:
+        print(finding)
+    return 1 if any(check.needed and not check.good for check in findings) else 0
+
+
+def _list_runtimes(arguments: argparse.Namespace) -> int:
+    for word, language in _LANGUAGES.items():
+        runtimes = _make_runtimes(language)
+        for runtime in sorted(runtimes.known, key=_make_sort_key):
+            print(f'{word:<7}{runtime}')
+        there = {runtime.release for runtime in runtimes.known}
+        for release in runtimes.installable:
+            if release not in there:
+                brings = f'`coevo doctor --install {word}-{release}` brings it'
+                print(f'{word:<7}{release:<4} missing; {brings}')
+    return 0
+
+
+def _install_runtimes(arguments: argparse.Namespace) -> int:
+    """Install all named runtimes, even if one of them fails. Raises: Transient for that."""
+    wanted = _parse_names(arguments.install)
+    runtimes = {
+        word: _make_runtimes(_LANGUAGES[word], lambda line: print(line, file=sys.stderr))
+        for word in dict.fromkeys(word for word, _ in wanted)
+    }
+    refused: Transient | None = None
+    for word, release in wanted:
+        try:
+            print(runtimes[word].install(release))
+        except Transient as error:
+            refused = refused or error  # other releases may still be installable
+    if refused is not None:
+        raise refused
+    return 0
+
+
+def _parse_names(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return word and release of each name, each once. Raises: Fatal for another form."""
+    parts = dict.fromkeys(name.partition('-')[::2] for name in names)
+    for (word, release), name in zip(parts, dict.fromkeys(names), strict=True):
+        if word not in _LANGUAGES or not release:
+            raise Fatal(
+                f'--install takes names such as jdk-21 and python-3.12, and not {name!r}; without a name it '
+                'lists them'
+            )
+    return list(parts)
+
+
+def _make_runtimes(language: str, say: Say = ignore_message) -> Runtimes:
+    from coevo.languages.table import LANGUAGES
+
+    return LANGUAGES[language].make_runtimes(say=say)
+
+
+def _make_sort_key(runtime: Runtime) -> tuple[list[int], str, str]:
+    numbers = [int(part) for part in re.findall(r'\d+', runtime.release)]
+    return numbers, runtime.version, str(runtime)

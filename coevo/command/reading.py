@@ -1,0 +1,157 @@
+"""The verbs that read a snapshot: `coevo query`, `show`, `verify` and `prompt`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from coevo.command import catalogue
+from coevo.display import terminal
+from coevo.display.redaction import hide_credentials
+from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.options.parser import (
+    Parser,
+    add_cutoff,
+    add_snapshot,
+    parse_cutoff,
+    refuse_beside,
+    to_unicode,
+)
+
+
+def add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb `query`."""
+    query = verbs.add_parser(
+        'query',
+        help='ask a snapshot with SQL, or list snapshots',
+        description='Ask a snapshot with SQL, filtered by date and track; --list says which snapshots there are.',
+        example='coevo query snapshots/2026-05 --only-after 2025-06 --only-track update',
+    )
+    query.add_argument(
+        'snapshot',
+        nargs='?',
+        help='a month of this folder, such as 2026-06, the word `latest`, a folder, a .zip, or a URL of '
+        'https:// or s3://; with --list a folder or URL of snapshots ($COEVO_SNAPSHOTS, else ./snapshots)',
+    )
+    query.add_argument(
+        'sql', nargs='?', type=to_unicode, help='a question (default: counts by track and label)'
+    )
+    query.add_argument('--list', action='store_true', help='list snapshots, the newest last')
+    query.add_argument(
+        '--and',
+        action='append',
+        default=[],
+        metavar='SNAPSHOT',
+        help='another month to ask at once; tables then have a column `snapshot`',
+    )
+    add_cutoff(query)
+    query.add_argument(
+        '--only-track',
+        dest='track',
+        choices=('generation', 'update', 'repair'),
+        help='only what is of this track',
+    )
+    query.add_argument(
+        '--format',
+        choices=('table', 'csv', 'json', 'parquet'),
+        default='table',
+        help='how the answer is written',
+    )
+    query.add_argument('--out', type=Path, metavar='FILE', help='write the answer there')
+    query.set_defaults(run=_run_query)
+    query.late = 'sql'
+
+
+def _run_query(arguments: argparse.Namespace) -> int:
+    if arguments.list:
+        beside = ('--and', '--only-after', '--only-before', '--only-unseen-by', '--only-track')
+        refuse_beside(arguments, '--list', 'sql', '--out', *beside)
+        return catalogue.list_snapshots(arguments.snapshot, arguments.format)
+    if arguments.snapshot is None:
+        raise Fatal('name a snapshot, such as a month; `coevo query --list` says which there are')
+
+    from coevo.snapshots.query import SnapshotQuery, run_query
+
+    question = SnapshotQuery(
+        sql=arguments.sql,
+        cutoff=parse_cutoff(arguments),
+        track=arguments.track,
+        format=arguments.format,
+        out=arguments.out,
+    )
+    run_query((arguments.snapshot, *getattr(arguments, 'and')), question)
+    return 0
+
+
+def add_show(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb `show`."""
+    show = verbs.add_parser(
+        'show',
+        help='print a task, method, pair, repository or drop for a person',
+        example='coevo show snapshots/2026-05 0f3c9a1b2d4e5f60',
+    )
+    add_snapshot(show)
+    show.add_argument(
+        'id', type=to_unicode, help='a task_id, method_id, pair_id, repository, or key of a drop'
+    )
+    show.set_defaults(run=_show_row)
+
+
+def _show_row(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.show import render_by_id
+
+    print(render_by_id(arguments.snapshot, arguments.id))
+    return 0
+
+
+def add_verify(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb `verify`."""
+    verify = verbs.add_parser(
+        'verify',
+        help='check a snapshot; status 1 if anything is off',
+        example='coevo verify snapshots/2026-05',
+    )
+    add_snapshot(verify)
+    verify.set_defaults(run=_verify_snapshot)
+
+
+def _verify_snapshot(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.snapshot import load_manifest
+    from coevo.snapshots.verification import list_skipped_rules, verify_snapshot
+
+    try:
+        findings = verify_snapshot(arguments.snapshot)
+        skipped = list_skipped_rules(load_manifest(arguments.snapshot))
+    except DamagedSnapshot as error:
+        print(f'coevo: {error}', file=sys.stderr)
+        return 1
+    for finding in findings:
+        print(f'{finding.table}: {finding.rule}: {finding.row} {finding.detail}'.rstrip())
+    if skipped:
+        rules = ', '.join(f'{rule.table}.{rule.name}' for rule in skipped)
+        print(f'not asked, since a code-free edition has no texts: {rules}')
+    print('not good: see above' if findings else f'{hide_credentials(arguments.snapshot)}: good')
+    return 1 if findings else 0
+
+
+def add_prompt(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb `prompt`."""
+    prompt = verbs.add_parser(
+        'prompt',
+        example='coevo prompt snapshots/2026-05 0f3c9a1b2d4e5f60',
+        help='print what an agent is told of a task, byte by byte',
+        description='What every agent is told of a task, byte by byte. For generation and update it is '
+        "the paper's own text (TestEvo-Bench, A.3); the paper has none for repair, and that one is ours. "
+        'The column tasks.prompt_version says which version it is.',
+    )
+    add_snapshot(prompt)
+    prompt.add_argument('task', type=to_unicode, help='a task_id')
+    prompt.set_defaults(run=_print_prompt)
+
+
+def _print_prompt(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.task_prompts import load_task_prompt
+
+    terminal.write_data(load_task_prompt(arguments.snapshot, arguments.task).encode())
+    return 0

@@ -1,0 +1,219 @@
+"""The verb `coevo report`: what results and snapshots come to, one kind of report at a time.
+
+`coevo report RESULTS` is the usual kind: the report of one evaluation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from coevo.display import terminal
+from coevo.evaluation.contamination import verb as contamination_verb
+from coevo.evaluation.verbs import require_extra
+from coevo.options.parser import (
+    Parser,
+    add_cutoff,
+    add_snapshot,
+    parse_cutoff,
+    refuse_without,
+)
+from coevo.options.settings import Setting
+
+_USUAL = 'evaluation'
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb with its kinds."""
+    verb = verbs.add_parser(
+        'report',
+        help='report on results of `coevo evaluate` or `coevo run`, and on a snapshot',
+        description='`coevo report RESULTS` prints the report of an evaluation. The other kinds compare, merge or '
+        'grade results again, and count what a snapshot holds. None of them runs anything.',
+        example='coevo report results',
+    )
+    verb.usual_action = _USUAL
+    kinds = verb.add_subparsers(dest='kind', metavar='KIND', required=True, parser_class=Parser)
+    _add_evaluation(kinds)
+    _add_compare(kinds)
+    _add_merge(kinds)
+    _add_regrade(kinds)
+    contamination_verb.add(kinds).set_defaults(run=require_extra(contamination_verb.run))
+    _add_statistics(kinds)
+    _add_identification(kinds)
+
+
+def _add_evaluation(kinds: argparse._SubParsersAction[Parser]) -> None:
+    evaluation = kinds.add_parser(
+        _USUAL,
+        help='the report of one evaluation; the word may be left out',
+        example='coevo report evaluation results',
+    )
+    evaluation.add_argument(
+        'folder',
+        type=Path,
+        metavar='DIR',
+        help='the --out of a `coevo evaluate` or `coevo run` (./compare for a folder with the name of a kind)',
+    )
+    evaluation.set_defaults(run=require_extra(_print_evaluation))
+
+
+def _print_evaluation(arguments: argparse.Namespace) -> int:
+    from coevo.display.console import open_console
+    from coevo.evaluation.reporting import tables
+    from coevo.evaluation.reporting.report import make_report
+    from coevo.evaluation.results import find_results, load_results
+    from coevo.evaluation.suites.results import load_suites
+
+    folder = find_results(arguments.folder)
+    tables.print_report(make_report(load_results(folder), load_suites(folder)), open_console())
+    return 0
+
+
+def _add_compare(kinds: argparse._SubParsersAction[Parser]) -> None:
+    compare = kinds.add_parser(
+        'compare',
+        help='two evaluations of the same tasks side by side',
+        example='coevo report compare results other-results',
+    )
+    compare.add_argument('first', type=Path, metavar='A', help='the --out of a `coevo evaluate`')
+    compare.add_argument('second', type=Path, metavar='B', help='another one')
+    compare.add_argument(
+        '--format', choices=('table', 'json'), default='table', help='how the answer is written'
+    )
+    compare.set_defaults(run=require_extra(_compare))
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from coevo.display.console import open_console
+    from coevo.evaluation.reporting import tables
+    from coevo.evaluation.reporting.comparison import compare_folders, encode_comparison
+    from coevo.evaluation.results import find_results
+
+    first, second = map(find_results, (arguments.first, arguments.second))
+    comparison = compare_folders(first, second)
+    if arguments.format == 'json':
+        sys.stdout.write(encode_comparison(comparison).decode())
+    else:
+        tables.print_comparison(comparison, open_console())
+    return 0
+
+
+def _add_merge(kinds: argparse._SubParsersAction[Parser]) -> None:
+    merge = kinds.add_parser(
+        'merge',
+        help='results of several machines, put together',
+        description='Puts the results of `coevo evaluate` of several machines together, each of which has graded '
+        'one --part, as if one had made them. What two of them say of a method has to be '
+        'the same.',
+        example='coevo report merge part-1 part-2 --out results',
+    )
+    merge.add_argument('folders', nargs='+', type=Path, metavar='DIR', help='each one an --out')
+    merge.add_argument(
+        '--out', type=Path, required=True, metavar='DIR', help='where results and report go'
+    )
+    merge.set_defaults(run=require_extra(_merge))
+
+
+def _merge(arguments: argparse.Namespace) -> int:
+    from coevo.display.console import open_console
+    from coevo.evaluation.merging import merge
+    from coevo.evaluation.reporting import tables
+
+    tables.print_report(merge(arguments.folders, arguments.out), open_console())
+    return 0
+
+
+def _add_regrade(kinds: argparse._SubParsersAction[Parser]) -> None:
+    regrade = kinds.add_parser(
+        'regrade',
+        help='stored results, graded again by the rules of this coevo, and written',
+        example='coevo report regrade results',
+    )
+    regrade.add_argument('folder', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
+    regrade.set_defaults(run=require_extra(_regrade))
+
+
+def _regrade(arguments: argparse.Namespace) -> int:
+    from coevo.display.console import open_console
+    from coevo.evaluation.reporting import tables
+    from coevo.evaluation.reporting.regrading import regrade
+    from coevo.evaluation.results import find_results
+
+    tables.print_report(regrade(find_results(arguments.folder)), open_console())
+    return 0
+
+
+def _add_statistics(kinds: argparse._SubParsersAction[Parser]) -> None:
+    statistics = kinds.add_parser(
+        'statistics',
+        help='the tables and the figure of TestEvo-Bench for a snapshot',
+        example='coevo report statistics snapshots/2026-05 --results results',
+    )
+    add_snapshot(statistics)
+    statistics.add_argument(
+        '--results', type=Path, metavar='DIR', help='an evaluation, for run and attempt times'
+    )
+    statistics.set_defaults(run=_print_statistics)
+
+
+def _print_statistics(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.statistics_text import render_statistics
+
+    terminal.write_data(render_statistics(arguments.snapshot, arguments.results).encode())
+    return 0
+
+
+_SPLIT = Setting(
+    name='split',
+    kind=str,
+    example='80/10/10',
+    help='shares of the repositories for training, validation and test (80/10/10 without it)',
+)
+_SEED = Setting(
+    name='seed', kind=int, example=0, help='decides which repository goes where (0 without it)'
+)
+
+
+def _add_identification(kinds: argparse._SubParsersAction[Parser]) -> None:
+    study = kinds.add_parser(
+        'identification',
+        help='the label sets of test-update identification, counted and exported',
+        example='coevo report identification snapshots/2026-05 --only-after 2025-06 --export labels',
+    )
+    add_snapshot(study)
+    add_cutoff(study)
+    study.add_argument(
+        '--only-walk',
+        dest='walk',
+        choices=('parents', 'first-parent', 'states', 'window'),
+        help='whose pairs are counted (default: parents)',
+    )
+    study.add_argument('--export', type=Path, metavar='DIR', help='write both label sets there')
+    study.add_argument(
+        '--format', choices=('parquet', 'csv'), help='of the exported files (default: parquet)'
+    )
+    study.add_settings(_SPLIT, _SEED)
+    study.set_defaults(run=_study_identification)
+
+
+def _study_identification(arguments: argparse.Namespace) -> int:
+    from coevo.model.words import Walk
+    from coevo.snapshots.identification import (
+        IdentificationStudy,
+        parse_split,
+        print_identification,
+    )
+
+    refuse_without(arguments, '--export', '--format', 'split', 'seed')
+    study = IdentificationStudy(
+        cutoff=parse_cutoff(arguments),
+        walk=Walk(arguments.walk or Walk.PARENTS),
+        export=arguments.export,
+        format=arguments.format or 'parquet',
+        split=parse_split(arguments.split or '80/10/10'),
+        seed=arguments.seed or 0,
+    )
+    print_identification(arguments.snapshot, study)
+    return 0

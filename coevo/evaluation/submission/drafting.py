@@ -1,0 +1,102 @@
+"""Make the `submission.json` of a folder with answers and results, from what they say and what is given."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from coevo.evaluation.records import MethodResult
+from coevo.evaluation.results import NAME as METHODS, load_results
+from coevo.evaluation.submission.folder import (
+    NAME,
+    RESULTS,
+    SUBMISSION_VERSION,
+    SubmissionMetadata,
+    load_metadata,
+    parse_metadata,
+)
+from coevo.evaluation.suites.records import SuiteResult
+from coevo.evaluation.suites.results import load_suites
+from coevo.model.errors import Fatal
+from coevo.storage import durable
+
+# The file of `coevo run`, whose agents reach the model and nothing else.
+_RUN = 'run.json'
+
+# What a person has to say, with the question for it.
+QUESTIONS = {
+    'contact': 'whom reviewers write to',
+    'url': 'where the agent is described, a page of https://',
+    'network': 'whether the agent could reach the web while it worked on a task (yes or no)',
+}
+
+Ask = Callable[[str], str | None]
+"""Function from a field's name to what a person says; None if nobody can be asked."""
+
+
+def write_submission(
+    folder: Path, given: Mapping[str, object], ask: Ask = lambda name: None
+) -> SubmissionMetadata:
+    """Write `submission.json` and return its content.
+
+    given  fields of `SubmissionMetadata` that are said; an earlier file and the results say the others
+
+    Raises: Fatal if the results are missing or of several agents, or if something is missing or not valid.
+    """
+    fields = {
+        'submission_version': SUBMISSION_VERSION,
+        'attempts': 1,
+        **({'network': False} if (folder / _RUN).is_file() else {}),
+        **_load_earlier(folder),
+        **_read_results(folder),
+        **{name: value for name, value in given.items() if value is not None},
+    }
+    for name in QUESTIONS:
+        if name not in fields:
+            fields[name] = _parse_answer(name, ask(name))
+    metadata = parse_metadata(fields, folder / NAME)
+    content = {
+        name: value for name, value in dataclasses.asdict(metadata).items() if value is not None
+    }
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    durable.write_durably(folder / NAME, [text.encode(), b'\n'])
+    return metadata
+
+
+def _load_earlier(folder: Path) -> Mapping[str, object]:
+    """Return the fields of an earlier file, so that only what changed has to be said again."""
+    if not (folder / NAME).exists():
+        return {}
+    earlier = dataclasses.asdict(load_metadata(folder))
+    return {name: value for name, value in earlier.items() if value is not None}
+
+
+def _read_results(folder: Path) -> Mapping[str, object]:
+    results = folder / RESULTS
+    if not (results / METHODS).is_file():
+        raise Fatal(
+            f'{folder} has no {RESULTS}; judge its answers first: '
+            f'`coevo evaluate SNAPSHOT {folder}/predictions.jsonl --out {results}`'
+        )
+    rows: list[MethodResult | SuiteResult] = [*load_results(results), *load_suites(results)]
+    answered = [row for row in rows if row.harness is not None or row.model is not None]
+    names = {(row.harness, row.model, row.snapshot_sha256) for row in answered}
+    if len(names) != 1:
+        raise Fatal(
+            f'{results} is of {len(names)} agents or models; a submission is of one, which each '
+            'prediction names by `harness` and `model`'
+        )
+    ((harness, model, snapshot_sha256),) = names
+    return {'harness': harness, 'model': model, 'snapshot_sha256': snapshot_sha256}
+
+
+def _parse_answer(name: str, answer: str | None) -> object:
+    if answer is None or not answer.strip():
+        raise Fatal(f'a submission says {QUESTIONS[name]}: give --{name}')
+    if name != 'network':
+        return answer.strip()
+    if answer.strip().lower() not in ('yes', 'no'):
+        raise Fatal(f'--network is yes or no, and not {answer.strip()!r}')
+    return answer.strip().lower() == 'yes'

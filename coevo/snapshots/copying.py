@@ -1,0 +1,58 @@
+"""Copy a snapshot from elsewhere into a folder, whole or not at all."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.snapshots.catalogue import find_default_place, resolve_location
+from coevo.snapshots.local_copy import open_local_copy
+from coevo.snapshots.locations import SnapshotFolder
+from coevo.snapshots.manifests import is_code_free, load_manifest_at
+from coevo.snapshots.verification import check_folder
+from coevo.storage import durable
+
+# The folder beside a code-free edition that holds its texts, too.
+WHOLE = 'whole'
+
+
+def choose_target(place: Path | str) -> Path:
+    """Return where a snapshot is put if nobody says: beside its edition, else SNAPSHOTS/MONTH.
+
+    Raises: Fatal if the usual place of snapshots is a URL.
+    """
+    location = resolve_location(place)
+    manifest = load_manifest_at(location)
+    if isinstance(location, SnapshotFolder) and is_code_free(manifest):
+        return location.path.absolute().parent / WHOLE
+    root = find_default_place()
+    if '://' in root:
+        raise Fatal('$COEVO_SNAPSHOTS is a URL; say where the snapshot goes with --out DIR')
+    return Path(root) / manifest['month']
+
+
+def copy_snapshot(place: Path | str, out: Path) -> None:
+    """Copy a snapshot into a new folder, and check it.
+
+    Raises: Fatal if the folder exists; DamagedSnapshot if the snapshot is not good.
+    """
+    if out.exists() or out.is_symlink():
+        raise Fatal(f'{out} is there already; name a folder that is not')
+    parent = out.absolute().parent
+    parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        prefix=f'.{out.name}{durable.UNFINISHED}', dir=parent
+    ) as scratch:
+        copy = Path(scratch) / 'snapshot'
+        with open_local_copy(place) as folder:
+            shutil.copytree(folder, copy)
+        for finding in check_folder(copy):
+            raise DamagedSnapshot(
+                f'{place} is not good ({finding.table}: {finding.rule}): get it again'
+            )
+        for path in (*sorted(copy.rglob('*'), reverse=True), copy):
+            durable.sync_to_disk(path)
+        copy.rename(out.absolute())
+        durable.sync_to_disk(parent)
