@@ -10,7 +10,7 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from tests.manual.pages import ROOT, answered, section
+from tests.manual.pages import PAGES, ROOT, answered, commands, section
 
 EDITIONS = sorted((ROOT / 'snapshots').glob('*/code-free'))
 NAMES = [one.parent.name for one in EDITIONS]
@@ -117,6 +117,35 @@ def test_the_first_page_shows_the_real_output_on_the_released_month(
         assert main(shlex.split(line)[1:]) == 0
         printed = capsys.readouterr().out.splitlines()
         assert [text for text in shown if text not in printed] == [], line
+
+
+# The verbs that only read, with which the pages ask the released month, and what each prints.
+READING = {'query': 'update', 'show': 't_old_c_new', 'verify': 'good'}
+
+
+@pytest.mark.parametrize('verb', READING)
+def test_the_shown_commands_run_on_the_released_month(
+    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    lines = {
+        line
+        for page in PAGES
+        for line in commands(page)
+        if line.startswith(f'coevo {verb} 2026-06')
+    }
+    assert lines
+    for line in sorted(lines):
+        assert main(shlex.split(line)[1:]) == 0, line
+    assert READING[verb] in capsys.readouterr().out
+
+
+def test_the_checkout_lists_the_released_months(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(['query', '--list']) == 0
+    assert [name for name in NAMES if name not in capsys.readouterr().out] == []
 
 
 def test_the_readme_shows_the_real_output_of_a_query(
