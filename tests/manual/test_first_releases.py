@@ -145,7 +145,8 @@ def test_the_checkout_lists_the_released_months(
 ) -> None:
     monkeypatch.chdir(ROOT)
     assert main(['query', '--list']) == 0
-    assert [name for name in NAMES if name not in capsys.readouterr().out] == []
+    printed = capsys.readouterr().out
+    assert [name for name in NAMES if name not in printed] == []
 
 
 def test_the_readme_shows_the_real_output_of_a_query(

@@ -239,7 +239,11 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         'me/my-project',
         _nothing,
     ),
-    ('coevo mine ~/src/my-project --private --commits 100', 'update', _without('store')),
+    (
+        'coevo mine ~/src/my-project --name me/my-project --private --commits 100',
+        'update',
+        _without('store'),
+    ),
     ('coevo release --snapshot snapshots/mine', '', _without('snapshots/mine')),
     ('coevo query snapshots/mine', 'update', _nothing),
 )
