@@ -71,8 +71,8 @@ docs: setup ## write what is generated of docs/, and build the manual strictly i
 
 lock: setup ## write the locks anew; LOCKFLAGS=--upgrade for the newest versions
 	@$(LOCK) requirements-setup.in -o requirements-setup.lock
-	@$(LOCK) pyproject.toml --all-extras --group dev -o requirements-dev.lock
-	@$(LOCK) pyproject.toml --all-extras --group pipeline -c requirements-dev.lock -o requirements.lock
+	@$(LOCK) pyproject.toml --all-extras --group dev -c requirements-setup.lock -o requirements-dev.lock
+	@$(LOCK) pyproject.toml --extra evaluate --group pipeline -c requirements-dev.lock -o requirements.lock
 
 clean: ## remove what was made here, but not a store, a release or .venv
 	@rm -rf demo dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

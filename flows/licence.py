@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
 from identify.identify import license_id
+from identify.vendor.licenses import LICENSES
 
 from coevo.git.repository import Repository
 from coevo.languages.licences import DeclaredLicence
+from coevo.languages.reading import LanguageReading
 from coevo.languages.table import LANGUAGES
 from coevo.model import licences
+from coevo.model.errors import Fatal
+from coevo.snapshots.code_free.recipes import SourceForm, decode_blob
+from packagers.attribution import LicenceFile
 
 _NAMES = re.compile(r'(licen[cs]e|copying|unlicense)([-._].*)?', re.IGNORECASE)
+# The Apache License asks to hand on a file NOTICE.
+_NOTICES = re.compile(r'notice([-._].*)?', re.IGNORECASE)
 _EITHER = re.compile(
     r'dual[- ]licen[cs]|under either (?:of|the)|your choice of|\balso\W+provided\s+under',
     re.IGNORECASE,
@@ -37,18 +44,8 @@ def find_spdx_expression(repository: Repository, rev: str) -> str | None:
     (`OR`); several licences in a build file are always a choice. None if neither gives a known
     licence, or the files cannot be read.
     """
-    root = {
-        name: oid
-        for mode, name, oid in repository.folder(repository.header(rev).tree)
-        if mode.startswith('100')
-    }
-    names = sorted(filter(_NAMES.fullmatch, root), key=lambda name: (len(name), name))
-    builds = [
-        (language.READING, name)
-        for language in LANGUAGES.values()
-        for name in sorted(root)
-        if language.READING.is_build_file(name)
-    ]
+    root = _list_root_files(repository, rev)
+    names, builds = list_licence_files(root), _list_build_files(root)
     if any(root[name] in repository.holes for name in (*names, *(name for _, name in builds))):
         return None
     contents = [repository.blob(root[name]) for name in names]
@@ -60,6 +57,85 @@ def find_spdx_expression(repository: Repository, rev: str) -> str | None:
     return next(
         (expression for expression in chain(texts, declared) if expression is not None), None
     )
+
+
+def is_silent_on_licences(repository: Repository, rev: str) -> bool:
+    """Return whether a revision says nothing of a licence at its root.
+
+    False if there is a licence file or a declared licence that coevo does not know, or if a file
+    cannot be read.
+    """
+    root = _list_root_files(repository, rev)
+    builds = _list_build_files(root)
+    if list_licence_files(root) or any(root[name] in repository.holes for _, name in builds):
+        return False
+    return not any(
+        declared.name.strip() or declared.address.strip()
+        for reading, name in builds
+        for declared in reading.parse_licences(repository.blob(root[name]))
+    )
+
+
+def list_attributed_files(repository: Repository, rev: str) -> tuple[LicenceFile, ...]:
+    """Return the licence files and notices at the root of a revision; those with a NUL are no texts."""
+    root = _list_root_files(repository, rev)
+    names = (*list_licence_files(root), *sorted(filter(_NOTICES.fullmatch, root)))
+    contents = [
+        (name, root[name], repository.blob(root[name]))
+        for name in names
+        if root[name] not in repository.holes
+    ]
+    return tuple(
+        LicenceFile(path=name, blob=oid, text=decode_blob(content, SourceForm.TEXT))
+        for name, oid, content in contents
+        if b'\0' not in content
+    )
+
+
+def check_accepted_licences(accepted: Iterable[str]) -> tuple[str, ...]:
+    """Return the ids of accepted licences, sorted.
+
+    Raises: Fatal for an id that coevo never finds in a repository, so that it would change nothing.
+    """
+    found_by_text = {spdx_id for spdx_id, _ in LICENSES}
+    possible = sorted({*licences.list_acceptable(), *filter(_is_unapproved, found_by_text)})
+    unknown = sorted(
+        name for name in set(accepted) if name not in possible and not licences.is_approved(name)
+    )
+    if unknown:
+        raise Fatal(
+            f'--accept-licence takes {", ".join(possible)}, and not {unknown[0]!r}: licences that the OSI '
+            'approved need no word, and rows without a licence are for a private release alone '
+            '(`coevo mine --private`)'
+        )
+    return tuple(sorted(set(accepted)))
+
+
+def _is_unapproved(spdx_id: str) -> bool:
+    return not licences.is_approved(spdx_id)
+
+
+def _list_root_files(repository: Repository, rev: str) -> Mapping[str, str]:
+    """Return the blobs of the files at the root by name."""
+    return {
+        name: oid
+        for mode, name, oid in repository.folder(repository.header(rev).tree)
+        if mode.startswith('100')
+    }
+
+
+def list_licence_files(names: Iterable[str]) -> Sequence[str]:
+    """Return the names that are those of a licence file, the shortest first."""
+    return sorted(filter(_NAMES.fullmatch, names), key=lambda name: (len(name), name))
+
+
+def _list_build_files(root: Mapping[str, str]) -> Sequence[tuple[LanguageReading, str]]:
+    return [
+        (language.READING, name)
+        for language in LANGUAGES.values()
+        for name in sorted(root)
+        if language.READING.is_build_file(name)
+    ]
 
 
 @lru_cache(maxsize=1024)

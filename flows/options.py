@@ -57,6 +57,7 @@ class MineOptions:
     again        whether mined pairs are executed once more, without the cache of verdicts
     reached      until when a copy has all commits of its repository; None if unknown
     retry_bugs   whether to retry pairs that this build of coevo could not mine
+    private      whether the store is for its owner alone
     """
 
     source: str
@@ -75,6 +76,7 @@ class MineOptions:
     local: Path | None = None
     brings_runtimes: bool = True
     retry_bugs: bool = False
+    private: bool = False
     reached: datetime | None = None
     again: bool = False
     pushed: datetime | None = None

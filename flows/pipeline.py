@@ -36,6 +36,7 @@ from flows.licence import find_spdx_expression
 from flows.mining import MiningRun, compute_segment_key
 from flows.missing_pairs import MineReport, find_missing_pairs, mine_missing_pairs
 from flows.options import MineOptions
+from flows.privacy import check_privacy, find_kept_out
 from flows.segment_keys import compute_basis
 from flows.study import Tools
 from miners.cloning.clones import Clone
@@ -49,8 +50,12 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     """Mine one repository under one walk for each of its languages; results in the store are not
     run again."""
     with open_clone(options, listener) as (clone, repository):
+        store = Store(options.store)
+        check_privacy(store, clone.repo, is_private=options.private)
         report = _mine_languages(options, clone, repository, listener)
-        report.warnings += date_mined_repository(Store(options.store), clone, repository, listener)
+        report.warnings += date_mined_repository(store, clone, repository, listener)
+        if not options.private:
+            report.warnings += find_kept_out(store, report.partitions, repository)
         return report
 
 

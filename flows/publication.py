@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
 
 from coevo.display.redaction import hide_credentials, strip_credentials
 from coevo.git.clones import PROTOCOLS
@@ -17,6 +18,7 @@ from coevo.storage import months
 from coevo.storage.months import MonthRecord
 from coevo.storage.store import Store
 from flows.dating import ReleaseDates
+from flows.licence import check_accepted_licences
 from flows.options import ReleaseOptions
 from flows.release_clones import ReleaseClones
 from miners.cloning.retention import keep_commits
@@ -39,10 +41,28 @@ def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> Rel
     if options.month:
         check_month(options.month)
     store = Store(options.store)
+    if store.is_private():
+        _check_private_options(options)
     fixed = months.load_month(store.storage, options.month) if options.month else None
     with ReleaseClones(options.folder, store, fixed.clones if fixed else None) as clones:
         dates = ReleaseDates(store, clones, fixed, listener)
         return release_snapshot(store, _build_plan(options, clones, fixed, dates))
+
+
+def _check_private_options(options: ReleaseOptions) -> None:
+    """Raise Fatal for options that a private release cannot fulfil."""
+    if not isinstance(options.snapshot, Path):
+        raise Fatal(
+            f'{options.store} is private, so that its release stays on this machine: name a folder'
+        )
+    if options.code_free is not None:
+        raise Fatal(
+            f'{options.store} is private, and a code-free edition is for others: leave out --code-free'
+        )
+    if options.accepted:
+        raise Fatal(
+            f'{options.store} is private, so that its release holds all rows: leave out --accept-licence'
+        )
 
 
 def write_code_free_edition(options: ReleaseOptions) -> EditionReport:
@@ -50,7 +70,12 @@ def write_code_free_edition(options: ReleaseOptions) -> EditionReport:
     if options.code_free is None:
         raise Fatal('say where the code-free edition is written')
     with ReleaseClones(options.folder, Store(options.store)) as clones:
-        return code_free.write_edition(options.snapshot, options.code_free, clones.get_repository)
+        return code_free.write_edition(
+            options.snapshot,
+            options.code_free,
+            clones.get_repository,
+            clones.list_attributed_files,
+        )
 
 
 def _build_plan(
@@ -72,9 +97,13 @@ def _build_plan(
         known_dates=dates.list_known_dates,
         build=partial(_build_release_tasks, clones, options.families),
         licence=clones.find_licence,
+        is_silent=clones.is_silent_on_licences,
+        is_private=clones.store.is_private(),
+        clone=clones.get_repository,
+        find_licence_files=clones.list_attributed_files,
         size=cache(clones.measure_size),
         families=clones.find_families,
-        accepted=options.accepted,
+        accepted=check_accepted_licences(options.accepted),
         month=options.month,
         cut=MonthCut(options.month, known, fixed) if options.month else None,
         previous=options.previous,

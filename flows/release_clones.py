@@ -15,11 +15,16 @@ from coevo.git.repository import CorruptObject, Repository
 from coevo.storage.clone_folders import ClonePins
 from coevo.storage.months import CloneMoment, CloneMoments
 from coevo.storage.store import Partition, Store
-from flows.licence import find_spdx_expression
+from flows.licence import (
+    find_spdx_expression,
+    is_silent_on_licences,
+    list_attributed_files,
+)
 from miners.cloning.clones import pin_existing_clone
 from miners.dates.clone_search import SearchedClone
 from miners.discovery.code_size import measure_code_size
 from miners.discovery.crawls import list_refs, load_crawl_time
+from packagers.attribution import LicenceFile
 from packagers.sameness import find_families
 
 
@@ -56,6 +61,14 @@ class ReleaseClones:
     def find_licence(self, repo: str, rev: str) -> str | None:
         """Return the licence of a repository at a revision; None if unknown."""
         return find_spdx_expression(self.get_repository(repo), rev)
+
+    def is_silent_on_licences(self, repo: str, rev: str) -> bool:
+        """Return whether a repository says nothing of a licence at a revision."""
+        return is_silent_on_licences(self.get_repository(repo), rev)
+
+    def list_attributed_files(self, repo: str, rev: str) -> tuple[LicenceFile, ...]:
+        """Return the licence files and notices of a repository at a revision."""
+        return list_attributed_files(self.get_repository(repo), rev)
 
     def measure_size(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
         """Return the number of source files and lines of a repository at a revision; None if

@@ -48,7 +48,8 @@ def assemble_release_rows(rows: Rows, plan: ReleasePlan) -> Rows:
             _complete_repository_row(row, families[row.repo], plan) for row in rows.repositories
         ),
     )
-    rows = withhold_unpublishable_rows(fill_licences(rows, plan.licence), plan.accepted)
+    rows = fill_licences(rows, plan.licence, plan.is_silent)
+    rows = withhold_unpublishable_rows(rows, plan.accepted, is_private=plan.is_private)
     rows = rows.replace_tables(methods=plan.date(rows))
     rows = rows.replace_tables(single_revision=plan.date_single_revision(rows))
     tasks, drops = Sorter(TaskRow, rows.space), Sorter(Drop, rows.space)

@@ -21,6 +21,7 @@ from packagers.dictionary import render_table
 from packagers.funnel import compute_funnel
 from packagers.manifests import SnapshotDetails
 from packagers.news import RepositoryNews
+from packagers.parquet import list_task_parts
 from packagers.rows import Rows
 
 INTRODUCTION = """\
@@ -31,7 +32,7 @@ LOAD = """\
 ```python
 from datasets import load_dataset
 
-tasks = load_dataset(SNAPSHOT, 'tasks', split='test')  # or the name of another table, or 'test_update' for a track
+tasks = load_dataset(SNAPSHOT, 'tasks', split='test')  # another table, 'test_update' (a track), 'family_class' (a family)
 ```
 
 `pandas.read_parquet('SNAPSHOT/data/tasks')` and any other reader of Parquet work, too. With coevo installed:
@@ -56,8 +57,12 @@ NO_TASKS = (
 
 LICENCES = """\
 Code stays under the licence of its repository, which `tasks.license` and `pairs.license` name for each row; copies must keep what that
-licence asks for. Where a licence is unknown or not approved by the OSI there is no code, only drops and counts. What coevo adds (labels,
-cells, dates, measurements) is under CC BY 4.0."""
+licence asks for, and `ATTRIBUTION` has it. Texts under copyleft are withheld (`texts_withheld`). Where a licence is unknown or not approved by
+the OSI there are only drops and counts. What coevo adds (labels, cells, dates, measurements) is under CC BY 4.0."""
+
+PRIVATE = """\
+**This release is private.** It was mined with `--private`: it holds all rows, whatever the licence, and the code of
+its repositories with them. It is for their owner alone; `coevo pipeline publish`, `coevo submit` and the catalogue refuse it."""
 
 LICENCES_WITHOUT_CODE = """\
 This edition contains no code of the repositories. `tasks.license` and `pairs.license` name the licence of the code that `coevo get`
@@ -84,7 +89,8 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
     """Return the card as Markdown; its head tells dataset viewers the files of each table."""
     blocks = (
         _render_configs(rows),
-        f'# coevo {about.month}',
+        f'# coevo {about.month}{", private" if about.is_private else ""}',
+        PRIVATE if about.is_private else '',
         INTRODUCTION.format(counts=_count_tasks(rows)),
         '## Load it',
         LOAD,
@@ -132,7 +138,8 @@ def render_code_free_card(card: str, month: str) -> str:
 
 
 def _render_configs(rows: Rows) -> str:
-    """Return the head that dataset viewers read: a configuration for each table and each track.
+    """Return the head that dataset viewers read: a configuration for each table, each track of
+    co-evolution, and each other family of tasks.
 
     Tables without rows are left out, since Hugging Face's library has no data for them. Tracks
     always stay: users who load the same three tracks every month should see that one is empty
@@ -140,7 +147,9 @@ def _render_configs(rows: Rows) -> str:
     """
     lines = ['---', *_LICENCE, 'tags:', '- code', '- software-testing', 'configs:']
     paths = {name: f'data/{name}/*.parquet' for name in TABLES if getattr(rows, name)}
-    paths |= {f'test_{track}': f'data/tasks/{track}.parquet' for track in sorted(Track)}
+    tracks = [str(track) for track in sorted(Track)]
+    for part in list_task_parts(rows.tasks):
+        paths[f'test_{part}' if part in tracks else f'family_{part}'] = f'data/tasks/{part}.parquet'
     for name, path in paths.items():
         lines += [f'- config_name: {name}', '  data_files:', '  - split: test']
         lines += [f'    path: {path}']
@@ -153,7 +162,7 @@ def _explain_empty_tables(rows: Rows) -> Iterator[str]:
     tables = [f'`{name}`' for name in TABLES if not getattr(rows, name)]
     if tables:
         yield NO_TABLE.format(', '.join(tables))
-    present = {task.track for task in rows.tasks}
+    present = {task.track for task in rows.tasks if task.family in (None, Family.COEVOLUTION)}
     tracks = [f'`test_{track}`' for track in sorted(Track) if track not in present]
     if tracks:
         yield NO_TASKS.format(', '.join(tracks))

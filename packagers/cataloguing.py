@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from coevo.model.errors import Transient
 from coevo.snapshots.catalogue import CATALOGUE, build_catalogue_entry, encode_catalogue
 from coevo.snapshots.manifest_form import is_manifest
+from coevo.snapshots.manifests import is_private
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.storage.place import Root, Url
 from coevo.storage.places import open_place
@@ -46,15 +48,31 @@ def rebuild_catalogue(snapshots: Root) -> str:
     raise Transient(f'{storage.describe(CATALOGUE)} is written by others all the time')
 
 
+def list_private(snapshots: Root) -> tuple[str, ...]:
+    """Return the names of private releases at a place, which stay out of its catalogue."""
+    return tuple(name for name, content in _load_manifests(snapshots) if is_private(content))
+
+
 def _render_index(snapshots: Root) -> bytes:
-    """Return the index, without snapshots of another schema, which this version cannot open."""
+    """Return the index, without private releases, and without snapshots of another schema, which
+    this version cannot open."""
+    return encode_catalogue(
+        [
+            build_catalogue_entry(name, content)
+            for name, content in _load_manifests(snapshots)
+            if not is_private(content)
+        ]
+    )
+
+
+def _load_manifests(snapshots: Root) -> Iterator[tuple[str, dict[str, Any]]]:
     storage = open_place(snapshots)
     names = publishing.list_snapshots(snapshots)
     files = zip(names, storage.load_files([f'{name}/{MANIFEST}' for name in names]), strict=True)
-    manifests = ((name, _parse_manifest(file.data)) for name, file in files if file is not None)
-    return encode_catalogue(
-        [build_catalogue_entry(name, content) for name, content in manifests if content]
-    )
+    for name, file in files:
+        content = _parse_manifest(file.data) if file is not None else None
+        if content:
+            yield name, content
 
 
 def _parse_manifest(data: bytes) -> dict[str, Any] | None:

@@ -1,10 +1,13 @@
-"""Write the code-free edition of a snapshot: all of its tables without the repositories' code.
+"""Write an edition of a snapshot: all of its tables, without the texts of some or all pairs.
 
-EDITION/data/TABLE/*.parquet   the same rows, null where a column holds text of others
+EDITION/data/TABLE/*.parquet   the same rows; null where a column holds text that is withheld
 EDITION/data/texts/*.parquet   how to rebuild these texts from public clones (`coevo get`)
 EDITION/full-*                 manifest, card and Croissant of the release as they are
 EDITION/manifest.json          the edition's own, with the SHA-256 of the release's files
+EDITION/ATTRIBUTION            the licences of the texts that it holds
 EDITION/README.md, croissant.json   the descriptions of the edition
+
+A code-free edition holds no texts at all, a partial one those of the pairs that it names.
 """
 
 from __future__ import annotations
@@ -12,25 +15,31 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal, UnsoundSnapshot
 from coevo.model.schema import TABLES, build_table_of_plain_rows, build_table_schema
-from coevo.model.texts import find_third_party_paths
-from coevo.snapshots.code_free.hydration import describe_writer, write_release
+from coevo.model.texts import TEXTS_WITHHELD, find_third_party_paths
+from coevo.snapshots.code_free.attribution import ATTRIBUTION
+from coevo.snapshots.code_free.descriptions import refresh_card, refresh_croissant
+from coevo.snapshots.code_free.hydration import FilledPairs, describe_writer, write_release
 from coevo.snapshots.code_free.recipes import FULL
+from coevo.snapshots.code_free.tables import load_file_rows
 from coevo.snapshots.code_free.texts import EditionTexts
 from coevo.snapshots.local_copy import TIMINGS, open_local_copy
 from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.manifest_form import CODE_FREE
-from coevo.snapshots.manifests import is_code_free
+from coevo.snapshots.manifest_form import CODE_FREE, PARTIAL
+from coevo.snapshots.manifests import (
+    has_withheld_texts,
+    is_code_free,
+    list_filled_pairs,
+    refuse_private,
+)
 from coevo.snapshots.snapshot import load_manifest
 from coevo.snapshots.table_files import write_table_file
 from coevo.snapshots.verification import check_folder
@@ -38,11 +47,21 @@ from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.place import Root
 from packagers import card, croissant, manifests, publishing
+from packagers.attribution import (
+    FindLicenceFiles,
+    LicenceFile,
+    build_sections,
+    list_attributed_pairs,
+    render_attribution,
+)
 from packagers.recipe_files import RecipeWriter, TextCounts
 
-_ROWS = 2_000
-
 Clone = Callable[[str], Repository]
+
+
+def _find_no_files(repo: str, rev: str) -> tuple[LicenceFile, ...]:
+    """Return no licence files."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,46 +84,84 @@ class EditionReport:
         )
 
 
-def write_edition(place: Path | str, target: Root, clone: Clone) -> EditionReport:
-    """Write the code-free edition of a snapshot.
+def write_edition(
+    place: Path | str, target: Root, clone: Clone, find_files: FindLicenceFiles = _find_no_files
+) -> EditionReport:
+    """Write the code-free edition of a snapshot, which may itself withhold some texts.
 
-    clone  opens a repository, with the revisions of its pairs
+    clone       opens a repository, with the revisions of its pairs
+    find_files  returns the licence files that the file ATTRIBUTION of the snapshot shows
 
     Raises: Fatal if the target has another edition; UnsoundSnapshot if the edition does not verify,
     or does not restore the snapshot.
     """
     publishing.check_target(target)
-    with open_local_copy(place) as full, publishing.make_scratch_folder(target) as scratch_folder:
-        if is_code_free(load_manifest(full)):
+    with open_local_copy(place) as given, publishing.make_scratch_folder(target) as scratch_folder:
+        full = given
+        content = load_manifest(given)
+        refuse_private(content, place, 'for others, as a code-free edition is')
+        if is_code_free(content):
             raise Fatal(f'{place} is a code-free edition already')
-        text_counts = _write_files(full, scratch_folder, clone)
-        _refuse_unsound(full, scratch_folder, clone, target)
+        if has_withheld_texts(content):
+            full = scratch_folder.parent / 'release'
+            _restore_release(given, full, clone)
+        counts = make_edition(full, scratch_folder, clone, find_files)
+        refuse_unsound(full, scratch_folder, clone, target)
         size = sum(path.stat().st_size for path in scratch_folder.rglob('*') if path.is_file())
         written = publishing.publish_folder(scratch_folder, target)
-    return EditionReport(edition=target, written=written, size=size, text_counts=text_counts)
+    return EditionReport(edition=target, written=written, size=size, text_counts=counts)
 
 
-def _write_files(full: Path, made: Path, clone: Clone) -> TextCounts:
+def _restore_release(edition: Path, release: Path, clone: Clone) -> None:
+    """Write the release of a partial edition. Raises: UnsoundSnapshot if it gives other bytes."""
+    texts = EditionTexts(edition)
+    texts.use_clones(lambda source: clone(source.repo))
+    differs = write_release(edition, release, texts, list_filled_pairs(load_manifest(edition)))
+    if differs:
+        raise UnsoundSnapshot(f'{differs[0]} of {edition} does not come out of its clones')
+
+
+def make_edition(
+    full: Path,
+    made: Path,
+    clone: Clone,
+    find_files: FindLicenceFiles,
+    filled: FilledPairs | None = None,
+) -> TextCounts:
+    """Write the files of an edition into a new folder.
+
+    filled  the pairs whose texts it holds, by repository; None for a code-free edition
+    """
     content = load_manifest(full)
+    whole = frozenset(pair_id for pair_ids in (filled or {}).values() for pair_id in pair_ids)
     names = [name for name in content['files'] if name.startswith('data/')]
     for name in names:
-        _copy_without_texts(full, name, join_beneath(made, name).prepare_for_writing())
+        _copy_without_texts(full, name, join_beneath(made, name).prepare_for_writing(), whole)
     if (full / TIMINGS).is_file():
         (made / TIMINGS).parent.mkdir(parents=True)
         shutil.copyfile(full / TIMINGS, made / TIMINGS)
-    text_counts, texts = RecipeWriter(full, made, clone).write_files(names)
-    copied_names = [MANIFEST, *(name for name in content['files'] if name not in names)]
+    writer = RecipeWriter(full, made, clone, whole)
+    attributed = ATTRIBUTION in content['files']
+    if attributed:
+        sections = [*build_sections(list_attributed_pairs(full), find_files)]
+        writer.add_sections(sections)
+    text_counts, texts = writer.write_files(names)
+    others = [name for name in content['files'] if name not in names and name != ATTRIBUTION]
+    copied_names = [MANIFEST, *others]
     for name in copied_names:
         shutil.copyfile(full / name, join_beneath(made, f'{FULL}{name}').prepare_for_writing())
-    checked = manifests.compute_checksums(
-        made,
-        [
-            *(made / name for name in names),
-            *texts,
-            *(made / f'{FULL}{name}' for name in copied_names),
-        ],
-    )
-    checked |= manifests.compute_checksums(made, _write_descriptions(full, made, content, checked))
+    paths = [
+        *(made / name for name in names),
+        *texts,
+        *(made / f'{FULL}{name}' for name in copied_names),
+    ]
+    if attributed and whole:
+        held = (section for section in sections if not whole.isdisjoint(section.pair_ids))
+        durable.write_durably(made / ATTRIBUTION, [render_attribution(held).encode()])
+        paths.append(made / ATTRIBUTION)
+    checked = manifests.compute_checksums(made, paths)
+    described = _write_descriptions(full, made, content, checked, filled)
+    checked |= manifests.compute_checksums(made, described)
     about = {
         'kind': CODE_FREE,
         'manifest_sha256': checked[f'{FULL}{MANIFEST}']['sha256'],
@@ -114,6 +171,9 @@ def _write_files(full: Path, made: Path, clone: Clone) -> TextCounts:
         'words': text_counts.words,
         'written_by': describe_writer(),
     }
+    if filled is not None:
+        listed = {repo: sorted(pair_ids) for repo, pair_ids in sorted(filled.items())}
+        about |= {'kind': PARTIAL, 'filled': listed}
     own = {**content, 'edition': about, 'files': checked}
     text = f'{json.dumps(own, indent=2, sort_keys=True, ensure_ascii=False)}\n'
     durable.write_durably(made / MANIFEST, [text.encode()])
@@ -121,43 +181,54 @@ def _write_files(full: Path, made: Path, clone: Clone) -> TextCounts:
 
 
 def _write_descriptions(
-    full: Path, made: Path, content: Mapping[str, Any], files: manifests.Checksums
-) -> Iterable[Path]:
-    month = content['month']
-    described = croissant.render_croissant(month, files, code_free=True)
-    card_text = card.render_code_free_card((full / 'README.md').read_text('utf-8'), month)
+    full: Path,
+    made: Path,
+    content: Mapping[str, Any],
+    files: manifests.Checksums,
+    filled: FilledPairs | None,
+) -> Iterator[Path]:
+    month, card_text = content['month'], (full / 'README.md').read_text('utf-8')
+    if filled is None:
+        described = croissant.render_croissant(month, files, code_free=True)
+        card_text = card.render_code_free_card(card_text, month)
+    else:
+        text = (full / 'croissant.json').read_text('utf-8')
+        described = refresh_croissant(text, files, full)
+        card_text = refresh_card(card_text, filled)
     for name, text in (('croissant.json', described), ('README.md', card_text)):
         durable.write_durably(made / name, [text.encode()])  # own name: one of two of coevo's
         yield made / name
 
 
-def _copy_without_texts(full: Path, name: str, target: Path) -> None:
-    """Write a file of a table with null in the columns that hold text of others."""
+def _copy_without_texts(full: Path, name: str, target: Path, whole: Collection[str]) -> None:
+    """Write a file of a table with null where a column holds text, but for some pairs."""
     table = Path(name).parts[1]
     paths = find_third_party_paths(TABLES[table]) if table in TABLES else ()
     if not paths:
         shutil.copyfile(full / name, target)  # own name: read alone
         return
     schema = build_table_schema(table, code_free=True)
-    rows = _load_without_texts(full / name, sorted(paths))  # own name: read alone
+    rows = _load_without_texts(full / name, sorted(paths), whole)  # own name: read alone
     write_table_file(target, table, schema, rows, partial(build_table_of_plain_rows, schema))
 
 
-def _load_without_texts(file: Path, paths: Iterable[str]) -> Iterator[Mapping[str, Any]]:
-    with pq.ParquetFile(file) as parquet:
-        for batch in parquet.iter_batches(batch_size=_ROWS):
-            for row in batch.to_pylist():
-                for path in paths:
-                    name, _, inner = path.partition('.')
-                    if not inner:
-                        row[name] = None
-                    for element in row[name] if inner else ():
-                        element[inner] = None
-                yield row
+def _load_without_texts(
+    file: Path, paths: Iterable[str], whole: Collection[str]
+) -> Iterator[Mapping[str, Any]]:
+    for row in load_file_rows(file):
+        if row['pair_id'] not in whole:
+            row[TEXTS_WITHHELD] = True
+            for path in paths:
+                name, _, inner = path.partition('.')
+                if not inner:
+                    row[name] = None
+                for element in row[name] if inner else ():
+                    element[inner] = None
+        yield row
 
 
-def _refuse_unsound(full: Path, made: Path, clone: Clone, target: Root) -> None:
-    """Raise UnsoundSnapshot unless the edition verifies and restores the snapshot.
+def refuse_unsound(full: Path, made: Path, clone: Clone, target: Root) -> None:
+    """Raise UnsoundSnapshot unless an edition verifies and restores the snapshot.
 
     This happens before the edition gets its name.
     """
@@ -169,9 +240,10 @@ def _refuse_unsound(full: Path, made: Path, clone: Clone, target: Root) -> None:
             f'and {target} was not written; tell those who maintain coevo'
         )
     texts = EditionTexts(made)
-    texts.use_clones(clone)
+    texts.use_clones(lambda source: clone(source.repo))
     with tempfile.TemporaryDirectory(dir=made.parent) as scratch:
-        differs = write_release(made, Path(scratch) / 'snapshot', texts)
+        filled = list_filled_pairs(load_manifest(made))
+        differs = write_release(made, Path(scratch) / 'snapshot', texts, filled)
     if differs:
         raise UnsoundSnapshot(
             f'{differs[0]} would not come out of the edition as it is in {full}, so {target} was not '

@@ -10,7 +10,7 @@ import orjson
 import pyarrow as pa
 
 from coevo.model.schema import CONTENTS, TABLES, build_arrow_schema
-from packagers import parquet
+from coevo.model.words import Track
 from packagers.manifests import UNCHECKED, Checksums
 
 CONTEXT = {
@@ -66,6 +66,14 @@ _WITHOUT_CODE = (
 _OF_OURS = 'https://creativecommons.org/licenses/by/4.0/'
 
 
+_TASK_FILES = 'files-of-tasks'
+
+_CITATION = (
+    '@misc{{coevo, author = {{the authors of coevo}}, title = {{coevo: executable test-maintenance tasks}}, '
+    'note = {{snapshot {}, cited with the SHA-256 of its manifest.json}}}}'
+)
+
+
 def render_croissant(
     month: str, files: Checksums, licences: Iterable[str] = (), *, code_free: bool = False
 ) -> str:
@@ -75,6 +83,7 @@ def render_croissant(
     code_free  whether it describes an edition without that code
     """
     names = [name for name in TABLES if name != UNCHECKED]
+    paths = [(name, path) for name in names for path in files if path.startswith(f'data/{name}/')]
     content = {
         '@context': CONTEXT,
         '@type': 'sc:Dataset',
@@ -85,13 +94,17 @@ def render_croissant(
         'url': 'README.md',
         'version': f'{month.replace("-0", "-").replace("-", ".")}.0',
         'datePublished': f'{month}-01',
+        'citeAs': _CITATION.format(month),
         'distribution': [
-            _describe_file(path, files) for name in names for path in parquet.list_table_files(name)
+            *(_describe_file(path, files) for _, path in paths),
+            _describe_task_files(),
         ],
         'recordSet': [
-            _describe_records(name, path)
-            for name in names
-            for path in parquet.list_table_files(name)
+            _describe_records('tasks', 'tasks', {'fileSet': {'@id': _TASK_FILES}}),
+            *(
+                _describe_records(table, _name_records(table, path), {'fileObject': {'@id': path}})
+                for table, path in paths
+            ),
         ],
     }
     # The standard library indents in pure Python, which takes a quarter of the time of a small
@@ -112,22 +125,43 @@ def _describe_file(path: str, files: Checksums) -> dict[str, Any]:
     }
 
 
-def _describe_records(table: str, path: str) -> dict[str, Any]:
-    """Describe a table, or one track of tasks, which the paper calls test_generation and so on."""
-    name = f'test_{PurePath(path).stem}' if table == 'tasks' else table
+def _describe_task_files() -> dict[str, Any]:
+    """Describe the files of all tasks together."""
+    return {
+        '@type': 'cr:FileSet',
+        '@id': _TASK_FILES,
+        'name': _TASK_FILES,
+        'encodingFormat': 'application/x-parquet',
+        'includes': 'data/tasks/*.parquet',
+    }
+
+
+def _name_records(table: str, path: str) -> str:
+    """Return the name of the records of a file: the table, or a track or family of tasks.
+
+    The paper calls the tracks test_generation and so on.
+    """
+    part = PurePath(path).stem
+    if table != 'tasks':
+        return table
+    return f'test_{part}' if part in list(Track) else f'family_{part}'
+
+
+def _describe_records(table: str, name: str, origin: dict[str, Any]) -> dict[str, Any]:
+    """Describe the rows of a table that a file or set of files has."""
     return {
         '@type': 'cr:RecordSet',
         '@id': name,
         'name': name,
         'description': CONTENTS[table],
         'field': [
-            _describe_field(name, path, column) for column in build_arrow_schema(TABLES[table])
+            _describe_field(name, origin, column) for column in build_arrow_schema(TABLES[table])
         ],
     }
 
 
 def _describe_field(
-    parent: str, path: str, column: pa.Field, within: tuple[str, ...] = ()
+    parent: str, origin: dict[str, Any], column: pa.Field, within: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """Describe a column, or a field of a nested column, which is extracted from its column."""
     kind, repeated = column.type, pa.types.is_list(column.type)
@@ -137,7 +171,7 @@ def _describe_field(
     nested = pa.types.is_struct(kind)
     parts = [kind.field(number) for number in range(kind.num_fields)] if nested else []
     own: dict[str, Any] = (
-        {'subField': [_describe_field(id_, path, part, names) for part in parts]}
+        {'subField': [_describe_field(id_, origin, part, names) for part in parts]}
         if nested
         else {'dataType': _name_data_type(kind)}
     )
@@ -147,16 +181,16 @@ def _describe_field(
         'name': column.name,
         'description': column.metadata[b'description'].decode(),
         **own,
-        'source': _describe_source(path, names),
+        'source': _describe_source(origin, names),
     }
     return about | ({'repeated': True} if repeated else {})
 
 
-def _describe_source(path: str, names: tuple[str, ...]) -> dict[str, Any]:
+def _describe_source(origin: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Return where a field is read: its column, and a JSON path for each level below."""
     top, *inner = names
     steps = {'transform': [{'jsonPath': name} for name in inner]} if inner else {}
-    return {'fileObject': {'@id': path}, 'extract': {'column': top}, **steps}
+    return {**origin, 'extract': {'column': top}, **steps}
 
 
 def _name_data_type(kind: pa.DataType) -> str:

@@ -24,25 +24,48 @@ Placed = TypeVar('Placed', bound=DropLocation)
 Licence = Callable[[str, str], str | None]
 
 
-def fill_licences(rows: Rows, licence: Licence) -> Rows:
+def fill_licences(
+    rows: Rows, licence: Licence, is_silent: Callable[[str, str], bool] = lambda repo, rev: False
+) -> Rows:
     """Return the rows with `license`: of a pair at its new revision, of a repository at its
-    walk's head."""
+    walk's head.
+
+    A licence that was added later says nothing of the texts of an older tree, but it does say that
+    the project is free: if a revision is silent on licences, its pair gets `later_license`, by
+    which its rows may be published without their texts. A licence file that coevo does not know is
+    not silence.
+    """
+    repositories = tuple(
+        dataclasses.replace(row, license=licence(row.repo, row.head)) for row in rows.repositories
+    )
+    later = {(row.repo, row.language, row.walk): row.license for row in repositories}
     return rows.replace_tables(
-        repositories=(
-            dataclasses.replace(row, license=licence(row.repo, row.head))
-            for row in rows.repositories
-        ),
-        pairs=(
-            dataclasses.replace(row, license=licence(row.repo, row.new_rev)) for row in rows.pairs
-        ),
+        repositories=repositories,
+        pairs=(_fill_pair_licence(row, licence, is_silent, later) for row in rows.pairs),
     )
 
 
-def withhold_unpublishable_rows(rows: Rows, accepted: Collection[str]) -> Rows:
+def _fill_pair_licence(
+    row: PairRow,
+    licence: Licence,
+    is_silent: Callable[[str, str], bool],
+    later: Mapping[tuple[str, str, Walk], str | None],
+) -> PairRow:
+    own = licence(row.repo, row.new_rev)
+    other = None
+    if own is None and is_silent(row.repo, row.new_rev):
+        other = later.get((row.repo, row.language, row.walk))
+    return dataclasses.replace(row, license=own, later_license=other)
+
+
+def withhold_unpublishable_rows(
+    rows: Rows, accepted: Collection[str], *, is_private: bool = False
+) -> Rows:
     """Return the rows without what may not be published, with a drop for each labelled method
     removed.
 
-    accepted  SPDX ids that are accepted although the OSI has not approved them
+    accepted    SPDX ids that are accepted although the OSI has not approved them
+    is_private  whether the release is for its owner alone, so that licences keep nothing out
     """
     taken_back = {
         (str(withdrawal.kind), withdrawal.id): withdrawal.reason for withdrawal in rows.withdrawals
@@ -50,7 +73,7 @@ def withhold_unpublishable_rows(rows: Rows, accepted: Collection[str]) -> Rows:
     withheld: dict[tuple[str | None, Walk], tuple[Reason, str | None]] = {
         (pair.pair_id, pair.walk): why
         for pair in rows.pairs
-        if (why := _explain_withholding(pair, accepted, taken_back)) is not None
+        if (why := _explain_withholding(pair, accepted, taken_back, is_private)) is not None
     }
     if not withheld:
         return rows
@@ -96,17 +119,24 @@ def withhold_unpublishable_rows(rows: Rows, accepted: Collection[str]) -> Rows:
 
 
 def _explain_withholding(
-    pair: PairRow, accepted: Collection[str], taken_back: Mapping[tuple[str, str], str]
+    pair: PairRow,
+    accepted: Collection[str],
+    taken_back: Mapping[tuple[str, str], str],
+    is_private: bool,
 ) -> tuple[Reason, str | None] | None:
     """Return why a pair is not published, and a detail for its drops; None if it is published."""
     for withdrawal_key in (('repository', pair.repo), ('pair', pair.pair_id)):
         if withdrawal_key in taken_back:
             return Reason.WITHDRAWN, taken_back[withdrawal_key]
-    reason = _check_licence(pair.license, accepted)
-    return None if reason is None else (reason, pair.license)
+    if is_private:
+        return None
+    governing = pair.license or pair.later_license
+    reason = check_licence(governing, accepted)
+    return None if reason is None else (reason, governing)
 
 
-def _check_licence(licence: str | None, accepted: Collection[str]) -> Reason | None:
+def check_licence(licence: str | None, accepted: Collection[str]) -> Reason | None:
+    """Return why rows under a licence are not published; None if they are."""
     if licence is None:
         return Reason.LICENCE_UNKNOWN
     return None if licences.is_approved(licence, accepted) else Reason.LICENCE_NOT_OSI

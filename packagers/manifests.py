@@ -33,6 +33,7 @@ class SnapshotDetails:
 
     reached  until when each walk has seen all commits, if the snapshot belongs to a month
     news     the changes since the snapshot before it
+    is_private  whether it is for its owner alone
     """
 
     month: str
@@ -40,6 +41,7 @@ class SnapshotDetails:
     unmined: Mapping[Partition, int]
     reached: Mapping[Partition, datetime | None] = field(default_factory=dict)
     news: tuple[RepositoryNews, ...] = ()
+    is_private: bool = False
 
 
 def compute_checksums(folder: Path, files: Iterable[Path]) -> Checksums:
@@ -73,6 +75,7 @@ def render_manifest(rows: Rows, about: SnapshotDetails, files: Checksums) -> str
         'siblings': count_siblings(rows),
         'news': format_news(about.news),
         'files': files,
+        **({'private': True} if about.is_private else {}),
     }
     return f'{json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)}\n'
 

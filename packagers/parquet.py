@@ -6,13 +6,15 @@ repository, so that the statistics of row groups let readers skip what they do n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from coevo.model.families import Family
 from coevo.model.schema import KEYS, TABLES, build_arrow_schema, build_table
+from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from coevo.snapshots.table_files import ROWS_PER_GROUP, write_table_file
 from packagers.row_files import Sorter
@@ -20,10 +22,20 @@ from packagers.row_files import Sorter
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
-def list_table_files(name: str) -> tuple[str, ...]:
-    """Return the files of a table as paths in the snapshot; tasks have one file for each track."""
-    parts = sorted(Track) if name == 'tasks' else ('part-0',)
-    return tuple(f'data/{name}/{part}.parquet' for part in parts)
+def list_task_parts(tasks: Iterable[TaskRow]) -> tuple[str, ...]:
+    """Return the names of the files of tasks: all tracks of co-evolution, then families with tasks.
+
+    Tracks always have a file: users who load the same three every month see that one is empty. A
+    family has one if it has tasks, since Hugging Face's library does not load zero rows.
+    """
+    present = {_name_task_part(task) for task in tasks}
+    tracks = sorted(Track)
+    return (*tracks, *(str(family) for family in sorted(Family) if family in present))
+
+
+def _name_task_part(task: TaskRow) -> str:
+    is_suite = task.family not in (None, Family.COEVOLUTION)
+    return str(task.family if is_suite else task.track)
 
 
 def write_table(
@@ -33,23 +45,33 @@ def write_table(
 
     space  the folder for large temporary files; None uses the default folder for temporary files
     """
-    paths = [folder / file for file in list_table_files(name)]
-    paths[0].parent.mkdir(parents=True)
-    for path, placed in zip(paths, _sort_into_files(name, rows, paths, space), strict=True):
-        _write_file(path, name, placed, space)
+    target = folder / 'data' / name  # own name: one of TABLES
+    target.mkdir(parents=True)
+    paths = []
+    for part, placed in _sort_into_files(name, rows, space):
+        paths.append(target / f'{part}.parquet')  # own name: of a track, a family or `part-0`
+        _write_file(paths[-1], name, placed, space)
     return paths
 
 
 def _sort_into_files(
-    name: str, rows: Iterable[Any], paths: Sequence[Path], space: Path | None
-) -> Sequence[Iterable[Any]]:
-    """Return the rows of each file in their order."""
+    name: str, rows: Iterable[Any], space: Path | None
+) -> Iterator[tuple[str, Iterable[Any]]]:
+    """Yield the name of each file, and its rows in their order."""
     if name not in ROWS_PER_GROUP:
-        return [rows]
-    sorters: dict[str, Sorter[Any]] = {path.stem: Sorter(TABLES[name], space) for path in paths}
+        yield 'part-0', rows
+        return
+    is_of_tasks = name == 'tasks'
+    sorters: dict[str, Sorter[Any]] = {}
+    for part in sorted(Track) if is_of_tasks else ('part-0',):
+        sorters[part] = Sorter(TABLES[name], space)
     for row in rows:
-        sorters[row.track if len(paths) > 1 else paths[0].stem].add(_get_sort_key(name, row), row)
-    return [sorter.finish() for sorter in sorters.values()]
+        part = _name_task_part(row) if is_of_tasks else 'part-0'
+        if part not in sorters:
+            sorters[part] = Sorter(TABLES[name], space)
+        sorters[part].add(_get_sort_key(name, row), row)
+    for part, sorter in sorters.items():
+        yield part, sorter.finish()
 
 
 def _write_file(path: Path, name: str, rows: Iterable[Any], space: Path | None) -> None:

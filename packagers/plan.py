@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from coevo.git.repository import Repository
 from coevo.model.drops import Drop
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import Coverage
@@ -13,6 +14,7 @@ from coevo.model.task_rows import TaskRow
 from coevo.model.words import Walk
 from coevo.storage.dates import RowDates
 from coevo.storage.place import Root
+from packagers.attribution import FindLicenceFiles
 from packagers.licensing import Licence
 from packagers.months import MonthCut
 from packagers.rows import Rows
@@ -51,6 +53,12 @@ class ReleasePlan:
     """One release.
 
     licence     returns the licence of a repository at a revision
+    is_silent   returns whether a repository says nothing of a licence at a revision
+    is_private  whether the release is for the store's owner alone: it holds all rows, whatever the
+                licence
+    clone       opens a repository, to say how withheld texts are made from it; not needed if all
+                licences are permissive
+    find_licence_files  returns the licence files that ATTRIBUTION shows
     size        returns the number of source files and lines of a repository, at a revision, in a
                 language; None if unknown
     families    returns the family of each repository, given all of them
@@ -71,6 +79,10 @@ class ReleasePlan:
     families: Families
     date_single_revision: DateSingleRevision = lambda rows: rows.single_revision
     known_dates: Callable[[], Iterable[RowDates]] = tuple
+    is_silent: Callable[[str, str], bool] = lambda repo, rev: False
+    is_private: bool = False
+    clone: Callable[[str], Repository] | None = None
+    find_licence_files: FindLicenceFiles = lambda repo, rev: ()
     accepted: tuple[str, ...] = ()
     month: str | None = None
     cut: MonthCut | None = None

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from coevo.model.errors import Fatal, Transient
+from coevo.snapshots.code_free.attribution import ATTRIBUTION
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.storage import durable
@@ -25,6 +26,7 @@ _LEASE = 'release.lock'
 # The names at the top of a snapshot, and of a code-free edition.
 _TOPS = {
     'data',
+    ATTRIBUTION,
     *(f'{head}{name}' for head in ('', FULL) for name in ('README.md', 'croissant.json')),
 }
 _TAKEN = (errno.ENOTEMPTY, errno.EEXIST)

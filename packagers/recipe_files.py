@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -16,6 +16,7 @@ from coevo.git.patches import is_text
 from coevo.git.repository import Repository
 from coevo.model.schema import TABLES
 from coevo.model.texts import find_third_party_paths
+from coevo.snapshots.code_free.attribution import ATTRIBUTION
 from coevo.snapshots.code_free.recipes import (
     FOLDER,
     PLACES,
@@ -26,6 +27,7 @@ from coevo.snapshots.code_free.recipes import (
     TextSource,
     decode_blob,
 )
+from packagers.attribution import AttributionSection
 from packagers.row_files import Sorter
 from packagers.slices import SliceIndex
 
@@ -67,16 +69,42 @@ class TextRow:
 class RecipeWriter:
     """Collects the recipes of the texts of one snapshot.
 
-    clone  opens a repository, with the revisions of its pairs
+    clone   opens a repository, with the revisions of its pairs
+    filled  pairs whose texts the edition holds, so that they need no recipe
     """
 
-    def __init__(self, full: Path, made: Path, clone: Callable[[str], Repository]) -> None:
+    def __init__(
+        self,
+        full: Path,
+        made: Path,
+        clone: Callable[[str], Repository],
+        filled: Collection[str] = (),
+    ) -> None:
         self._full, self._made, self._clone = full, made, clone
+        self._filled = filled
         self._sources: dict[tuple[str, str, SourceForm], int] = {}
         self._rows: list[TextSource] = []
         self._recipes: list[tuple[TextPiece, ...]] = []
         self._places: list[tuple[str, int, str, int, int]] = []
         self._characters = self._words = 0
+
+    def add_sections(self, sections: Iterable[AttributionSection]) -> None:
+        """Add the recipes of the file ATTRIBUTION.
+
+        Of a section that the edition holds, the licence files are literals: it has their text.
+        """
+        for at, section in enumerate(sections):
+            files = {n: (s, section.texts[n]) for n, s in enumerate(section.sources)}
+            pieces = section.pieces
+            if not self._filled or set(section.pair_ids).isdisjoint(self._filled):
+                pieces = tuple(self._number_source(piece, files) for piece in pieces)
+            else:
+                pieces = (TextPiece(words=section.text),)
+            number = len(self._recipes)
+            self._recipes.append(pieces)
+            self._words += sum(len(piece.words) for piece in pieces)
+            self._characters += len(section.text)
+            self._places += [(ATTRIBUTION, at, id_, 0, number) for id_ in section.pair_ids]
 
     def write_files(self, names: Iterable[str]) -> tuple[TextCounts, tuple[Path, ...]]:
         """Write the recipe files for the texts in the named files; return counts and paths."""
@@ -111,6 +139,8 @@ class RecipeWriter:
             table = Path(name).parts[1]
             columns = sorted(find_third_party_paths(TABLES[table])) if table in TABLES else ()
             for number, row in enumerate(_load_file_rows(self._full / name)) if columns else ():
+                if row['pair_id'] in self._filled:
+                    continue
                 repo, _, _ = pairs[row['pair_id']]
                 for text in _list_texts(name, number, row, columns):
                     key = (repo, row['pair_id'], name, number, text.column, text.element)

@@ -9,13 +9,16 @@ Only `data/timings` is outside of the checksums, since its seconds differ from r
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from coevo.model import licences
 from coevo.model.errors import Fatal, UnsoundSnapshot
 from coevo.model.schema import TABLES
+from coevo.snapshots.code_free.attribution import ATTRIBUTION
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.snapshots.verification import check_folder
@@ -24,12 +27,25 @@ from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store
 from packagers import card, croissant, manifests, publishing
 from packagers.assembly import assemble_release_rows
+from packagers.attribution import (
+    FindLicenceFiles,
+    build_sections,
+    list_attributed_pairs,
+    render_attribution,
+)
+from packagers.code_free import make_edition, refuse_unsound
+from packagers.kept_out import KeptOut, count_kept_out, describe_kept_out
 from packagers.months import check_month
 from packagers.news import RepositoryNews, count_news
 from packagers.parquet import write_table
 from packagers.plan import ReleasePlan
 from packagers.rows import Rows, gather_rows
 from packagers.withdrawal import apply_earlier_snapshot, load_earlier_snapshot
+
+PRIVATE = (
+    'It is private: it holds all rows, whatever the licence, is for you alone, and coevo neither publishes '
+    'nor lists it.'
+)
 
 # The number of repositories that a sentence names.
 _NAMED = 3
@@ -43,6 +59,8 @@ class ReleaseReport:
     reached  until when each walk knows all commits, if a month was requested
     without_url  repositories without a URL, which readers of the snapshot cannot clone
     mixed    a sentence for each language whose pairs were mined by several versions of the code
+    kept_out  what licences keep out of it
+    is_private  whether it is for the store's owner alone
     """
 
     snapshot: Root
@@ -58,6 +76,8 @@ class ReleaseReport:
     news: tuple[RepositoryNews, ...]
     without_url: tuple[str, ...] = ()
     mixed: tuple[str, ...] = ()
+    kept_out: tuple[KeptOut, ...] = ()
+    is_private: bool = False
 
     @property
     def sentence(self) -> str:
@@ -73,9 +93,11 @@ class ReleaseReport:
             f'{self.new} tasks are new, {self.withdrawn} withdrawn, {self.reissued} issued anew'
         )
         mixed = ''.join(f'\nwarning: {sentence}' for sentence in self.mixed)
+        kept_out = ''.join(f'\n{sentence}' for sentence in describe_kept_out(self.kept_out))
+        private = f'\n{PRIVATE}' if self.is_private else ''
         return (
             f'{self.snapshot}: {counts}; {done}\n{changes}{missing}{mixed}{self._month_note}'
-            f'{self._url_warning}'
+            f'{self._url_warning}{kept_out}{private}'
         )
 
     @property
@@ -92,7 +114,7 @@ class ReleaseReport:
 
     @property
     def _url_warning(self) -> str:
-        if not self.without_url:
+        if not self.without_url or self.is_private:
             return ''
         named = ', '.join(self.without_url[:_NAMED])
         more = len(self.without_url) - _NAMED
@@ -127,10 +149,12 @@ def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
             unmined=rows.unmined,
             reached=plan.cut.reached if plan.cut else {},
             news=count_news(earlier, rows, month),
+            is_private=plan.is_private,
         )
-        write_snapshot(scratch_folder, rows, about)
+        write_snapshot(scratch_folder, rows, about, plan.find_licence_files)
         _refuse_unsound(scratch_folder, plan.snapshot)
-        written = _publish(store, scratch_folder, plan)
+        made = withhold_texts(scratch_folder, rows, plan)
+        written = _publish(store, made, plan)
     counts = {name: len(getattr(rows, name)) for name in TABLES}
     withdrawn_rows = [row for row in rows.withdrawn if row.table == 'tasks' and row.month == month]
     now = [row.reissued for row in withdrawn_rows]
@@ -148,11 +172,21 @@ def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
         news=about.news,
         without_url=tuple(sorted({row.repo for row in rows.repositories if row.url is None})),
         mixed=tuple(card.describe_mixed_code(rows.pairs)),
+        kept_out=tuple(count_kept_out(rows, plan.is_silent)),
+        is_private=plan.is_private,
     )
 
 
-def write_snapshot(folder: Path, rows: Rows, about: manifests.SnapshotDetails) -> None:
-    """Write all files of a snapshot into a new folder."""
+def write_snapshot(
+    folder: Path,
+    rows: Rows,
+    about: manifests.SnapshotDetails,
+    find_files: FindLicenceFiles = lambda repo, rev: (),
+) -> None:
+    """Write all files of a snapshot into a new folder, with all texts.
+
+    find_files  returns the licence files that ATTRIBUTION shows; a private release has no such file
+    """
     files = [
         file
         for name in TABLES
@@ -165,10 +199,38 @@ def write_snapshot(folder: Path, rows: Rows, about: manifests.SnapshotDetails) -
     )
     _write_text(folder / 'README.md', card.render_card(rows, about))
     texts = [folder / 'croissant.json', folder / 'README.md']
+    if not about.is_private:
+        sections = build_sections(list_attributed_pairs(folder), find_files)
+        _write_text(folder / ATTRIBUTION, render_attribution(sections))
+        texts.append(folder / ATTRIBUTION)
     checked = data | manifests.compute_checksums(folder, texts)
     _write_text(folder / MANIFEST, manifests.render_manifest(rows, about, checked))
     for path in sorted(folder.rglob('*'), reverse=True):
         durable.sync_to_disk(path)
+
+
+def withhold_texts(full: Path, rows: Rows, plan: ReleasePlan) -> Path:
+    """Return the folder that is published: the whole release, or an edition of it.
+
+    It holds the texts of rows under permissive licences. Where rows are under others, it withholds
+    theirs, and says how they are made from public clones.
+    """
+    if plan.is_private:
+        return full
+    published = {pair.pair_id for pair in list_attributed_pairs(full)}
+    filled: dict[str, set[str]] = defaultdict(set)
+    for pair in rows.pairs:
+        is_free = pair.license is not None and licences.is_permissive(pair.license)
+        if is_free and pair.pair_id in published:
+            filled[pair.repo].add(pair.pair_id)
+    if published == {pair_id for pair_ids in filled.values() for pair_id in pair_ids}:
+        return full
+    if plan.clone is None:
+        raise Fatal('rows are under licences that are not permissive, and no clone has their texts')
+    edition = full.parent / 'edition'
+    make_edition(full, edition, plan.clone, plan.find_licence_files, filled)
+    refuse_unsound(full, edition, plan.clone, plan.snapshot)
+    return edition
 
 
 def _collect_licences(rows: Rows) -> set[str]:

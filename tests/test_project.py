@@ -158,7 +158,7 @@ def test_evaluation_commands_name_the_extra_that_they_need(
 ) -> None:
     done = attempt(alone / 'coevo', *words, cwd=tmp_path)
     assert done.returncode == 2
-    assert 'install coevo[evaluate]' in done.stderr
+    assert "-py3-none-any.whl[evaluate]'" in done.stderr
 
 
 @pytest.mark.parametrize('name', LOCKS)

@@ -21,6 +21,7 @@ from coevo.agents.planning import (
     make_plan,
     select_task_ids,
 )
+from coevo.agents.run_texts import provide_texts
 from coevo.agents.summary import RunSummary, format_closing_lines
 from coevo.evaluation.evaluation import Evaluation, evaluate
 from coevo.evaluation.folders import check_writable
@@ -50,11 +51,12 @@ def run_model(arguments: argparse.Namespace) -> int:
         return attempt_grid(asked)
     asked.agent = asked.agent or 'one-shot'
     task_ids = select_task_ids(asked)
+    asked.out = asked.out or _choose_folder(asked)
     asked.tasks, asked.limit = list(task_ids), None
+    asked.snapshot = provide_texts(asked.snapshot, task_ids, asked.store, _say)
     if asked.estimate:
         print(estimate_cost(asked).sentence)
         return 0
-    asked.out = asked.out or _choose_folder(asked)
     return _attempt_and_grade(asked)
 
 

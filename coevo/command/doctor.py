@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coevo.languages.findings import DoctorFinding, read_first_output_line
+from coevo.options.parser import suggest_extra
 from coevo.sandboxes.libfaketime import find_libraries
 from coevo.storage.folders import find_cache_folder, find_work_root
 
@@ -51,7 +52,7 @@ def _check_languages() -> Iterator[DoctorFinding]:
             name='languages',
             good=False,
             state=f'the Python package {error.name} is not installed',
-            advice='install coevo[evaluate]',
+            advice=suggest_extra('evaluate'),
         )
         return
     for language in LANGUAGES.values():

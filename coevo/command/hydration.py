@@ -1,4 +1,4 @@
-"""The verb `coevo get`, which brings a month here and restores what a code-free edition leaves out."""
+"""The verb `coevo get`, which brings a month here, and the texts that an edition omits."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.model.listener import Listener
 from coevo.options.parser import Parser, add_snapshot
 
 
@@ -14,10 +15,11 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the command's parser."""
     verb = verbs.add_parser(
         'get',
-        help='get a month: copy a snapshot, and fill the texts of a code-free edition',
-        description='Writes the whole release of a month. What lies elsewhere is copied; of a code-free edition the '
-        'texts that it leaves out are cut out of files in Git, and every file has the SHA-256 of the release, or '
-        'nothing is written. Status 1 if some text cannot be had, with the repository and the reason.',
+        help='get a month: copy a snapshot, and fill the texts that an edition omits',
+        description='Brings a month here. What lies elsewhere is copied. Texts that an edition omits are cut out of '
+        'files in Git, as many as there are, and it says what kept the others away. A folder that was filled in part '
+        'is filled further. With all texts every file has the SHA-256 of the release. Status 1 if some text is still '
+        'missing.',
         example='coevo get 2026-06',
     )
     add_snapshot(verb)
@@ -25,7 +27,24 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--out',
         type=Path,
         metavar='DIR',
-        help='a folder that is not there yet (default: beside the edition, or snapshots/MONTH)',
+        help='a new folder, or one that an earlier call filled in part (default: the folder `whole` beside the '
+        'edition, or snapshots/MONTH)',
+    )
+    verb.add_argument(
+        '--only-repository',
+        dest='repository',
+        action='append',
+        default=[],
+        metavar='OWNER/NAME',
+        help='fill the texts of this repository alone; may be given often',
+    )
+    verb.add_argument(
+        '--only-task',
+        dest='task',
+        action='append',
+        default=[],
+        metavar='ID',
+        help='fill the texts of this task alone; may be given often',
     )
     verb.add_argument(
         '--clones',
@@ -43,20 +62,19 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _get_snapshot(arguments: argparse.Namespace) -> int:
-    for option, folder in (('--clones', arguments.clones), ('--store', arguments.store)):
-        if folder is not None and not folder.is_dir():
-            raise Fatal(f'{folder} is no folder; {option} names one with clones')
     from coevo.snapshots.catalogue import resolve_location
     from coevo.snapshots.copying import choose_target, copy_snapshot
     from coevo.snapshots.locations import SnapshotFolder
-    from coevo.snapshots.manifests import is_code_free, load_manifest_at
+    from coevo.snapshots.manifests import has_withheld_texts, load_manifest_at
 
+    for option, folder in (('--clones', arguments.clones), ('--store', arguments.store)):
+        if folder is not None and not folder.is_dir():
+            raise Fatal(f'{folder} is no folder; {option} names one with clones')
     location = resolve_location(arguments.snapshot)
-    if is_code_free(load_manifest_at(location)):
-        arguments.out = arguments.out or choose_target(arguments.snapshot)
-        return _hydrate_edition(arguments)
-    if arguments.clones or arguments.store:
-        raise Fatal(f'{location.shown} has its texts; leave out --clones and --store')
+    if has_withheld_texts(load_manifest_at(location)):
+        return _fill_edition(arguments, arguments.out or choose_target(arguments.snapshot))
+    if arguments.clones or arguments.store or arguments.repository or arguments.task:
+        raise Fatal(f'{location.shown} has all of its texts; leave out all options but --out')
     if arguments.out is None and isinstance(location, SnapshotFolder):
         print(f'{location.shown} is here, with all of its texts')
         return 0
@@ -66,19 +84,24 @@ def _get_snapshot(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _hydrate_edition(arguments: argparse.Namespace) -> int:
+def _fill_edition(arguments: argparse.Namespace, out: Path) -> int:
     from coevo.snapshots.code_free.blobs import CloneLocations
-    from coevo.snapshots.code_free.hydration import hydrate_edition
+    from coevo.snapshots.code_free.filling import FillSelection, fill_edition
 
-    for option, folder in (('--clones', arguments.clones), ('--store', arguments.store)):
-        if folder is not None and not folder.is_dir():
-            raise Fatal(f'{folder} is no folder; {option} names one with clones')
+    selection = FillSelection(repositories=tuple(arguments.repository), tasks=tuple(arguments.task))
     clones = CloneLocations(folder=arguments.clones, store=arguments.store)
     try:
-        result = hydrate_edition(arguments.snapshot, arguments.out, clones)
+        report = fill_edition(
+            arguments.snapshot, out, clones, selection, Listener(step=_print_step)
+        )
     except DamagedSnapshot as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
-    for sentence in result.sentences:
-        print(sentence, file=sys.stdout if result.is_whole else sys.stderr)
-    return 0 if result.is_whole else 1
+    for sentence in report.sentences:
+        print(sentence, file=sys.stdout if report.is_complete else sys.stderr)
+    return 0 if report.is_complete else 1
+
+
+def _print_step(step: str, done: int, total: int) -> None:
+    """Print a line of progress; the wheel alone has no library for more."""
+    print(f'{done} of {total} {step}', file=sys.stderr, flush=True)

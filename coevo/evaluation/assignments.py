@@ -19,6 +19,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.records import TestMethod
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
+from coevo.model.texts import TEXTS_WITHHELD
 from coevo.model.words import Track
 from coevo.snapshots import snapshot
 from coevo.snapshots.cutoffs import Cutoff, build_no_leak_condition
@@ -216,21 +217,27 @@ def load_assignments(
                  one
     leaking      if `tasks` is None, also return tasks whose start state shows the answer
 
-    Raises: Fatal for an id that the snapshot lacks.
+    Tasks whose texts are withheld are left out (`describe_withheld_tasks`), unless they are named.
+
+    Raises: Fatal for an id that the snapshot lacks, or whose texts it withholds.
     """
     snapshot.require_texts(place)
     opened = snapshot.attach_snapshots((place,))
     _check_task_ids(place, tasks, opened)
+    _refuse_withheld_tasks(place, opened, tasks or ())
     where = _build_wanted_condition(tasks, leaking=leaking)
     methods: dict[str, list[MethodRow]] = defaultdict(list)
     single_revision: dict[tuple[str, str], SingleRevisionRow] = {}
     with snapshot.translate_read_errors((place,)):
         snapshot.create_views(opened, dict(build_view_conditions(cutoff)))
-        rows = _query_rows(opened.connection, 'tasks', TaskRow, where)
+        rows = _query_rows(opened.connection, 'tasks', TaskRow, f'NOT {TEXTS_WITHHELD} AND {where}')
         for row in _query_rows(opened.connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
             methods[row.method_id].append(row)
         for gold in _query_rows(
-            opened.connection, 'single_revision', SingleRevisionRow, 'task_id IS NOT NULL'
+            opened.connection,
+            'single_revision',
+            SingleRevisionRow,
+            f'task_id IS NOT NULL AND NOT {TEXTS_WITHHELD}',
         ):
             single_revision[gold.pair_id, str(gold.task_id)] = gold
     wanted = [task for task in rows if _is_wanted(task, tasks, interleaved=interleaved)]
@@ -243,6 +250,44 @@ def load_assignments(
             updates=tuple(_find_update_rows(task, methods)),
         )
         for task in wanted
+    )
+
+
+def _refuse_withheld_tasks(
+    place: Path | str, opened: OpenedSnapshots, tasks: Collection[str]
+) -> None:
+    withheld = sorted(_list_withheld_tasks(opened) & set(tasks))
+    if withheld:
+        raise Fatal(
+            f'{place} has no texts of {", ".join(withheld[:3])}'
+            f'{f" and {len(withheld) - 3} more" if len(withheld) > 3 else ""}; '
+            f'{snapshot.suggest_filling(place, *withheld[:3])} fills them in'
+        )
+
+
+def list_withheld_ids(place: Path | str) -> frozenset[str]:
+    """Return the ids of the tasks whose texts a snapshot withholds."""
+    return _list_withheld_tasks(snapshot.attach_unchecked((place,)))
+
+
+def _list_withheld_tasks(opened: OpenedSnapshots) -> frozenset[str]:
+    sql = f'SELECT task_id FROM {opened.rows["tasks"]} WHERE {TEXTS_WITHHELD}'
+    return frozenset(task_id for (task_id,) in opened.connection.execute(sql).fetchall())
+
+
+def describe_withheld_tasks(place: Path | str) -> str | None:
+    """Return a sentence about the tasks that are left out, since their texts are withheld.
+
+    None if there are none.
+    """
+    opened = snapshot.attach_unchecked((place,))
+    count = len(_list_withheld_tasks(opened))
+    if not count:
+        return None
+    total = len(list_task_ids(opened))
+    return (
+        f'{count} of {total} tasks are left out, since {place} does not have their texts: '
+        f'{snapshot.suggest_filling(place)} fills them in'
     )
 
 

@@ -8,7 +8,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coevo.evaluation.assignments import Assignment, list_attempts, list_task_ids, load_assignments
+from coevo.evaluation.assignments import (
+    Assignment,
+    describe_withheld_tasks,
+    list_attempts,
+    list_task_ids,
+    load_assignments,
+)
 from coevo.evaluation.examination import GradingRun
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.gold_patches import GOLD, make_gold_predictions
@@ -72,6 +78,8 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
         interleaved=options.interleaved,
         leaking=options.leaking,
     )
+    if options.tasks is None and (left_out := describe_withheld_tasks(options.snapshot)):
+        listener.say(left_out)
     if options.family is not None:
         wanted = tuple(assignment for assignment in wanted if assignment.family is options.family)
     if not wanted:

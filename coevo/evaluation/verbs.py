@@ -19,6 +19,7 @@ from coevo.options.parser import (
     add_sandbox,
     add_snapshot,
     parse_cutoff,
+    suggest_extra,
     to_unicode,
 )
 from coevo.options.settings import Setting
@@ -52,7 +53,7 @@ def require_extra(run: Verb) -> Verb:
         if missing:
             raise Fatal(
                 f'`coevo {arguments.verb}` needs packages that are not here ({", ".join(missing)}); '
-                'install coevo[evaluate]'
+                + suggest_extra('evaluate')
             )
         return run(arguments)
 

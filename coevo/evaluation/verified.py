@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 from coevo.model.errors import Fatal
 from coevo.snapshots.catalogue import resolve_location
+from coevo.snapshots.manifests import compute_release_sha256
 from coevo.snapshots.verification import verify_snapshot
 
 
 def require_verified(snapshot: Path | str) -> str:
-    """Return the SHA-256 of the manifest of a snapshot.
+    """Return the SHA-256 of the manifest of a snapshot; of an edition, that of its release.
 
     Raises: Fatal unless the snapshot passes verification.
     """
@@ -21,4 +21,4 @@ def require_verified(snapshot: Path | str) -> str:
             f'{snapshot} is not what it claims ({findings[0].rule} in {findings[0].table}); '
             '`coevo verify` says all, get it again'
         )
-    return hashlib.sha256(resolve_location(snapshot).load_manifest()).hexdigest()
+    return compute_release_sha256(resolve_location(snapshot))

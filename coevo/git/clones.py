@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeGuard
 
+from coevo.git.fetches import FetchFailure, fetch_commits, find_missing_commits
 from coevo.git.process import ENVIRONMENT, run_git
 from coevo.git.repository import Repository
 from coevo.model.errors import Transient
@@ -16,9 +17,6 @@ from coevo.model.records import compute_short_hash
 from coevo.storage.clone_folders import locate_clone, lock_for_change, lock_for_use
 from coevo.storage.folders import find_cache_folder
 from coevo.storage.place import encode_folder_name
-
-# A fetch that brings exactly what its refspecs name and changes nothing else.
-FETCH = ('fetch', '--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance')
 
 PROTOCOLS = ('https', 'http', 'ssh', 'git')
 
@@ -75,24 +73,34 @@ def open_repository_with(
         stored_clone = locate_clone(store, repo)
         if stored_clone.is_dir():
             with lock_for_use(stored_clone):
-                if not _find_missing(stored_clone, revs):
+                if not find_missing_commits(stored_clone, revs):
                     with closing(Repository(stored_clone)) as repository:
                         yield repository
                     return
-    if url is None or not _URL.fullmatch(url):
+    if not is_address(url):
         raise NoRepository(
             f'{repo} has no address to clone from; name a store that has its clone (--store)'
         )
-    with _fetch_clone(repo, url, revs) as git_dir, closing(Repository(git_dir)) as repository:
-        yield repository
+    with hold_cached_clone(repo, url) as git_dir:
+        failure = fetch_into_cache(git_dir, url, revs)
+        missing = find_missing_commits(git_dir, revs)
+        if missing:
+            why = f': {failure}' if failure is not None else ''
+            raise Transient(
+                f'{repo} could not be fetched, or has no {missing[0][:12]} any more{why}'
+            )
+        with closing(Repository(git_dir)) as repository:
+            yield repository
+
+
+def is_address(url: str | None) -> TypeGuard[str]:
+    """Return whether a text is an address from which Git may fetch."""
+    return url is not None and _URL.fullmatch(url) is not None
 
 
 @contextmanager
-def _fetch_clone(repo: str, url: str, revs: Sequence[str]) -> Iterator[Path]:
-    """Provide a clone in the cache that has these commits.
-
-    Only these commits are fetched if the server permits that, otherwise all refs.
-    """
+def hold_cached_clone(repo: str, url: str) -> Iterator[Path]:
+    """Provide the clone of an address in the cache, empty if it is new, and keep it in place."""
     folder = find_cache_folder() / 'clones'
     folder.mkdir(parents=True, exist_ok=True)
     git_dir = folder / f'{encode_folder_name(repo)}-{compute_short_hash(url)}.git'
@@ -100,26 +108,13 @@ def _fetch_clone(repo: str, url: str, revs: Sequence[str]) -> Iterator[Path]:
         with lock_for_change(git_dir):
             if not git_dir.is_dir():
                 run_git(git_dir, 'init', '--quiet', '--bare', '--template=', str(git_dir))
-            missing = _find_missing(git_dir, revs)
-            if missing and not _try_fetch(git_dir, '--depth=1', url, *missing):
-                _try_fetch(git_dir, '--update-shallow', url, '+refs/*:refs/*')
-            missing = _find_missing(git_dir, revs)
-        if missing:
-            raise Transient(f'{repo} could not be fetched, or has no {missing[0][:12]} any more')
         yield git_dir
 
 
-def _find_missing(git_dir: Path, revs: Sequence[str]) -> list[str]:
-    queries = ''.join(f'{rev}^{{tree}}\n' for rev in revs)
-    answers = run_git(git_dir, 'cat-file', '--batch-check', stdin=queries.encode()).splitlines()
-    return [rev for rev, line in zip(revs, answers, strict=True) if line.endswith(b' missing')]
-
-
-def _try_fetch(git_dir: Path, *arguments: str) -> bool:
-    done = subprocess.run(
-        ['git', f'--git-dir={git_dir}', *FETCH, *arguments],
-        capture_output=True,
-        check=False,
-        env=make_fetch_environment(),
-    )
-    return done.returncode == 0
+def fetch_into_cache(git_dir: Path, url: str, revs: Sequence[str]) -> FetchFailure | None:
+    """Fetch the commits that a cached clone lacks; return what kept some of them away."""
+    with lock_for_change(git_dir):
+        missing = find_missing_commits(git_dir, revs)
+        if not missing:
+            return None
+        return fetch_commits(git_dir, url, missing, make_fetch_environment())

@@ -53,6 +53,13 @@ ModuleFolder = Annotated[
 TestFile = Annotated[
     str, Column('The path of the test file in the repository, with forward slashes.')
 ]
+TextsWithheld = Annotated[
+    bool,
+    Column(
+        'Whether the texts of the row are withheld here: its columns with text of the repository '
+        'are null. False before schema 3, but for editions.'
+    ),
+]
 Override = Annotated[
     str | None,
     Column(

@@ -47,11 +47,34 @@ def is_approved(expression: str, accepted: Collection[str] = ()) -> bool:
 
     `A OR B` needs one of the two, `A AND B` needs both.
     """
-    known = _load_table().osi.union(accepted)
+    return _is_met(expression, _load_table().osi.union(accepted))
+
+
+def is_permissive(expression: str) -> bool:
+    """Return whether text under an SPDX expression may be handed on with attribution alone.
+
+    `A OR B` needs one of the two, `A AND B` needs both.
+    """
+    return _is_met(expression, frozenset(_load_table().permissive))
+
+
+def _is_met(expression: str, known: Collection[str]) -> bool:
     return any(
         all(part.strip() in known for part in choice.split(' AND '))
         for choice in expression.split(' OR ')
     )
+
+
+def list_acceptable() -> tuple[str, ...]:
+    """Return the ids of licences that coevo recognises and that the OSI has not approved."""
+    table = _load_table()
+    known = {*table.names.values(), *(item.id for item in table.sentences)}
+    return tuple(sorted(known - table.osi))
+
+
+def is_known(spdx_id: str) -> bool:
+    """Return whether an id is one of those that the OSI approved, or that coevo recognises."""
+    return spdx_id in _load_table().osi or spdx_id in list_acceptable()
 
 
 def list_permissive() -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from coevo.model.column import (
     RepoName,
     SandboxName,
     TestFile,
+    TextsWithheld,
 )
 from coevo.model.dependencies import Dependency, DependencyList
 from coevo.model.quality import Coverage, CoveredDependency, IsolatedCells, Mutation, RepairGuard
@@ -390,6 +391,7 @@ class MethodRow:
             'counts (A.4, Eq. 1). Null if it has no task or was not traced.'
         ),
     ] = None
+    texts_withheld: TextsWithheld = False
     leak: Annotated[
         float | None, Column('The `leak` of its task. Null if it has none.', unit='0 to 1')
     ] = None

@@ -112,6 +112,14 @@ class PairRow:
             'unknown. Filled at release.'
         ),
     ] = None
+    later_license: Annotated[
+        str | None,
+        Column(
+            'The licence at the head of the walk, if the new revision says nothing of a licence: '
+            'it was added later. The rows of such a pair are released by it, without their texts. '
+            'Null otherwise.'
+        ),
+    ] = None
     # Each entry is `name version`; a tool that did not run has none. Each package of a JDK that
     # coevo installed has an entry, too: `name version sha256:DIGEST`.
     tools: Annotated[

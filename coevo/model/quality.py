@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from coevo.model.choices import Choice
-from coevo.model.column import Column, MethodId, PairId, RepoName, TestFile
+from coevo.model.column import Column, MethodId, PairId, RepoName, TestFile, TextsWithheld
 from coevo.model.dependencies import Revised
 from coevo.model.words import Outcome, WalkOfRow
 
@@ -304,6 +304,7 @@ class MutantRow:
             'Whether the test notices the mutant: it does not pass with it. Null if it was not run.'
         ),
     ]
+    texts_withheld: TextsWithheld = False
 
 
 class PitTrouble(Choice):

@@ -66,6 +66,12 @@ _SUITE_COUNTS = (
 _SUITE = f'STRUCT({", ".join(f"{name} BIGINT" for name in _SUITE_COUNTS)})'
 
 ADDED: dict[str, dict[str, AddedColumn]] = {
+    'methods': {
+        'texts_withheld': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
+    },
+    'mutants': {
+        'texts_withheld': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
+    },
     'drops': {
         'test_file': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
         'test_class': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
@@ -90,6 +96,7 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
         'dmm_size': AddedColumn(version=SchemaVersion(3, 0), sql_type='DOUBLE'),
         'dmm_complexity': AddedColumn(version=SchemaVersion(3, 0), sql_type='DOUBLE'),
         'dmm_interfacing': AddedColumn(version=SchemaVersion(3, 0), sql_type='DOUBLE'),
+        'later_license': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR'),
     },
     'tasks': {
         'focal_source': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
@@ -106,6 +113,7 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
         'complexity': AddedColumn(version=SchemaVersion(2, 5), sql_type='BIGINT'),
         'executing_tests': AddedColumn(version=SchemaVersion(2, 5), sql_type='BIGINT'),
         'executing_files': AddedColumn(version=SchemaVersion(2, 5), sql_type='BIGINT'),
+        'texts_withheld': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
     },
     'single_revision': {
         'family': AddedColumn(version=SchemaVersion(2, 3), sql_type='VARCHAR'),
@@ -117,6 +125,7 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
         'unit': AddedColumn(version=SchemaVersion(2, 5), sql_type='VARCHAR'),
         'complexity': AddedColumn(version=SchemaVersion(2, 5), sql_type='BIGINT'),
         'executing_tests': AddedColumn(version=SchemaVersion(2, 5), sql_type=_EXECUTING),
+        'texts_withheld': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
     },
 }
 """Columns that tables of earlier versions lack, by table."""

@@ -16,6 +16,7 @@ from coevo.model.column import (
     PairId,
     RepoName,
     TestFile,
+    TextsWithheld,
 )
 from coevo.model.families import (
     Complexity,
@@ -165,3 +166,4 @@ class SingleRevisionRow:
             'function. Null but for `function`.'
         ),
     ] = None
+    texts_withheld: TextsWithheld = False

@@ -24,6 +24,7 @@ from coevo.model.column import (
     PairId,
     RepoName,
     TestFile,
+    TextsWithheld,
 )
 from coevo.model.dependencies import Dependency, DependencyList
 from coevo.model.environments import Environment
@@ -298,6 +299,7 @@ class TaskRow:
         int | None,
         Column('In how many test files these are. Null likewise.', unit='files'),
     ] = None
+    texts_withheld: TextsWithheld = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

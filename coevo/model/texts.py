@@ -37,7 +37,16 @@ NAMES_AND_FACTS = frozenset(
         *('t_old_c_new_signature', 't_old_c_old_signature'),
         # Tools, libraries, licences, and how they were called.
         *('build_new', 'build_old', 'build_tool', 'builder_new', 'builder_old', 'compile_command'),
-        *('coordinates', 'engine_version', 'language', 'license', 'order', 'override', 'profile'),
+        *(
+            'coordinates',
+            'engine_version',
+            'language',
+            'later_license',
+            'license',
+            'order',
+            'override',
+            'profile',
+        ),
         'prompt_version',
         *('runtime', 'runtime_missing', 'runtimes_tried', 'sandbox', 'step', 'test_command'),
         'tools',
@@ -48,6 +57,10 @@ NAMES_AND_FACTS = frozenset(
     )
 )
 """Names of columns with names, locations, versions, codes and sentences written by coevo."""
+
+
+TEXTS_WITHHELD = 'texts_withheld'
+"""The column of every table with such text that says whether a row lacks it."""
 
 
 def list_third_party_columns(tables: Mapping[str, type]) -> tuple[str, ...]:

@@ -150,7 +150,8 @@ def _find_month(month: str) -> str:
             f'there is no month {month} in {hide_credentials(root)}, which has {others}; name the folder or URL '
             'of the snapshot, or say by $COEVO_SNAPSHOTS where snapshots lie'
         )
-    return f'{root}/{named[-1].name}'
+    whole = [entry for entry in named if entry.name.endswith('whole')]
+    return f'{root}/{(whole or named)[-1].name}'
 
 
 def _choose_edition(folder: Path) -> Path:

@@ -10,23 +10,29 @@ from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots.catalogue import find_default_place, resolve_location
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import SnapshotFolder
-from coevo.snapshots.manifests import is_code_free, load_manifest_at
+from coevo.snapshots.manifests import has_withheld_texts, load_manifest_at
 from coevo.snapshots.verification import check_folder
 from coevo.storage import durable
 
-# The folder beside a code-free edition that holds its texts, too.
+# The folder beside an edition that gets the texts that it omits.
 WHOLE = 'whole'
 
 
 def choose_target(place: Path | str) -> Path:
     """Return where a snapshot is put if nobody says: beside its edition, else SNAPSHOTS/MONTH.
 
+    A folder that is filled already is filled further.
+
     Raises: Fatal if the usual place of snapshots is a URL.
     """
     location = resolve_location(place)
     manifest = load_manifest_at(location)
-    if isinstance(location, SnapshotFolder) and is_code_free(manifest):
-        return location.path.absolute().parent / WHOLE
+    if isinstance(location, SnapshotFolder) and has_withheld_texts(manifest):
+        path = location.path.absolute()
+        if path.name.endswith(WHOLE):
+            return path
+        beside = f'{path.name}-{WHOLE}' if path.name == manifest['month'] else WHOLE
+        return path.with_name(beside)  # own name: a month's form
     root = find_default_place()
     if '://' in root:
         raise Fatal('$COEVO_SNAPSHOTS is a URL; say where the snapshot goes with --out DIR')

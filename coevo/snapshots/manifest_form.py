@@ -14,11 +14,15 @@ from coevo.snapshots import forms
 
 _FILE = re.compile(r'(data/[a-z_]{1,64}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,127}', re.ASCII)
 _SHA256 = re.compile('[0-9a-f]{64}')
+_PAIR = re.compile('[0-9a-f]{16}')
 _MOST = 1 << 62
 _OF_A_WALK = ('language', 'walk')
 
 CODE_FREE = 'code-free'
 """The kind of edition that lacks all third-party text."""
+
+PARTIAL = 'partial'
+"""The kind of edition that has the third-party text of some pairs; `filled` names them."""
 
 
 def is_manifest(found: object) -> bool:
@@ -32,6 +36,10 @@ def is_manifest(found: object) -> bool:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
 
 
 def _is_month(value: object) -> bool:
@@ -76,18 +84,29 @@ def _is_walk(one: Mapping[str, Any]) -> bool:
 def _is_edition(value: object) -> bool:
     """Return whether a value is None or describes an edition.
 
-    That says which release it belongs to, by checksums, and how much text it leaves out.
+    That says which release it belongs to, by checksums, and how much text it leaves out. A partial
+    one names the pairs that have their texts, by repository.
     """
     if value is None:
         return True
     return (
         isinstance(value, dict)
-        and value.get('kind') == CODE_FREE
+        and value.get('kind') in (CODE_FREE, PARTIAL)
+        and _are_pairs(value.get('filled', _NOTHING_FILLED.get(value['kind'])))
         and isinstance(value.get('manifest_sha256'), str)
         and _SHA256.fullmatch(value['manifest_sha256']) is not None
         and _are_files(value.get('files'))
         and all(_is_count(value.get(name)) for name in ('texts', 'characters', 'words'))
         and isinstance(value.get('written_by'), str)
+    )
+
+
+def _are_pairs(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        forms.is_repository(repo)
+        and isinstance(pairs, list)
+        and all(isinstance(pair, str) and _PAIR.fullmatch(pair) for pair in pairs)
+        for repo, pairs in value.items()
     )
 
 
@@ -97,8 +116,11 @@ def _are_parameters(value: object) -> bool:
     return isinstance(value.get('licences_accepted') or '', str)
 
 
+# What an edition has filled that does not say.
+_NOTHING_FILLED: dict[str, object] = {CODE_FREE: {}}
+
 # Values for entries that older manifests lack.
-_ABSENT: dict[str, object] = {'schema_minor': 0, 'parameters': {}}
+_ABSENT: dict[str, object] = {'schema_minor': 0, 'parameters': {}, 'private': False}
 _PARTS = {
     'schema_minor': _is_count,
     'month': _is_month,
@@ -107,4 +129,5 @@ _PARTS = {
     'walks': _are_walks,
     'parameters': _are_parameters,
     'edition': _is_edition,
+    'private': _is_flag,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -9,7 +10,7 @@ from coevo.model import schema_2
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import OLDEST_SCHEMA, SCHEMA_VERSION
 from coevo.snapshots.locations import MANIFEST, Location
-from coevo.snapshots.manifest_form import is_manifest
+from coevo.snapshots.manifest_form import CODE_FREE, is_manifest
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import UnreadableContent
 
@@ -18,8 +19,44 @@ _MOST_VALUES = 1_000_000
 
 
 def is_code_free(manifest: Mapping[str, Any]) -> bool:
-    """Return whether a manifest belongs to an edition without third-party text."""
+    """Return whether a manifest belongs to an edition without any third-party text."""
+    return has_withheld_texts(manifest) and manifest['edition']['kind'] == CODE_FREE
+
+
+def is_private(manifest: Mapping[str, Any]) -> bool:
+    """Return whether a manifest belongs to a release that is for its owner alone."""
+    return bool(manifest.get('private', False))
+
+
+def refuse_private(manifest: Mapping[str, Any], shown: object, what: str) -> None:
+    """Raise Fatal for a private release; `what` says what it is not, such as `published`."""
+    if is_private(manifest):
+        raise Fatal(
+            f'{shown} is private (`coevo mine --private`) and is not {what}: mine its repositories '
+            'into another store, without --private, to release what licences allow'
+        )
+
+
+def has_withheld_texts(manifest: Mapping[str, Any]) -> bool:
+    """Return whether a manifest belongs to an edition, which lacks some or all third-party text."""
     return manifest.get('edition') is not None
+
+
+def compute_release_sha256(location: Location) -> str:
+    """Return the SHA-256 of the manifest of the release that a snapshot is, or is an edition of.
+
+    Whoever has some of a release's texts scores the same tasks as who has all of them.
+    """
+    edition = load_manifest_at(location).get('edition')
+    if edition is not None:
+        return str(edition['manifest_sha256'])
+    return hashlib.sha256(location.load_manifest()).hexdigest()
+
+
+def list_filled_pairs(manifest: Mapping[str, Any]) -> frozenset[str]:
+    """Return the pairs whose texts an edition has; it lacks those of all other pairs."""
+    filled = manifest['edition'].get('filled', {})
+    return frozenset(pair_id for pair_ids in filled.values() for pair_id in pair_ids)
 
 
 def load_manifest_at(location: Location) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from coevo.display import presentation
 from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 from coevo.model.labels import CELL_ORDER
+from coevo.model.texts import TEXTS_WITHHELD
 from coevo.model.words import Walk
 from coevo.snapshots import show_blocks as blocks, snapshot
 from coevo.snapshots.show_drops import explain_reasons, render_drops
@@ -163,6 +164,12 @@ def render_by_id(path: Path | str, id: str) -> str:
     return escape_controls(text)
 
 
+_WITHHELD = (
+    'Its patches, prompt and sources are withheld here: `coevo get SNAPSHOT --only-task {}` '
+    'fills them in.'
+)
+
+
 def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
     tasks = blocks.find_rows(connection, 'tasks', 'task_id', id)
     if not tasks:
@@ -180,6 +187,7 @@ def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
             if row['walk'] == task['walk']
         ),
         _render_dependencies(task) if task['focus'] is None else '',
+        _WITHHELD.format(task['task_id']) if task[TEXTS_WITHHELD] else '',
         blocks.format_titled('Tests, from the start file to the new one', task['test_patch']),
         blocks.format_titled('Sources, from old to new', task['source_patch']),
     ]

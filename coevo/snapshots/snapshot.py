@@ -20,13 +20,19 @@ from coevo.model.schema import (
     get_table_name_in_files,
     list_columns,
 )
+from coevo.model.texts import TEXTS_WITHHELD
 from coevo.model.words import Cell
 from coevo.snapshots import columns, comments, cutoffs, forms
 from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.columns import TableFile
 from coevo.snapshots.cutoffs import build_no_leak_condition
 from coevo.snapshots.locations import MANIFEST, build_parquet_source, list_data_files, quote_sql
-from coevo.snapshots.manifests import is_code_free, load_manifest_at
+from coevo.snapshots.manifests import (
+    has_withheld_texts,
+    is_code_free,
+    list_filled_pairs,
+    load_manifest_at,
+)
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,6 +44,7 @@ __all__ = [
     'connect_with_conditions',
     'list_data_files',
     'load_into_memory',
+    'has_withheld_texts',
     'is_code_free',
     'create_views',
     'load_manifest',
@@ -162,7 +169,7 @@ def attach_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
                 table=name,
                 file=file,
                 version=parse_schema_version(content),
-                code_free=is_code_free(content),
+                code_free=has_withheld_texts(content),
             )
             for name, those in files.items()
             for part, content in zip(those, contents, strict=True)
@@ -270,8 +277,19 @@ def _build_snapshot_source(table: str, files: Sequence[str], content: Mapping[st
         rows = schema_2.read_old_names(table, rows, list_columns(table, version))
     if not missing:
         return rows
-    nulls = ', '.join(f'NULL::{column.sql_type} AS {name}' for name, column in missing.items())
-    return f'(SELECT *, {nulls} FROM {rows})'
+    values = {name: f'NULL::{column.sql_type}' for name, column in missing.items()}
+    if TEXTS_WITHHELD in values:
+        values[TEXTS_WITHHELD] = _build_withheld_value(content)
+    added = ', '.join(f'{value} AS {name}' for name, value in values.items())
+    return f'(SELECT *, {added} FROM {rows})'
+
+
+def _build_withheld_value(content: Mapping[str, Any]) -> str:
+    """Return SQL for whether a row's texts are withheld, by the manifest of its snapshot."""
+    if not has_withheld_texts(content):
+        return 'false'
+    filled = ', '.join(quote_sql(pair_id) for pair_id in sorted(list_filled_pairs(content)))
+    return f'pair_id NOT IN ({filled})' if filled else 'true'
 
 
 def parse_schema_version(content: Mapping[str, Any]) -> SchemaVersion:
@@ -288,12 +306,18 @@ def load_manifest(path: Path | str) -> dict[str, Any]:
 
 
 def require_texts(place: Path | str) -> None:
-    """Raise Fatal for a code-free edition, which lacks the texts of its tasks."""
+    """Raise Fatal for a code-free edition, which lacks the texts of all of its tasks."""
     if is_code_free(load_manifest(place)):
         raise Fatal(
             f'{place} is a code-free edition, without prompts, sources and patches: '
-            f'`coevo get {place}` makes the whole release of it'
+            f'{suggest_filling(place)} fills them in'
         )
+
+
+def suggest_filling(place: Path | str, *tasks: str) -> str:
+    """Return the command that fills the texts of some tasks, or of all."""
+    named = ''.join(f' --only-task {task}' for task in tasks)
+    return f'`coevo get {place}{named}`'
 
 
 def build_standard_condition() -> str:

@@ -29,7 +29,7 @@ from coevo.model.schema import (
     has_promised_columns,
     is_table_promised,
 )
-from coevo.model.texts import find_third_party_paths
+from coevo.model.texts import TEXTS_WITHHELD, find_third_party_paths
 from coevo.snapshots import (
     forms,
     labelling,
@@ -40,7 +40,12 @@ from coevo.snapshots import (
 from coevo.snapshots.code_free.recipes import FULL
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import MANIFEST, read_footer
-from coevo.snapshots.manifests import is_code_free
+from coevo.snapshots.manifests import (
+    has_withheld_texts,
+    is_code_free,
+    is_private,
+    list_filled_pairs,
+)
 from coevo.snapshots.rules import SnapshotRule
 from coevo.snapshots.snapshot import OpenedSnapshots, parse_schema_version
 from coevo.storage import spilling
@@ -179,7 +184,7 @@ def _check_tables(path: Path, manifest: dict[str, Any]) -> Iterator[Finding]:
 def _has_promised_schema(name: str, metadata: pq.FileMetaData, manifest: dict[str, Any]) -> bool:
     schema = metadata.schema.to_arrow_schema()
     return has_promised_columns(
-        name, schema, parse_schema_version(manifest), code_free=is_code_free(manifest)
+        name, schema, parse_schema_version(manifest), code_free=has_withheld_texts(manifest)
     )
 
 
@@ -245,8 +250,19 @@ def _check_labels(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
 def _check_rules(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
-    skipped = list_skipped_rules(manifest)
-    yield from _find_broken_rules(connection, (rule for rule in LAWS if rule not in skipped))
+    reading = [rule for rule in LAWS if rule.reads_texts]
+    yield from _find_broken_rules(connection, (rule for rule in LAWS if not rule.reads_texts))
+    if is_code_free(manifest):
+        return
+    if has_withheld_texts(manifest):
+        # Rules on texts are asked of the tasks that have them. All of these rules begin with a task.
+        connection.execute('CREATE SCHEMA filled')
+        connection.execute(
+            f'CREATE VIEW filled.tasks AS SELECT * FROM main.tasks WHERE NOT {TEXTS_WITHHELD}'
+        )
+        connection.execute("SET search_path = 'filled,main'")
+    yield from _find_broken_rules(connection, reading)
+    connection.execute("SET search_path = 'main'")
 
 
 def list_skipped_rules(manifest: Mapping[str, Any]) -> tuple[SnapshotRule, ...]:
@@ -257,21 +273,37 @@ def list_skipped_rules(manifest: Mapping[str, Any]) -> tuple[SnapshotRule, ...]:
 
 
 def _check_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[Finding]:
-    """Check that a code-free edition holds no third-party text and names its release."""
-    if not is_code_free(manifest):
+    """Check that an edition holds the texts of no pair but those that it names, and its release."""
+    if not has_withheld_texts(manifest):
+        yield from _check_withheld(opened, '')
         return
+    filled = ', '.join(snapshot.quote_sql(pair_id) for pair_id in list_filled_pairs(manifest))
+    is_lacking = f'pair_id NOT IN ({filled})' if filled else 'true'
     for table, rows in opened.rows.items():
         for path in sorted(find_third_party_paths(TABLES[table])):
             name, _, inner = path.partition('.')
             there = f'len(list_filter({name}, lambda one: one.{inner} IS NOT NULL)) > 0'
             condition = there if inner else f'{name} IS NOT NULL'
-            sql = f'SELECT count(*) FROM {rows} WHERE {condition}'
+            sql = f'SELECT count(*) FROM {rows} WHERE {is_lacking} AND {condition}'
             for (count,) in opened.connection.execute(sql).fetchall():
                 if count:
                     yield Finding(table=table, row=path, rule='text_of_others', detail=str(count))
+    yield from _check_withheld(opened, is_lacking)
     full = manifest['files'].get(f'{FULL}{MANIFEST}', {})
     if full.get('sha256') != manifest['edition']['manifest_sha256']:
         yield Finding(table='manifest.json', row='edition', rule='manifest')
+
+
+def _check_withheld(opened: OpenedSnapshots, is_lacking: str) -> Iterator[Finding]:
+    """Check that rows say that their texts are withheld if, and only if, they are."""
+    for table, rows in opened.rows.items():
+        if find_third_party_paths(TABLES[table]):
+            sql = f'SELECT count(*) FROM {rows} WHERE {TEXTS_WITHHELD} <> ({is_lacking or "false"})'
+            for (count,) in opened.connection.execute(sql).fetchall():
+                if count:
+                    yield Finding(
+                        table=table, row=TEXTS_WITHHELD, rule='manifest', detail=str(count)
+                    )
 
 
 def _find_broken_rules(
@@ -287,9 +319,14 @@ def _find_broken_rules(
 def _check_licences(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
-    """Check that every published licence is approved by the OSI or accepted by the release."""
+    """Check that every published licence is approved by the OSI or accepted by the release.
+
+    A private release may hold everything.
+    """
+    if is_private(manifest):
+        return
     accepted = manifest.get('parameters', {}).get('licences_accepted') or ''
-    sql = """SELECT DISTINCT pair_id, license FROM pairs SEMI JOIN (SELECT pair_id, walk FROM methods
+    sql = """SELECT DISTINCT pair_id, coalesce(license, later_license) FROM pairs SEMI JOIN (SELECT pair_id, walk FROM methods
         UNION ALL SELECT pair_id, walk FROM single_revision) USING (pair_id, walk)"""
     for pair_id, license_ in connection.execute(f'{sql} ORDER BY ALL').fetchall():
         if license_ is None or not licences.is_approved(license_, accepted.split()):

@@ -1,6 +1,7 @@
 """The store: the results of mining, one segment for each pair, by repository, language and walk.
 
     STORE/store.json                      marks a store, with its version
+    STORE/private.json                    marks one whose releases are for its owner alone
     STORE/partitions/OWNER+NAME/LANGUAGE/WALK/
         walk.coevo                        the record of the walk
         PAIR.KEY.segment                  one pair, as it was mined (a loose segment)
@@ -59,8 +60,9 @@ _NEIGHBOURS = {
     'months',
     'dates',
     'withdrawals',
+    'private.json',
 }
-_STAMP, _PARTITIONS = 'store.json', 'partitions'
+_STAMP, _PARTITIONS, _PRIVATE = 'store.json', 'partitions', 'private.json'
 _WALK, _MERGED, _LOOSE, _LOCK = 'walk.coevo', 'segments.coevo', '.segment', 'lock'
 
 _log = logging.getLogger(__name__)
@@ -165,6 +167,15 @@ class Store:
                 f'{self.root} holds nothing of {repo!r}: `coevo pipeline status` lists its repositories'
             )
         return partitions
+
+    def is_private(self) -> bool:
+        """Return whether releases of this store are for its owner alone."""
+        return self.storage.read(_PRIVATE) is not None
+
+    def mark_private(self) -> None:
+        """Mark the store as private, for good."""
+        self._stamp_store()
+        self.storage.write_if_unchanged(_PRIVATE, b'{"private": true}\n', None)
 
     @contextlib.contextmanager
     def lock_partition(self, partition: Partition) -> Iterator[None]:

@@ -43,6 +43,12 @@ def _add_profile_and_store(verb: Parser) -> None:
     )
     add_store(verb)
     verb.add_argument(
+        '--private',
+        action='store_true',
+        help='for yourself alone: a release of this store holds all rows, whatever the licence, and is '
+        'refused by publish, submit and the catalogue',
+    )
+    verb.add_argument(
         '--name',
         metavar='OWNER/NAME',
         help='the key of the repository in the data (default: by its source)',
@@ -164,6 +170,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         brings_runtimes=arguments.bring_runtimes,
         retry_bugs=arguments.retry_bugs,
         again=arguments.again,
+        private=arguments.private,
     )
     if arguments.cache:
         os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())

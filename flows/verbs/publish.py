@@ -39,4 +39,6 @@ def _run(arguments: argparse.Namespace) -> int:
     catalogue_root = cataloguing.find_catalogue_root(arguments.target)
     if catalogue_root is not None:
         print(f'catalogue: {hide_credentials(cataloguing.rebuild_catalogue(catalogue_root))}')
+        for name in cataloguing.list_private(catalogue_root):
+            print(f'{name} is private and stays out of the catalogue')
     return 0

@@ -85,6 +85,7 @@ def _add_editions(verb: argparse.ArgumentParser) -> None:
 def _release(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console, show_progress
     from flows.console import build_news_table
+    from flows.licence import check_accepted_licences
     from flows.options import ReleaseOptions, parse_families
     from flows.publication import parse_urls, publish_release, write_code_free_edition
 
@@ -95,7 +96,7 @@ def _release(arguments: argparse.Namespace) -> int:
         month=arguments.month,
         reached=parse_day(arguments.reached, end=True),
         previous=arguments.previous,
-        accepted=tuple(sorted(set(arguments.accept_licence))),
+        accepted=check_accepted_licences(arguments.accept_licence),
         local=arguments.local,
         urls=parse_urls(arguments.url),
         families=parse_families(families, RELEASED_FAMILIES),

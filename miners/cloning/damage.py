@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from coevo.git.clones import FETCH
+from coevo.git.fetches import FETCH
 from coevo.git.repository import ENVIRONMENT
 from coevo.storage.durable import write_durably
 from miners.cloning.mirror_git import DamagedMirror, find_missing, git, list_refs, run_git

@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from coevo.display import redaction
-from coevo.git.clones import FETCH, SILENCE_SECONDS, make_fetch_environment
+from coevo.git.clones import SILENCE_SECONDS, make_fetch_environment
+from coevo.git.fetches import FETCH
 from coevo.git.repository import ENVIRONMENT, load_holes, save_holes
 from coevo.model.errors import Transient
 from miners.cloning.mirror_git import (

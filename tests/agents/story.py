@@ -25,6 +25,7 @@ from tests.agents.errands import Errands, released
 from tests.agents.model_server import KEY, Json, ModelServer, Turn
 from tests.flows.mining_runs import COEVO, wait_until
 from tests.folders import open_folder
+from tests.settings_files import settings
 
 Say = Callable[[str], None]
 
@@ -131,9 +132,10 @@ def _shell(command: str) -> Turn:
 
 def _command(folder: Path, errands: Errands, server: ModelServer) -> list[str]:
     return [
-        *(str(COEVO), 'attempt', str(errands.snapshot)),
+        *(str(COEVO), 'run', str(errands.snapshot)),
         *('--agent', 'python3 /agent/stand_in.py', '--software', str(folder / 'agent')),
-        *('--harness', 'stand-in', '--agent-model', 'stand-in-1'),
+        *('--model', 'stand-in-1', '--any-date'),
+        *settings(folder, harness='stand-in', grade=False),
         *('--api', 'anthropic', '--endpoint', server.url, '--key-env', 'STAND_IN_KEY'),
         *('--prices', str(folder / 'prices.toml'), '--max-cost', str(MAX_COST)),
         *('--store', str(errands.store), '--out', str(folder / 'out')),

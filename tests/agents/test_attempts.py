@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import signal
 import threading
@@ -34,6 +35,7 @@ from tests.agents import model_server
 from tests.agents.model_server import KEY, Json, ModelServer, Turn
 from tests.folders import open_folder
 from tests.repos import commit, git, init
+from tests.settings_files import settings
 
 TEST_FILE = 'src/test/java/p/ATest.java'
 START, GOLD = 'class ATest {}\n', 'class ATest { /* gold */ }\n'
@@ -284,35 +286,43 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ('words', 'sentence'),
     [
-        (['--agent', 'true', '--max-seconds', '0'], '--max-seconds is more than 0'),
+        (['--agent', 'true', {'max_seconds': 0}], 'max_seconds is more than 0'),
         (['--agent', 'true', '--jobs', '0'], "--jobs: '0' is not a number from 1 on"),
-        (['--agent', 'true', '--max-seconds', 'nan'], '--max-seconds is more than 0'),
-        (['--agent', 'true', '--after', '2099-01'], 'no task is left to attempt'),
+        (['--agent', 'true', {'max_seconds': math.nan}], 'max_seconds is more than 0'),
+        (['--agent', 'true', '--only-after', '2099-01'], 'no task is left to attempt'),
         (['--agent', 'true', '--store', '/nowhere'], '/nowhere is no folder; --store names'),
         (['--agent', 'true', '--out', '/dev/null/out'], 'name another --out'),
         (['--agent', 'true', '--max-cost', '1'], 'a cap of cost takes prices'),
         (['--agent', 'true', '--prices', '/nowhere'], '/nowhere is no table of prices'),
-        (['--agent', 'true', '--tasks', 'x'], "has no task 'x'"),
+        (['--agent', 'true', '--only-tasks', 'x'], "has no task 'x'"),
         (['--agent', 'true', '--api', 'telepathy'], "there is no API 'telepathy'"),
         (['--agent', 'true', '--api', 'openai', '--key-env', 'NOT_SET'], '$NOT_SET is not set'),
-        (['--agent', 'true', '--endpoint', 'https://e.org'], 'need --api'),
+        (['--agent', 'true', '--key-env', 'KEY'], '--key-env has no effect without --api'),
         (
             ['--agent', 'true', '--api', 'openai', '--endpoint', 'https://me:sk-1@e.org'],
             'an endpoint is a URL such as',
         ),
         (['--agent', 'true', '--software', '/nowhere'], '/nowhere is no folder'),
-        (['--agent', 'claude-code'], 'which model to use: --agent-model NAME'),
-        (['--agent', 'claude-code', '--agent-model', 'x', '--api', 'gemini'], 'speaks anthropic'),
+        (['--agent', 'claude-code'], 'needs a model: --model NAME'),
+        (
+            ['--agent', 'claude-code', '--model', 'x', '--any-date', '--api', 'gemini'],
+            'speaks anthropic',
+        ),
     ],
 )
 def test_bad_command_line_is_reported_in_one_sentence(
     snapshot: Path,
     tmp_path: Path,
-    words: list[str],
+    words: list[str | dict[str, object]],
     sentence: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(['attempt', str(snapshot), '--out', str(tmp_path / 'out'), *words]) == 2
+    given = [
+        word
+        for each in words
+        for word in ([each] if isinstance(each, str) else settings(tmp_path, **each))
+    ]
+    assert main(['run', str(snapshot), '--out', str(tmp_path / 'out'), *given]) == 2
     told = capsys.readouterr().err
     assert sentence in told
     assert 'sk-1' not in told

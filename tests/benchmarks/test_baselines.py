@@ -18,6 +18,7 @@ from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.languages import toys
 from tests.projects import QUICK, write
+from tests.settings_files import settings
 
 OLD = {
     **toys.BUILD,
@@ -42,11 +43,11 @@ def test_baseline_submissions_get_the_expected_outcomes(tmp_path: Path) -> None:
     assert (
         make([*words, *(f'--only={name}' for name in ('gold', 'no-change', 'delete-others'))]) == 0
     )
-    outcomes = {}
+    outcomes, leaking = {}, settings(tmp_path, leaking=True)
     for folder in sorted(out.iterdir()):
         results = folder / 'results'
         command = ['evaluate', str(snapshot), str(folder), '--out', str(results), '--jobs', '1']
-        assert main([*command, '--store', str(found.store), '--leaking']) == 0
+        assert main([*command, '--store', str(found.store), *leaking]) == 0
         (row,) = pq.read_table(results / 'results.parquet').to_pylist()
         outcomes[folder.name] = row['outcome'], row['others_lost']
         assert main(['submit', '--check', str(folder), '--snapshot', str(snapshot)]) == 0

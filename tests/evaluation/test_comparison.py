@@ -97,12 +97,12 @@ def test_compare_command_prints_a_table_or_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folders = _write(tmp_path / 'a', FIRST), _write(tmp_path / 'b', SECOND)
-    assert main(['compare', *folders]) == 0
+    assert main(['report', 'compare', *folders]) == 0
     out = capsys.readouterr().out
     assert 'Test update on 4 methods across 3 tasks' in out
     assert '-16.667%' in out
     assert '1 method could not be judged in both' in out
-    assert main(['compare', *folders, '--format', 'json']) == 0
+    assert main(['report', 'compare', *folders, '--format', 'json']) == 0
     found = json.loads(capsys.readouterr().out)
     assert found['tracks'][0]['figures'][0]['difference']['value'] == pytest.approx(-0.5 / 3)
 
@@ -119,9 +119,9 @@ def test_incomparable_results_are_refused_in_one_sentence(
             'are of different snapshots (0000000000000000 and 2',
         ),
     ):
-        assert main(['compare', first, _write(tmp_path / 'b', rows)]) == 2
+        assert main(['report', 'compare', first, _write(tmp_path / 'b', rows)]) == 2
         said = capsys.readouterr().err
         assert words in said
         assert said.count('\n') == 1
-    assert main(['compare', first, str(tmp_path / 'none')]) == 2
+    assert main(['report', 'compare', first, str(tmp_path / 'none')]) == 2
     assert 'has no results.parquet' in capsys.readouterr().err

@@ -28,6 +28,7 @@ from coevo.snapshots import snapshot
 from tests import snapshots
 from tests.evaluation.made_up_agents import CUTOFF, World, results
 from tests.evaluation.rows import row
+from tests.settings_files import settings
 
 WORLDS = 12
 
@@ -149,17 +150,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked(made: Path, *words: str) -> int:
-    return main(['contamination', str(made / 'snapshot'), str(made / 'results'), *words])
+    return main(['report', 'contamination', str(made / 'snapshot'), str(made / 'results'), *words])
 
 
 def test_contamination_command_prints_text_or_json(
     made: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    sized = settings(made, match_size=False)
     assert asked(made) == 0
     said = capsys.readouterr().out
     assert 'cutoff 2024-06\n' in said
     assert '+100.0' in said
-    assert asked(made, '--format', 'json', '--cutoff', '2024-06-15', '--without-size') == 0
+    assert asked(made, '--format', 'json', '--cutoff', '2024-06-15', *sized) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found['cutoff'], found['effect']['difference']) == ('2024-06-15', 1.0)
     assert found['effect']['moment'] == '2024-06-16T00:00:00+00:00'
@@ -169,14 +171,18 @@ def test_contamination_command_prints_text_or_json(
     ('words', 'complaint'),
     [
         (('--cutoff', 'June'), "'June' is no cutoff"),
-        (('--margin', '-1'), '--margin is 0 to 36500 days, and not -1'),
-        (('--margin', '99999'), '--margin is 0 to 36500 days'),
+        ({'margin_days': -1}, 'margin_days is -1; it is 0 or more'),
+        ({'margin_days': 99999}, 'margin_days is at most 36500'),
     ],
 )
 def test_bad_options_are_refused(
-    made: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], complaint: str
+    made: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...] | dict[str, object],
+    complaint: str,
 ) -> None:
-    assert asked(made, *words) == 2
+    given = settings(made, **words) if isinstance(words, dict) else words
+    assert asked(made, *given) == 2
     assert complaint in capsys.readouterr().err
 
 
@@ -187,7 +193,7 @@ def test_results_of_another_snapshot_or_without_its_tasks_are_refused(
         sha256 = hashlib.sha256((made / 'snapshot' / 'manifest.json').read_bytes()).hexdigest()
         values = {'snapshot_sha256': sha256, 'model': 'm', **changed}
         write_results(tmp_path, [dataclasses.replace(row('x'), **values)])  # type: ignore[arg-type]
-        assert main(['contamination', str(made / 'snapshot'), str(tmp_path)]) == 2
+        assert main(['report', 'contamination', str(made / 'snapshot'), str(tmp_path)]) == 2
         return capsys.readouterr().err
 
     assert 'scores another snapshot' in refused(snapshot_sha256='f' * 64)

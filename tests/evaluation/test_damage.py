@@ -59,8 +59,8 @@ def test_results_with_invalid_columns_are_refused(
 ) -> None:
     column, values = COLUMNS[name]
     edit(results, lambda t: t.set_column(t.schema.get_field_index(column), column, values))
-    assert main(['regrade', str(results)]) == 2
-    assert main(['compare', str(results), str(results)]) == 2
+    assert main(['report', 'regrade', str(results)]) == 2
+    assert main(['report', 'compare', str(results), str(results)]) == 2
     told = capsys.readouterr().err.splitlines()
     assert len(told) == 2
     assert all('evaluate again' in line for line in told)

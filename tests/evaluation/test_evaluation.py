@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import signal
 import subprocess
@@ -35,6 +36,7 @@ from tests.evaluation.baselines import submit
 from tests.evaluation.shop import Shop
 from tests.flows.mining_runs import COEVO, wait_until
 from tests.git_server import Fault, GitBackend, serving
+from tests.settings_files import settings
 
 
 @pytest.fixture(scope='module')
@@ -119,7 +121,7 @@ def test_bug_in_grading_ends_only_its_task(
     submitted.parent.mkdir()
     submitted.write_text('--- "a/\\8"\n')
     words = [str(snapshot), str(submitted.parent), '--out', str(tmp_path / 'out')]
-    more = ['--cache', str(tmp_path / 'cache'), '--no-adequacy']
+    more = settings(tmp_path, cache=tmp_path / 'cache', adequacy=False)
     assert main(['evaluate', *words, *more]) == 1
 
 
@@ -191,8 +193,7 @@ def test_evaluate_command_writes_results_junit_and_a_report(
         str(file),
         '--out',
         str(out),
-        '--cache',
-        str(tmp_path / 'c'),
+        *settings(tmp_path, cache=tmp_path / 'c'),
     )
     assert main(words) == 0
     rows = load_results(out)
@@ -213,13 +214,14 @@ def test_evaluate_command_writes_results_junit_and_a_report(
     ('more', 'complaint'),
     [
         (('--jobs', '0'), "--jobs: '0' is not a number from 1 on"),
-        (('--test-seconds', '0'), '--test-seconds is more than 0, and not 0'),
-        (('--test-seconds', 'nan'), '--test-seconds is more than 0, and not nan'),
+        ({'test_seconds': 0}, 'test_seconds is more than 0, and not 0'),
+        ({'test_seconds': math.nan}, 'test_seconds is more than 0, and not nan'),
         (('--store', 'nowhere'), 'nowhere is no folder; --store names a store'),
-        (('--cache', '/dev/null/c'), 'name another --cache'),
-        (('--tasks', 'nobody'), "has no task 'nobody'"),
-        (('--tasks', '@nowhere'), 'nowhere cannot be read'),
-        (('--margin', '3'), '--margin and --models need a cutoff'),
+        ({'cache': '/dev/null/c'}, 'name another --cache'),
+        (('--only-tasks', 'nobody'), "has no task 'nobody'"),
+        (('--only-tasks', '@nowhere'), 'nowhere cannot be read'),
+        ({'margin_days': 3}, 'margin_days and models need a cutoff'),
+        ({'pit': True, 'adequacy': False}, 'pit has no effect'),
         (('--sandbox', 'castle'), 'invalid choice'),
     ],
 )
@@ -227,12 +229,13 @@ def test_bad_options_are_refused(
     snapshot: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    more: tuple[str, ...],
+    more: tuple[str, ...] | dict[str, object],
     complaint: str,
 ) -> None:
+    given = settings(tmp_path, **more) if isinstance(more, dict) else more
     file = tmp_path / 'p.jsonl'
     file.write_text('')
-    words = ('evaluate', str(snapshot), str(file), '--out', str(tmp_path / 'out'), *more)
+    words = ('evaluate', str(snapshot), str(file), '--out', str(tmp_path / 'out'), *given)
     assert main(words) == 2
     assert complaint in capsys.readouterr().err
 
@@ -245,7 +248,7 @@ def test_cache_with_an_unwritable_part_is_refused(
     (cache / 'judged').symlink_to('/dev/null/judged')
     file.write_text('')
     words = ('evaluate', str(snapshot), str(file), '--out', str(tmp_path / 'out'))
-    assert main((*words, '--cache', str(cache))) == 2
+    assert main((*words, *settings(tmp_path, cache=cache))) == 2
     assert 'judged cannot be written to' in capsys.readouterr().err
 
 
@@ -323,7 +326,8 @@ def test_interrupted_evaluation_resumes_where_it_stopped(
         (folder / f'{one.task_id}.patch').write_bytes(one.patch)
     words = [
         *('env', '--default-signal=INT', COEVO, 'evaluate', shop.snapshot, folder),
-        *('--store', shop.store, '--cache', cache, '--out', out, '--jobs', '1', '--no-adequacy'),
+        *('--store', shop.store, '--out', out, '--jobs', '1'),
+        *settings(tmp_path, cache=cache, adequacy=False),
     ]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_until(lambda: _judged(cache), process)

@@ -16,13 +16,16 @@ from flows.batches.contained import BatchLimits
 from flows.live.evaluate import EvaluationJob, grade_part, list_ungraded_parts
 from tests.evaluation.rows import row
 from tests.evaluation.shop import Shop
+from tests.settings_files import settings
 
 LIMITS = BatchLimits(seconds=600, memory_gib=4)
 
 
 def job_of(shop: Shop, out: Path, parts: int) -> EvaluationJob:
     task = shop.tasks[Track.UPDATE].task.task_id
-    words = ('--store', str(shop.store), '--tasks', task, '--no-adequacy')
+    out.mkdir(exist_ok=True)
+    quick = settings(out, adequacy=False)
+    words = ('--store', str(shop.store), '--only-tasks', task, *quick)
     return EvaluationJob(
         snapshot=str(shop.snapshot), predictions='gold', out=out, parts=parts, words=words
     )

@@ -20,6 +20,7 @@ from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.coevo.languages.java.jvm import jdk_of
 from tests.projects import Mined, junit, mined, pom, source, write
+from tests.settings_files import settings
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -139,8 +140,9 @@ def test_agent_on_jdk_8_compiles_and_runs_tests_with_its_kit(
     write_it = f"{run} && printf '\\n' >> src/test/java/shop/TillTest.java"
     status = main(
         [
-            *('attempt', str(folder / 'snapshot'), '--agent', write_it),
-            *('--store', str(folder / 'store'), '--tasks', task.task_id, '--out', str(out)),
+            *('run', str(folder / 'snapshot'), '--agent', write_it),
+            *('--store', str(folder / 'store'), '--only-tasks', task.task_id, '--out', str(out)),
+            *settings(folder, grade=False),
         ]
     )
     assert status == 0

@@ -33,7 +33,7 @@ def test_merged_parts_equal_one_whole_evaluation(tmp_path: Path) -> None:
     whole = written(tmp_path / 'whole', *rows)
     merge([whole], tmp_path / 'alone')
     parts = [written(tmp_path / 'one', rows[1]), written(tmp_path / 'two', rows[2], rows[0])]
-    words = ('merge', *map(str, parts), '--out', str(tmp_path / 'merged'))
+    words = ('report', 'merge', *map(str, parts), '--out', str(tmp_path / 'merged'))
     assert main(words) == 0
     for name in ('results.parquet', 'report.json', 'junit.xml'):
         assert (tmp_path / 'merged' / name).read_bytes() == (tmp_path / 'alone' / name).read_bytes()

@@ -91,7 +91,7 @@ def test_regrade_remakes_the_same_report_byte_by_byte(
     report = tmp_path / 'report.json'
     before = report.read_bytes()
     report.unlink()
-    assert main(['regrade', str(tmp_path)]) == 0
+    assert main(['report', 'regrade', str(tmp_path)]) == 0
     assert 'Test update on 2 methods across 2 tasks' in capsys.readouterr().out
     assert report.read_bytes() == before
     assert (tmp_path / 'results.parquet').read_bytes() == results
@@ -100,7 +100,7 @@ def test_regrade_remakes_the_same_report_byte_by_byte(
 def test_regrade_corrects_an_outcome_that_does_not_follow(tmp_path: Path) -> None:
     """As it is where the rules were others when the results were stored."""
     write_results(tmp_path, [row('a', new=Outcome.FAIL, success_strict=True)])
-    assert main(['regrade', str(tmp_path)]) == 0
+    assert main(['report', 'regrade', str(tmp_path)]) == 0
     (mended,) = load_results(tmp_path)
     assert (mended.outcome, mended.detail) == (TaskOutcome.EXEC_FAIL, Detail.FAIL)
     assert mended.success_strict is False
@@ -111,6 +111,6 @@ def test_regrade_corrects_an_outcome_that_does_not_follow(tmp_path: Path) -> Non
 def test_regrade_of_a_folder_without_results_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(['regrade', str(tmp_path)]) == 2
+    assert main(['report', 'regrade', str(tmp_path)]) == 2
     assert 'has no results.parquet; name the --out of a `coevo evaluate`' in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

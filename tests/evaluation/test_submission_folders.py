@@ -27,6 +27,7 @@ from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from tests import snapshots
 from tests.evaluation.rows import row
+from tests.settings_files import settings
 
 SCHEMA = json.loads(
     files('coevo.evaluation.submission').joinpath('submission.schema.json').read_bytes()
@@ -248,8 +249,9 @@ def test_evaluating_the_submission_folder_gives_the_claimed_hashes(
     folder: Path, snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Patches that are no diff are refused as they stand, so nothing has to be run or cloned."""
-    words = ['evaluate', str(snapshot), str(folder), '--cache', str(tmp_path / 'cache')]
-    assert main([*words, '--leaking', '--interleaved', '--out', str(tmp_path / 'again')]) == 0
+    words = ['evaluate', str(snapshot), str(folder)]
+    words += settings(tmp_path, cache=tmp_path / 'cache', leaking=True, interleaved=True)
+    assert main([*words, '--out', str(tmp_path / 'again')]) == 0
     claimed = make_report(load_results(folder / 'results'))
     again = make_report(load_results(tmp_path / 'again'))
     assert again.outcomes_sha256 == claimed.outcomes_sha256
@@ -258,11 +260,11 @@ def test_evaluating_the_submission_folder_gives_the_claimed_hashes(
     told = ' '.join(capsys.readouterr().out.split())
     assert f'the outcomes are those of the submission: {claimed.outcomes_sha256}' in told
     _better_rows(folder)
-    assert main([*words, '--leaking', '--interleaved', '--out', str(tmp_path / 'third')]) == 1
+    assert main([*words, '--out', str(tmp_path / 'third')]) == 1
     differ = 'the outcomes differ from those of the submission'
     assert differ in ' '.join(capsys.readouterr().out.split())
     # Written anew, its own results are not held against it.
-    assert main([*words, '--leaking', '--interleaved', '--out', str(folder / 'results')]) == 0
+    assert main([*words, '--out', str(folder / 'results')]) == 0
     assert 'of the submission' not in capsys.readouterr().out
 
 

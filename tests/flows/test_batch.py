@@ -99,7 +99,7 @@ def test_job_over_its_time_limit_is_ended(
     assert (result.outcome, result.sentence) == (JobOutcome.FAILED, 'not done after 0 s')
     found = kept(tmp_path, result)
     assert (found['stopped_for'], found['flow_run']) == ('time', 'the-flow-run')
-    assert main(['status', '--store', str(tmp_path), NAME]) == 0
+    assert main(['pipeline', 'status', '--store', str(tmp_path), NAME]) == 0
     assert f'{result.failure}, flow run the-flow-run)' in capsys.readouterr().out
 
 

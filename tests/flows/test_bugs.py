@@ -119,7 +119,7 @@ def test_mine_command_with_a_bug_ends_with_status_1_and_one_sentence(
         assert main(words) == 1
         told = capsys.readouterr().out
         assert told.count('1 pair ends in a bug of coevo and counts as unmined') == 1
-        assert '--retry-bugs' in told
+        assert 'retry_bugs' in told
         assert 'Traceback' not in told
 
 

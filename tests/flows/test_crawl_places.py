@@ -30,7 +30,13 @@ def test_a_killed_crawl_leaves_no_partial_crawl(tmp_path: Path, path: str) -> No
         server.faults.append(Fault(kind='hang', path=path, seconds=60))
         server.after_fault = reached.set
         environment = {**os.environ, 'PYTHONPATH': str(ROOT), 'GITHUB_TOKEN': f'{SECRET}1'}
-        command = [Path(sys.executable).parent / 'coevo', 'crawl', '--store', str(store)]
+        command = [
+            Path(sys.executable).parent / 'coevo',
+            'pipeline',
+            'crawl',
+            '--store',
+            str(store),
+        ]
         with subprocess.Popen([*command, '--api', server.api], env=environment) as process:
             assert reached.wait(timeout=60)
             process.send_signal(signal.SIGKILL)

@@ -104,7 +104,7 @@ def test_the_repr_of_crawl_options_shows_no_token(tmp_path: Path) -> None:
 
 def test_the_crawl_command_shows_and_stores_no_token(tmp_path: Path) -> None:
     store = tmp_path / 'store'
-    command = [Path(sys.executable).parent / 'coevo', 'crawl', '--store', str(store)]
+    command = [Path(sys.executable).parent / 'coevo', 'pipeline', 'crawl', '--store', str(store)]
     with github(*many(1)) as server:
         environment = {
             **os.environ,
@@ -141,7 +141,7 @@ def test_invalid_crawl_arguments_are_reported_in_one_sentence(
     sentence: str,
 ) -> None:
     monkeypatch.setenv('GITHUB_TOKEN', SECRET)
-    assert main(['crawl', '--store', str(tmp_path / 'store'), *arguments]) == 2
+    assert main(['pipeline', 'crawl', '--store', str(tmp_path / 'store'), *arguments]) == 2
     told = capfd.readouterr().err
     assert sentence in told
     assert SECRET not in told

@@ -46,7 +46,10 @@ def test_the_forecast_is_computed_from_measured_pairs(
     assert quiet is not None
     assert (quiet.month.pairs, quiet.month.cpu_hours) == (0, 0)
 
-    assert main(['forecast', '--store', str(folder), '--machines', '2', '--cores', '4']) == 0
+    assert (
+        main(['pipeline', 'forecast', '--store', str(folder), '--machines', '2', '--cores', '4'])
+        == 0
+    )
     told = capsys.readouterr().out
     assert told.startswith('measured: 4 pairs of 1 repositories, 1.5 CPU s a pair, 4 pairs a')
     assert 'backfill: 2 repositories, 8 pairs, 0.0 CPU hours, 0.0 hours on 2 x 4 cores' in told
@@ -55,5 +58,5 @@ def test_the_forecast_is_computed_from_measured_pairs(
 def test_a_forecast_of_an_empty_store_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(['forecast', '--store', str(tmp_path)]) == 2
+    assert main(['pipeline', 'forecast', '--store', str(tmp_path)]) == 2
     assert 'mine a few repositories first' in capsys.readouterr().err

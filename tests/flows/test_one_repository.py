@@ -43,7 +43,7 @@ def second(shop: Shop, *more: str) -> int:
 
 
 def withdraw(shop: Shop, *words: str) -> int:
-    return main(['withdraw', *words, '--store', str(shop.folder / 'store')])
+    return main(['pipeline', 'withdraw', *words, '--store', str(shop.folder / 'store')])
 
 
 @pytest.mark.slow
@@ -87,7 +87,7 @@ def change_basis(shop: Shop, **changed: Any) -> None:
 
 def ask_status(shop: Shop, capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
-    assert main(['status', NAME, '--store', str(shop.folder / 'store')]) == 0
+    assert main(['pipeline', 'status', NAME, '--store', str(shop.folder / 'store')]) == 0
     return capsys.readouterr().out
 
 
@@ -166,7 +166,15 @@ def test_a_withdrawal_with_invalid_arguments_is_refused(
 def test_reverify_runs_the_labels_of_one_repository(
     first: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ('reverify', '--store', str(first.folder / 'store'), '--sample', '1', '--repository')
+    words = (
+        'pipeline',
+        'reverify',
+        '--store',
+        str(first.folder / 'store'),
+        '--sample',
+        '1',
+        '--only-repository',
+    )
     assert main([*words, 'no/body']) == 2
     assert "holds nothing of 'no/body'" in capsys.readouterr().err
     assert main([*words, NAME]) == 0
@@ -176,7 +184,7 @@ def test_reverify_runs_the_labels_of_one_repository(
 def test_status_shows_the_pairs_the_cost_and_the_next_step_of_a_repository(
     shop: Shop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ('status', '--store', str(shop.folder / 'store'))
+    words = ('pipeline', 'status', '--store', str(shop.folder / 'store'))
     assert main(words) == 0
     told = capsys.readouterr().out
     assert NAME in told

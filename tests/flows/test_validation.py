@@ -68,7 +68,7 @@ def test_the_latest_release_is_validated_by_running_its_tests(
     repository = write(tmp_path / 'repository', [GOOD, {'pom.xml': 'no POM'}])
     git(repository, 'tag', 'v1.0', 'HEAD~1')
     store = tmp_path / 'store'
-    command = ['validate', str(repository), '--name', NAME, '--store', str(store)]
+    command = ['pipeline', 'validate', str(repository), '--name', NAME, '--store', str(store)]
     assert main(command) == 0
     assert '(refs/tags/v1.0): valid, Java 8, 1 module, 1 of 4 tests pass' in capsys.readouterr().out
     found = load_latest_validation(store, NAME)
@@ -240,14 +240,14 @@ def test_a_repository_that_cannot_be_validated_does_not_stop_the_others(
     repository = str(write(tmp_path / 'repository', [{'build.gradle': ''}]))
     store = ['--store', str(tmp_path / 'store')]
     init(tmp_path / 'empty')
-    assert main(['validate', str(tmp_path / 'empty'), repository, *store]) == 2
+    assert main(['pipeline', 'validate', str(tmp_path / 'empty'), repository, *store]) == 2
     told = capsys.readouterr()
     assert 'no commit' in told.err
     assert 'invalid, no_build_file: There is no build file at the root.' in told.out
-    assert main(['validate', repository, *store]) == 1
-    assert main(['validate', repository, repository, *store, '--name', NAME]) == 2
+    assert main(['pipeline', 'validate', repository, *store]) == 1
+    assert main(['pipeline', 'validate', repository, repository, *store, '--name', NAME]) == 2
     assert '--name' in capsys.readouterr().err
     (tmp_path / 'other').mkdir()
     (tmp_path / 'other' / 'notes.txt').write_text('mine')
-    assert main(['validate', repository, '--store', str(tmp_path / 'other')]) == 2
+    assert main(['pipeline', 'validate', repository, '--store', str(tmp_path / 'other')]) == 2
     assert 'is no store of coevo' in capsys.readouterr().err

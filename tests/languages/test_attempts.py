@@ -15,6 +15,7 @@ from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.languages import toys
 from tests.projects import QUICK, write
+from tests.settings_files import settings
 
 pytestmark = pytest.mark.usefixtures('toy')
 
@@ -33,9 +34,10 @@ def made(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def attempt(made: Path, out: Path, agent: str, *words: str) -> int:
-    command = ['attempt', str(made / 'snapshot'), '--store', str(made / 'store'), '--no-kit']
-    return main([*command, '--agent', agent, '--out', str(out), *words])
+def attempt(made: Path, out: Path, agent: str, *words: str, **values: object) -> int:
+    command = ['run', str(made / 'snapshot'), '--store', str(made / 'store')]
+    given = settings(made, kit=False, grade=False, **values)
+    return main([*command, '--agent', agent, '--out', str(out), *words, *given])
 
 
 def predictions(out: Path) -> list[dict[str, object]]:
@@ -70,8 +72,8 @@ fi
 
 
 def test_an_agent_with_feedback_is_run_again_until_it_succeeds(made: Path, tmp_path: Path) -> None:
-    words = ('--attempts', '3', '--protocol', 'feedback', '--seed', '7')
-    assert attempt(made, tmp_path / 'out', MENDS, *words) == 0
+    words, values = ('--attempts', '3'), {'protocol': 'feedback', 'seed': 7}
+    assert attempt(made, tmp_path / 'out', MENDS, *words, **values) == 0
     rows = predictions(tmp_path / 'out')
     assert [(row['attempt'], row['seed'], row['protocol']) for row in rows] == [
         (1, 7, 'feedback'),
@@ -86,7 +88,7 @@ def test_an_agent_with_feedback_is_run_again_until_it_succeeds(made: Path, tmp_p
     assert at(made, tmp_path / 'out', 'solved') == [0, 1]
     # nothing is left to do, whatever is asked for now
     before = (tmp_path / 'out' / 'predictions.jsonl').read_bytes()
-    assert attempt(made, tmp_path / 'out', MENDS, *words) == 0
+    assert attempt(made, tmp_path / 'out', MENDS, *words, **values) == 0
     assert (tmp_path / 'out' / 'predictions.jsonl').read_bytes() == before
 
 
@@ -95,8 +97,8 @@ def test_an_attempt_that_changes_nothing_keeps_the_file_of_the_previous_attempt(
     made: Path, tmp_path: Path
 ) -> None:
     gives_up = MENDS.replace('cat "$COEVO_PROMPT"; sed', 'exit 0; sed')
-    words = ('--attempts', '2', '--protocol', 'feedback')
-    assert attempt(made, tmp_path / 'out', gives_up, *words) == 0
+    words = ('--attempts', '2')
+    assert attempt(made, tmp_path / 'out', gives_up, *words, protocol='feedback') == 0
     first, second = predictions(tmp_path / 'out')
     assert first['patch'] == second['patch']
     assert at(made, tmp_path / 'out', 'solved') == [0, 0]
@@ -112,8 +114,8 @@ esac > test_till.toy
 
 
 def test_diversify_attempts_add_up_their_killed_mutants(made: Path, tmp_path: Path) -> None:
-    words = ('--attempts', '2', '--protocol', 'diversify')
-    assert attempt(made, tmp_path / 'out', ADDS, *words) == 0
+    words = ('--attempts', '2')
+    assert attempt(made, tmp_path / 'out', ADDS, *words, protocol='diversify') == 0
     said = log(made, tmp_path / 'out', 2)
     assert 'pays: is Till.price 1' in said
     # each begins at the start state
@@ -130,12 +132,12 @@ def test_independent_attempts_know_nothing_of_each_other(made: Path, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ('words', 'complaint'),
+    ('words', 'values', 'complaint'),
     [
-        (('--attempts', '0'), '0'),
-        (('--attempts', '5000'), '--attempts is at most 1000'),
-        (('--protocol', 'feedback'), '--protocol feedback takes several --attempts'),
-        (('--attempts', '2', '--protocol', 'twice'), 'twice'),
+        (('--attempts', '0'), {}, '0'),
+        (('--attempts', '5000'), {}, '--attempts is at most 1000'),
+        ((), {'protocol': 'feedback'}, 'the protocol feedback takes several --attempts'),
+        (('--attempts', '2'), {'protocol': 'twice'}, 'twice'),
     ],
 )
 def test_invalid_attempt_options_are_refused(
@@ -143,8 +145,9 @@ def test_invalid_attempt_options_are_refused(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     words: tuple[str, ...],
+    values: dict[str, object],
     complaint: str,
 ) -> None:
-    assert attempt(made, tmp_path / 'out', 'true', *words) == 2
+    assert attempt(made, tmp_path / 'out', 'true', *words, **values) == 2
     assert complaint in capsys.readouterr().err
     assert not (tmp_path / 'out').exists()

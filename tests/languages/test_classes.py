@@ -24,6 +24,7 @@ from flows.publication import publish_release
 from tests.languages import toys
 from tests.languages.hostile_suites import Place, hostile_suites
 from tests.projects import QUICK, Mined, write
+from tests.settings_files import settings
 
 pytestmark = pytest.mark.usefixtures('toy')
 
@@ -174,7 +175,7 @@ def test_the_evaluate_command_reports_the_averages_of_the_suite_and_of_gold(
     patch = suite('pays: is Till.price 1').decode()
     predictions.write_text(json.dumps({'task_id': task_id, 'patch': patch}) + '\n')
     out = tmp_path / 'out'
-    command = ['evaluate', str(released), str(predictions), '--family', 'class', '--jobs', '1']
+    command = ['evaluate', str(released), str(predictions), '--only-family', 'class', '--jobs', '1']
     assert main([*command, '--store', str(found.store), '--out', str(out)]) == 0
     (row,) = load_suites(out)
     assert (row.outcome, row.attempt) == ('success', 1)
@@ -185,7 +186,7 @@ def test_the_evaluate_command_reports_the_averages_of_the_suite_and_of_gold(
     assert (family['family'], family['tasks'], report['tracks']) == ('class', 1, [])
     assert family['mutation']['over_all']['value'] == pytest.approx(1 / 3)
     assert family['mutation']['gold']['value'] == pytest.approx(2 / 3)
-    assert main(['regrade', str(out)]) == 0
+    assert main(['report', 'regrade', str(out)]) == 0
     assert json.loads((out / 'report.json').read_text()) == report
 
 
@@ -244,7 +245,7 @@ def test_several_attempts_are_graded_separately_and_reported_together(
     predictions, out = tmp_path / 'predictions.jsonl', tmp_path / 'out'
     predictions.write_text(''.join(f'{json.dumps(line)}\n' for line in lines))
     command = ['evaluate', str(released), str(predictions), '--jobs', '1', '--out', str(out)]
-    command += ['--store', str(found.store), '--cache', str(tmp_path / 'cache')]
+    command += ['--store', str(found.store), *settings(tmp_path, cache=tmp_path / 'cache')]
     assert main(command) == 0
     rows = load_suites(out)
     assert [(row.attempt, row.seed, row.outcome) for row in rows] == [
@@ -263,6 +264,6 @@ def test_several_attempts_are_graded_separately_and_reported_together(
     assert shares == pytest.approx([1 / 3, 1 / 3, 2 / 3, 2 / 3])
     # nobody can see from outside what a toy executes
     assert {at['lines']['value'] for at in report['at']} == {None}
-    assert main([*command, '--attempts', '1']) == 0
+    assert main([*command, '--only-attempts', '1']) == 0
     assert json.loads((out / 'report.json').read_text())['attempts'] == []
-    assert main([*command, '--attempts', '0']) == 2
+    assert main([*command, '--only-attempts', '0']) == 2

@@ -202,7 +202,7 @@ def test_gold_gains_its_whole_score_from_an_absent_start_and_nothing_from_as_is(
         )
     )
     out = tmp_path / 'out'
-    command = ['evaluate', str(released), str(predictions), '--family', 'file', '--jobs', '1']
+    command = ['evaluate', str(released), str(predictions), '--only-family', 'file', '--jobs', '1']
     assert main([*command, '--store', str(found.store), '--out', str(out)]) == 0
     (family,) = json.loads((out / 'report.json').read_text())['families']
     assert family['outcomes'] == {'no_change': 1, 'success': 6}

@@ -18,6 +18,7 @@ from tests.agents import model_server
 from tests.agents.model_server import KEY, Json, ModelServer, Turn
 from tests.languages import toys
 from tests.projects import QUICK, write
+from tests.settings_files import settings
 
 pytestmark = pytest.mark.usefixtures('toy')
 
@@ -73,9 +74,12 @@ def grid(folder: Path, text: str = GRID, url: str = 'http://127.0.0.1:1') -> Pat
     return folder / 'grid.yaml'
 
 
-def command(place: Path, folder: Path, file: Path, *more: str) -> list[str]:
+def command(
+    place: Path, folder: Path, file: Path, *more: str, grade: bool = False, **values: object
+) -> list[str]:
+    given = settings(folder, grid=file, grade=grade, **values)
     known = ['--store', str(place / 'store'), '--out', str(folder / 'out'), '--jobs', '1']
-    return ['attempt', str(place / 'snapshot'), '--grid', str(file), *known, *more]
+    return ['run', str(place / 'snapshot'), *given, *known, *more]
 
 
 def answers(request: Json) -> Sequence[Turn]:
@@ -98,15 +102,15 @@ def test_each_model_gets_each_prompt_and_the_grid_gives_one_report(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with model_server.serving(answers) as model:
-        words = command(place, tmp_path, grid(tmp_path, url=model.url))
-        assert main([*words, '--evaluate', str(tmp_path / 'scores')]) == 0
+        words = command(place, tmp_path, grid(tmp_path, url=model.url), grade=True)
+        assert main(words) == 0
         _asks_as_the_file_says(model)
-        _reports_what_came(tmp_path / 'scores')
+        _reports_what_came(tmp_path / 'out' / 'results')
         told = capsys.readouterr()
         assert 'bad-1/few-shot: estimate: 1 task, about ' in told.err
         assert 'cannot_find_symbol' in told.out
         rounds = model.rounds()
-        assert main([*words, '--evaluate', str(tmp_path / 'scores')]) == 0
+        assert main(words) == 0
         assert model.rounds() == rounds, 'what is done is not asked again'
 
 
@@ -214,9 +218,9 @@ def test_an_invalid_grid_file_is_refused_in_one_sentence_before_any_run(
 @pytest.mark.parametrize(
     ('more', 'sentence'),
     [
-        (('--agent', 'one-shot'), 'either --agent or --grid'),
-        (('--agent-model', 'x'), 'leave out --agent-model'),
-        (('--attempts', '2', '--protocol', 'feedback'), '--protocol once alone'),
+        (('--agent', 'one-shot'), 'leave out --agent'),
+        (('--model', 'x', '--any-date'), 'leave out --model'),
+        (('--attempts', '2'), 'the protocol `once` alone'),
     ],
 )
 def test_options_that_conflict_with_the_grid_file_are_refused(
@@ -226,7 +230,8 @@ def test_options_that_conflict_with_the_grid_file_are_refused(
     sentence: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(command(place, tmp_path, grid(tmp_path), *more)) == 2
+    protocol = 'feedback' if '--attempts' in more else 'once'
+    assert main(command(place, tmp_path, grid(tmp_path), *more, protocol=protocol)) == 2
     assert sentence in capsys.readouterr().err
 
 

@@ -20,6 +20,7 @@ from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from tests.languages import toys
 from tests.projects import QUICK, Mined, write
+from tests.settings_files import settings
 
 pytestmark = pytest.mark.usefixtures('toy')
 
@@ -189,7 +190,9 @@ def rows(
 
 
 def evaluate(found: Mined, released: Path, out: Path, predictions: str) -> None:
-    words = ['evaluate', str(released), predictions, '--family', 'maintenance', '--leaking']
+    words = ['evaluate', str(released), predictions, '--only-family', 'maintenance']
+    out.mkdir(exist_ok=True)
+    words += settings(out, leaking=True)
     places = ['--store', str(found.store), '--out', str(out), '--jobs', '1']
     assert main([*words, *places]) == 0
 

@@ -20,6 +20,7 @@ from flows.publication import publish_release
 from tests.languages import toys
 from tests.projects import QUICK, Mined, write
 from tests.repos import git
+from tests.settings_files import settings
 
 pytestmark = pytest.mark.usefixtures('toy')
 
@@ -119,9 +120,10 @@ def test_gold_patches_succeed_and_empty_patches_do_not(
     nothing = tmp_path / 'nothing.jsonl'
     lines = [{'task_id': row['task_id'], 'patch': ''} for row in rows(released, 'tasks')]
     nothing.write_text(''.join(json.dumps(line) + '\n' for line in lines))
+    leaking = settings(tmp_path, leaking=True)
     for predictions, patched in (('gold', True), (str(nothing), False)):
         out = tmp_path / f'of-{Path(predictions).stem}'
-        command = ['evaluate', str(released), predictions, '--leaking', '--jobs', '1']
+        command = ['evaluate', str(released), predictions, *leaking, '--jobs', '1']
         places = ['--store', str(found.store), '--out', str(out)]
         assert main([*command, *places]) == 0
         table = pq.read_table(out / 'results.parquet').to_pylist()

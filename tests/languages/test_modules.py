@@ -143,7 +143,15 @@ def test_module_suites_are_graded_and_reported(
     ]
     predictions, out = tmp_path / 'predictions.jsonl', tmp_path / 'out'
     predictions.write_text(''.join(f'{json.dumps(line)}\n' for line in lines))
-    command = ['evaluate', str(released), str(predictions), '--family', 'module', '--jobs', '1']
+    command = [
+        'evaluate',
+        str(released),
+        str(predictions),
+        '--only-family',
+        'module',
+        '--jobs',
+        '1',
+    ]
     assert main([*command, '--store', str(found.store), '--out', str(out)]) == 0
     first, *others = load_suites(out)
     ends = {name: (row.outcome, row.detail) for name, row in zip(hostile, others, strict=True)}

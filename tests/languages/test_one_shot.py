@@ -40,8 +40,8 @@ def place(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(place: Path, out: Path, *more: str) -> list[str]:
-    known = ['--store', str(place / 'store'), '--agent-model', 'small-1', '--out', str(out)]
-    return ['attempt', str(place / 'snapshot'), '--agent', 'one-shot', *known, *more]
+    known = ['--store', str(place / 'store'), '--model', 'small-1', '--any-date', '--out', str(out)]
+    return ['run', str(place / 'snapshot'), '--agent', 'one-shot', *known, *more]
 
 
 def asked_of(model: ModelServer, *more: str) -> list[str]:
@@ -64,11 +64,9 @@ def test_one_command_runs_and_scores_an_endpoint(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv(KEYS[api], KEY)
-    scores = tmp_path / 'scores'
+    scores = tmp_path / 'out' / 'results'
     with model_server.serving(lambda request: [Turn(text=ANSWER)]) as model:
-        more = asked_of(
-            model, '--api', api, '--evaluate', str(scores), '--prices', prices(tmp_path)
-        )
+        more = asked_of(model, '--api', api, '--prices', prices(tmp_path))
         assert main(command(place, tmp_path / 'out', *more)) == 0
         ((_, _, body),) = model.requests
     (row,) = load_suites(scores)
@@ -77,7 +75,7 @@ def test_one_command_runs_and_scores_an_endpoint(
     assert 'test_till.toy does not exist yet.' in asked
     assert all(line in asked for line in ('price: 1', 'tax: 5', '`shop.Till` in `till.toy`'))
     assert 'is Till.price' not in asked
-    assert capsys.readouterr().err.startswith('estimate: 1 task, about ')
+    assert 'estimate: 1 task, about ' in capsys.readouterr().err
     (line,) = (tmp_path / 'out' / 'predictions.jsonl').read_text().splitlines()
     found = json.loads(line)
     assert (found['harness'], found['model'], found['tokens']) == ('one-shot', 'small-1', 1100)
@@ -122,7 +120,7 @@ def test_one_shot_refuses_incompatible_options(
 def test_an_estimate_of_another_agent_is_refused(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ['attempt', str(place / 'snapshot'), '--agent', 'sh', '--out', str(tmp_path / 'out')]
+    words = ['run', str(place / 'snapshot'), '--agent', 'sh', '--out', str(tmp_path / 'out')]
     assert main([*words, '--estimate']) == 2
     assert 'leave out --estimate' in capsys.readouterr().err
 

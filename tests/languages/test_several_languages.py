@@ -25,6 +25,7 @@ from flows.publication import publish_release
 from tests.coevo.languages.python.shops import PROJECT
 from tests.languages import toys
 from tests.projects import Mined, options, write
+from tests.settings_files import settings
 
 pytestmark = pytest.mark.usefixtures('toy')
 
@@ -106,9 +107,10 @@ def test_a_snapshot_passes_verification_and_gold_succeeds_in_all_languages(
     assert sorted(tasks.values()) == ['python', 'python', 'toy']
     nothing = tmp_path / 'nothing.jsonl'
     nothing.write_text(''.join(json.dumps({'task_id': id, 'patch': ''}) + '\n' for id in tasks))
+    leaking = settings(tmp_path, leaking=True)
     for predictions, patched in (('gold', True), (str(nothing), False)):
         out = tmp_path / f'of-{Path(predictions).stem}'
-        command = ['evaluate', str(released), predictions, '--leaking', '--jobs', '1']
+        command = ['evaluate', str(released), predictions, *leaking, '--jobs', '1']
         assert main([*command, '--store', str(found.store), '--out', str(out)]) == 0
         table = pq.read_table(out / 'results.parquet').to_pylist()
         # No pass counts that nobody could observe.

@@ -27,6 +27,7 @@ from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.sole_use import NAME as LOCK, lock_for_sole_use
 from tests.live_demo import history
 from tests.prefect_server import ROOT, Server, deploy, logged, prefect_server, worker
+from tests.settings_files import settings
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / 'demo' / 'live').absolute()
 # The demo's GitHub takes any word for a token; that none is kept is what it is for.
@@ -82,7 +83,7 @@ class Scene:
         """How many methods succeed with gold, judged in two parts."""
         out = str(FOLDER / 'results')
         asked = {'snapshot': str(self.snapshots / name), 'out': out, 'parts': 2}
-        self.run('evaluate/whole', **asked, words=['--no-adequacy'])
+        self.run('evaluate/whole', **asked, words=[*settings(FOLDER, adequacy=False)])
         for part in self.server.runs('evaluate-part/part'):
             self.say(f'  evaluate-part/part: {self.server.wait(part)}')
         rows = load_results(Path(out))

@@ -40,7 +40,7 @@ def test_catalogue_is_rebuilt_from_the_published_snapshots(
         cataloguing.rebuild_catalogue(published)
         assert load_catalogue(published) == listed
     assert [one.name for one in listed] == ['2024-01', '2024-02']
-    assert main(['snapshots', str(published)]) == 0
+    assert main(['query', '--list', str(published)]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
     assert head.split() == [
         'snapshot',
@@ -53,7 +53,7 @@ def test_catalogue_is_rebuilt_from_the_published_snapshots(
         'MB',
     ]
     assert [row.split()[0] for row in rows] == ['2024-01', '2024-02']
-    assert main(['snapshots', str(published), '--format', 'json']) == 0
+    assert main(['query', '--list', str(published), '--format', 'json']) == 0
     assert capsys.readouterr().out == (published / 'catalogue.json').read_text()
 
 
@@ -68,7 +68,7 @@ def test_latest_snapshot_is_opened(
         place = Url(f'{request.getfixturevalue("bucket")}/public')
         for name in ('2024-02', '2024-01'):
             target = publishing.locate_snapshot(place, name)
-            assert main(['publish', str(published / name), str(target)]) == 0
+            assert main(['pipeline', 'publish', str(published / name), str(target)]) == 0
     if kind == 'http':
         site = Site(published)
         request.addfinalizer(site.close)
@@ -110,7 +110,7 @@ def test_damaged_or_empty_catalogue_is_refused(
 def test_folder_without_snapshots_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(['snapshots', str(tmp_path / 'nowhere')]) == 2
+    assert main(['query', '--list', str(tmp_path / 'nowhere')]) == 2
     assert 'is no snapshot: there is no such folder' not in (told := capsys.readouterr().err)
     assert 'is no folder of snapshots' in told
     assert load_catalogue(tmp_path) == ()
@@ -138,7 +138,7 @@ def test_date_bounds_limit_the_opened_tasks(
     assert tasks(snapshot, after='2023-12', before='2025-01') == len(days)
     assert tasks(snapshot, before='2024-01') == 0
     count = ('SELECT count(*) AS n FROM tasks', '--format', 'csv')
-    assert main(['query', str(snapshot), *count, '--before', middle]) == 0
+    assert main(['query', str(snapshot), *count, '--only-before', middle]) == 0
     told = capsys.readouterr()
     assert told.out.split() == ['n', str(earlier)]
     assert f'before {middle}: {earlier} of {len(dates)} tasks; left out: ' in told.err

@@ -195,7 +195,7 @@ def test_hydration_restores_the_bytes_of_the_snapshot(
     options: ReleaseOptions, edition: Path, whole: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / 'again'
-    assert main(['hydrate', str(edition), '--out', str(out), '--store', str(options.store)]) == 0
+    assert main(['get', str(edition), '--out', str(out), '--store', str(options.store)]) == 0
     assert files(out) == files(whole)
 
 
@@ -207,7 +207,7 @@ def test_hydration_accepts_a_named_folder_of_clones(
     (tmp_path / 'clones' / owner).mkdir(parents=True)
     git(tmp_path, 'clone', '-q', str(clone), str(tmp_path / 'clones' / owner / name))
     out = tmp_path / 'again'
-    command = ['hydrate', str(edition), '--out', str(out), '--clones', str(tmp_path / 'clones')]
+    command = ['get', str(edition), '--out', str(out), '--clones', str(tmp_path / 'clones')]
     assert main(command) == 0
     assert files(out) == files(whole)
 
@@ -220,7 +220,7 @@ def test_hydration_refuses_a_clone_that_lacks_an_object(
     copy.parent.mkdir()
     git(tmp_path, 'clone', '-q', '--bare', '--depth=1', f'file://{clone}', str(copy))
     out = tmp_path / 'again'
-    command = ['hydrate', str(edition), '--out', str(out), '--clones', str(copy.parent)]
+    command = ['get', str(edition), '--out', str(out), '--clones', str(copy.parent)]
     assert main(command) == 1
     said = capsys.readouterr().err
     assert f'{copy} lacks ' in said
@@ -231,12 +231,20 @@ def test_hydration_refuses_a_clone_that_lacks_an_object(
 def test_hydration_reports_a_repository_without_an_address(
     edition: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(['hydrate', str(edition), '--out', str(tmp_path / 'again')]) == 1
+    assert main(['get', str(edition), '--out', str(tmp_path / 'again')]) == 1
     assert 'has no address to clone from' in capsys.readouterr().err
 
 
-def test_hydration_refuses_a_snapshot_that_has_its_texts(whole: Path, tmp_path: Path) -> None:
-    assert main(['hydrate', str(whole), '--out', str(tmp_path / 'again')]) == 2
+def test_getting_a_snapshot_that_has_its_texts_copies_it(whole: Path, tmp_path: Path) -> None:
+    again = tmp_path / 'again'
+    assert main(['get', str(whole), '--out', str(again), '--store', str(tmp_path)]) == 2
+    assert not again.exists()
+    assert main(['get', str(whole), '--out', str(again)]) == 0
+    files = sorted(path for path in whole.rglob('*') if path.is_file())
+    assert [(again / file.relative_to(whole)).read_bytes() for file in files] == [
+        file.read_bytes() for file in files
+    ]
+    assert main(['get', str(whole), '--out', str(again)]) == 2
     assert main(['prompt', str(whole), _task(whole)]) == 0
 
 
@@ -249,7 +257,7 @@ def test_an_edition_gives_no_prompt(edition: Path, capsys: pytest.CaptureFixture
 def test_edition_is_published_unchanged_and_serves_as_an_earlier_snapshot(
     edition: Path, tmp_path: Path
 ) -> None:
-    assert main(['publish', str(edition), str(tmp_path / 'elsewhere')]) == 0
+    assert main(['pipeline', 'publish', str(edition), str(tmp_path / 'elsewhere')]) == 0
     assert files(tmp_path / 'elsewhere') == files(edition)
     earlier = load_earlier_snapshot(edition, '2999-01')
     assert len(earlier.tasks) == 2

@@ -28,12 +28,12 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Root:
 def test_published_copy_has_the_bytes_of_the_snapshot(
     snapshot: Path, target: Root, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(['publish', str(snapshot), str(target)]) == 0
+    assert main(['pipeline', 'publish', str(snapshot), str(target)]) == 0
     catalogue = f'{target}'.removesuffix('2024-01') + 'catalogue.json'
     assert capsys.readouterr().out == f'{target}: published\ncatalogue: {catalogue}\n'
     assert content(open_place(target)) == files(snapshot)
     assert verify_snapshot(target) == []
-    assert main(['publish', str(snapshot), str(target)]) == 0
+    assert main(['pipeline', 'publish', str(snapshot), str(target)]) == 0
     assert 'already there' in capsys.readouterr().out
 
 
@@ -63,7 +63,7 @@ def test_snapshot_that_fails_verification_is_not_published(
     snapshot: Path, target: Root, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (snapshot / 'data/pairs/part-0.parquet').unlink()
-    assert main(['publish', str(snapshot), str(target)]) == 1
+    assert main(['pipeline', 'publish', str(snapshot), str(target)]) == 1
     assert 'pairs: file_missing' in capsys.readouterr().err
     assert not content(open_place(target))
 

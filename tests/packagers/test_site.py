@@ -42,7 +42,7 @@ def test_site_command_writes_page_and_data_and_prints_how_to_serve_them(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / 'new' / 'site'
-    assert main(['site', str(snapshot), '--out', str(out)]) == 0
+    assert main(['pipeline', 'site', str(snapshot), '--out', str(out)]) == 0
     assert f'python3 -m http.server --directory {out} 8000' in capsys.readouterr().out
     index = json.loads((out / 'site.json').read_bytes())
     (month,) = index['months']
@@ -108,7 +108,16 @@ def test_reports_are_listed_under_the_snapshot_that_they_score(
         sites.score(tmp_path / 'b', snapshot, 'Agent B', 9),
     ]
     out = tmp_path / 'site'
-    words = ['site', str(older), str(snapshot), '--out', str(out), '--results', *map(str, scored)]
+    words = [
+        'pipeline',
+        'site',
+        str(older),
+        str(snapshot),
+        '--out',
+        str(out),
+        '--results',
+        *map(str, scored),
+    ]
     assert main(words) == 0
     index = json.loads((out / 'site.json').read_bytes())
     assert [month['reports'] for month in index['months']] == [2, 0]
@@ -184,7 +193,7 @@ def test_archive_instead_of_a_snapshot_folder_is_refused(
 ) -> None:
     archive = tmp_path / '2024-06.zip'
     archive.write_bytes(b'PK')
-    assert main(['site', str(archive), '--out', str(tmp_path / 'site')]) == 2
+    assert main(['pipeline', 'site', str(archive), '--out', str(tmp_path / 'site')]) == 2
     assert 'name its folder' in capsys.readouterr().err
 
 
@@ -207,7 +216,7 @@ def test_missing_node_is_reported_with_how_to_install_it(
 ) -> None:
     monkeypatch.setenv('PATH', str(tmp_path))
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
-    assert main(['site', str(snapshot), '--out', str(tmp_path / 'site')]) == 2
+    assert main(['pipeline', 'site', str(snapshot), '--out', str(tmp_path / 'site')]) == 2
     assert 'apt install nodejs npm' in capsys.readouterr().err
     assert not (tmp_path / 'site').exists()
 

@@ -120,7 +120,7 @@ def load_requested_grid(arguments: argparse.Namespace) -> Grid:
     """
     for name in _SAID:
         if getattr(arguments, name) is not None:
-            raise Fatal(f'a grid says itself what is asked; leave out {name.replace("_", "-")}')
+            raise Fatal(f'a grid says itself what is asked; leave out --{name.replace("_", "-")}')
     if arguments.protocol != 'once':
         raise Fatal('a grid goes with the protocol `once` alone')
     return load_grid(arguments.grid)

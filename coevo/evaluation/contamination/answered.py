@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,10 @@ from coevo.evaluation.results import load_results
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
+from coevo.model.texts import TEXTS_WITHHELD
 from coevo.snapshots import snapshot
 from coevo.snapshots.catalogue import resolve_location
+from coevo.snapshots.manifests import compute_release_sha256
 
 # The success of a task is the share of its methods that succeed, or whether its suite is solved.
 _TASKS = """
@@ -48,7 +49,7 @@ def load_attempted_tasks(place: Path | str, folder: Path) -> AttemptedTasks:
     both: Sequence[MethodResult | SuiteResult] = (*rows, *suites)
     if not both:
         raise Fatal(f'{folder} has no rows: evaluate a snapshot with at least one task')
-    sha256 = hashlib.sha256(resolve_location(place).load_manifest()).hexdigest()
+    sha256 = compute_release_sha256(resolve_location(place))
     if {row.snapshot_sha256 for row in both} != {sha256}:
         raise Fatal(f'{folder} scores another snapshot than {place}; name the one that it scores')
     lines = _count_patch_lines_by_task(place)
@@ -88,7 +89,7 @@ def _count_patch_lines_by_task(place: Path | str) -> Mapping[str, int]:
     snapshot.require_texts(place)
     with snapshot.translate_read_errors((place,)):
         opened = snapshot.attach_snapshots((place,))
-        sql = f'SELECT task_id, test_patch FROM {opened.rows["tasks"]}'
+        sql = f'SELECT task_id, test_patch FROM {opened.rows["tasks"]} WHERE NOT {TEXTS_WITHHELD}'
         patch_rows = opened.connection.execute(sql).fetchall()
     return {task_id: count_changed_lines(patch) for task_id, patch in patch_rows}
 

@@ -21,7 +21,9 @@ from coevo.evaluation.suites.results import load_suites
 from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
+from coevo.snapshots.manifests import refuse_private
 from coevo.snapshots.models import find_model
+from coevo.snapshots.snapshot import load_manifest
 
 _Row = MethodResult | SuiteResult
 
@@ -73,6 +75,8 @@ def _check_snapshot(
     declared_sha256 = submission.metadata.snapshot_sha256
     if {row.snapshot_sha256 for row in rows} != {declared_sha256}:
         yield f'the results are of another snapshot than submission.json says ({declared_sha256[:16]})'
+    if place is not None:
+        refuse_private(load_manifest(place), place, 'taken for a submission')
     if place is not None and require_verified(place) != declared_sha256:
         yield f'{place} is another snapshot than submission.json says ({declared_sha256[:16]})'
 

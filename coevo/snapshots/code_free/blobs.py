@@ -2,84 +2,120 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.git.clones import NoRepository, open_repository_with
+from coevo.git.clones import fetch_into_cache, hold_cached_clone, is_address
+from coevo.git.fetches import FetchFailure, FetchTrouble
 from coevo.git.process import run_git
 from coevo.git.repository import Repository
-from coevo.model.errors import Fatal, Transient
+from coevo.model.errors import Fatal
 from coevo.snapshots.code_free.recipes import TextSource
+from coevo.storage.clone_folders import locate_clone, lock_for_use
 
 
-class SourceUnavailable(RuntimeError):
-    """Raised if a repository lacks files that texts are made of; says which, and what to do."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlobSearch:
+    """The result of a search for the files of one repository.
+
+    folders  the clone that has it, by the id of each blob that was found
+    why      what kept other files away, such as Git's words; empty if all were found
+    """
+
+    folders: dict[str, Path]
+    why: str = ''
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloneLocations:
-    """Places to look for repositories, in this order; those found in neither are fetched.
+    """Places to look for repositories, in this order; files that neither has are fetched.
 
-    folder  a user's clones, as OWNER/NAME, OWNER/NAME.git or OWNER+NAME.git
-    store   a coevo store; its clones are used if they have what is needed
+    folder  a user's clones, as OWNER/NAME, OWNER/NAME.git, OWNER+NAME.git or OWNER+NAME/repo
+    store   a coevo store, whose clones are used
     """
 
     folder: Path | None = None
     store: Path | None = None
 
-    @contextmanager
-    def open_repository(
-        self, repo: str, url: str | None, sources: Collection[TextSource]
-    ) -> Iterator[Repository]:
-        """Yield a repository that has all of these files.
+    def find_blobs(self, repo: str, url: str | None, sources: Sequence[TextSource]) -> BlobSearch:
+        """Search the clones for files, and fetch the commits of those that none has."""
+        folders: dict[str, Path] = {}
+        whys: list[str] = []
+        clones = [*self._list_clones(repo)]
+        for git_dir in clones:
+            with lock_beside(git_dir):
+                folders |= dict.fromkeys(_list_blobs(git_dir, sources), git_dir)
+        missing = [source for source in sources if source.blob not in folders]
+        shown = ' and '.join(map(str, dict.fromkeys(clones)))
+        if missing and clones:
+            whys.append(f'{shown} lacks {len(missing)} of {len(sources)} files')
+        failure = None
+        if missing:
+            failure = _fetch_blobs(repo, url, missing, folders)
+            whys += [str(failure)] if failure is not None else []
+        lacking = next((source for source in missing if source.blob not in folders), None)
+        if lacking is None:
+            return BlobSearch(folders=folders)
+        if failure is None or failure.trouble is FetchTrouble.LACKS_COMMIT:
+            whys.append(f'first lacking is {lacking.path} of {lacking.rev[:12]}')
+        return BlobSearch(folders=folders, why='; '.join(whys))
 
-        Raises: SourceUnavailable if there is none.
-        """
-        named = self._find_named_clone(repo)
-        if named is not None:
-            with closing(Repository(named)) as repository:
-                _check_sources(repository, sources, str(named))
-                yield repository
-            return
-        revs = sorted({source.rev for source in sources})
-        try:
-            with open_repository_with(repo, url, revs, self.store) as fetched:
-                _check_sources(fetched, sources, str(fetched.git_dir))
-                yield fetched
-        except (NoRepository, Transient) as error:
-            raise SourceUnavailable(str(error)) from None
-
-    def _find_named_clone(self, repo: str) -> Path | None:
-        if self.folder is None:
-            return None
+    def _list_clones(self, repo: str) -> Iterator[Path]:
+        """Yield the clones of a repository that are at hand."""
         owner, _, name = repo.partition('/')
-        for path in (f'{owner}/{name}', f'{owner}/{name}.git', f'{owner}+{name}.git'):
-            for folder in (self.folder / path / '.git', self.folder / path):
-                if (folder / 'HEAD').is_file():
-                    return folder
-        return None
+        forms = (f'{owner}/{name}', f'{owner}/{name}.git', f'{owner}+{name}.git')
+        named = () if self.folder is None else (self.folder / form for form in forms)
+        mirrored = () if self.folder is None else (self.folder / f'{owner}+{name}' / 'repo',)
+        for path in (*named, *mirrored):
+            for git_dir in (path / '.git', path):
+                if (git_dir / 'HEAD').is_file():
+                    yield git_dir
+                    break
+        if self.store is not None and locate_clone(self.store, repo).is_dir():
+            yield locate_clone(self.store, repo)
 
 
-def _check_sources(repository: Repository, sources: Collection[TextSource], shown: str) -> None:
-    """Raise SourceUnavailable if a file is missing."""
-    wanted = list(sources)
-    request = ''.join(f'{source.blob}\n' for source in wanted)
+def _fetch_blobs(
+    repo: str, url: str | None, missing: Sequence[TextSource], folders: dict[str, Path]
+) -> FetchFailure | None:
+    """Fetch the commits of some files, and add those that came to `folders`."""
+    if not is_address(url):
+        return FetchFailure(trouble=FetchTrouble.NO_ADDRESS)
+    with hold_cached_clone(repo, url) as git_dir:
+        revs = sorted({source.rev for source in missing})
+        failure = fetch_into_cache(git_dir, url, revs)
+        folders |= dict.fromkeys(_list_blobs(git_dir, missing), git_dir)
+    return failure
+
+
+@contextmanager
+def lock_beside(git_dir: Path) -> Iterator[None]:
+    """Keep a clone of a store or of the cache in place; clones of a user need no lock."""
+    if not git_dir.with_suffix('.use').is_file():
+        yield
+        return
+    with lock_for_use(git_dir):
+        yield
+
+
+@contextmanager
+def open_clone(git_dir: str) -> Iterator[Repository]:
+    """Yield the repository at a path, which stays in place meanwhile."""
+    path = Path(git_dir)  # own name: of a clone that `find_blobs` named
+    with lock_beside(path), closing(Repository(path)) as repository:
+        yield repository
+
+
+def _list_blobs(git_dir: Path, sources: Sequence[TextSource]) -> Iterator[str]:
+    """Yield the ids of the files that a clone has."""
+    wanted = sorted({source.blob for source in sources})
+    request = ''.join(f'{blob}\n' for blob in wanted)
     try:
-        answers = run_git(repository.git_dir, 'cat-file', '--batch-check', stdin=request.encode())
-    except Fatal as error:
-        raise SourceUnavailable(str(error)) from None
-    lines = answers.decode('utf-8', 'replace').splitlines()
-    lacking = [
-        source
-        for source, line in zip(wanted, lines, strict=True)
-        if line.split()[1:2] != ['blob'] or line.split()[0] != source.blob
-    ]
-    if lacking:
-        first = lacking[0]
-        raise SourceUnavailable(
-            f'{shown} lacks {len(lacking)} of {len(wanted)} files, first {first.path} of '
-            f'{first.rev[:12]}: fetch all of its branches, tags and pull requests, whole, or name '
-            'another clone'
-        )
+        answers = run_git(git_dir, 'cat-file', '--batch-check', stdin=request.encode())
+    except Fatal:
+        return  # a damaged clone has nothing; another one, or a fetch, may have it
+    for blob, line in zip(wanted, answers.decode('utf-8', 'replace').splitlines(), strict=True):
+        if line.split()[:2] == [blob, 'blob']:
+            yield blob

@@ -1,11 +1,12 @@
-"""Hydration: restore the full release from a code-free edition, with the same bytes or none."""
+"""Write a filled folder: the release of an edition with its own bytes, or a partial edition."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,57 +15,44 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from coevo.git.pool import RepositoryPool
 from coevo.model.errors import DamagedSnapshot, Fatal
-from coevo.model.schema import TABLES, build_table_of_plain_rows, build_table_schema
-from coevo.model.texts import find_third_party_paths
-from coevo.snapshots.code_free.blobs import CloneLocations
+from coevo.model.schema import build_table_of_plain_rows
+from coevo.model.texts import TEXTS_WITHHELD
+from coevo.snapshots.code_free.attribution import ATTRIBUTION, fill_attribution
+from coevo.snapshots.code_free.descriptions import refresh_card, refresh_croissant
 from coevo.snapshots.code_free.recipes import FULL
-from coevo.snapshots.code_free.texts import EditionTexts, LackingRepository, TextPosition
-from coevo.snapshots.local_copy import TIMINGS, open_local_copy
+from coevo.snapshots.code_free.tables import (
+    find_table,
+    find_text_paths,
+    load_file_rows,
+    restore_schema,
+)
+from coevo.snapshots.code_free.texts import EditionTexts, TextPosition
+from coevo.snapshots.local_copy import TIMINGS
 from coevo.snapshots.locations import MANIFEST
-from coevo.snapshots.manifests import is_code_free
+from coevo.snapshots.manifest_form import PARTIAL
 from coevo.snapshots.snapshot import load_manifest
 from coevo.snapshots.table_files import write_table_file
-from coevo.snapshots.verification import check_folder
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
+from coevo.storage.bounded_reading import format_size
 
-_ROWS = 2_000  # read at once
+FilledPairs = Mapping[str, Collection[str]]
+"""Pairs that have their texts, by repository."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HydrationResult:
-    """The result of a hydration. The release is at `out`, unless files are lacking or differ.
+class FilledFolder:
+    """What a filled folder holds.
 
-    texts    number of texts that the edition omits
-    differs  files whose bytes differ from those of the release
+    is_release  whether it is the whole release, with the SHA-256 of each file
+    differs     files with all texts whose bytes differ from those of the release
+    is_refused  whether they differ though the same Parquet writer wrote them: something is damaged
     """
 
-    out: Path
-    texts: int
-    written_by: str
-    lacking: tuple[LackingRepository, ...] = ()
+    is_release: bool
     differs: tuple[str, ...] = ()
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the release was restored."""
-        return not self.lacking and not self.differs
-
-    @property
-    def sentences(self) -> Iterator[str]:
-        """Lines for the user: each problem, then whether the release was written."""
-        yield from map(str, self.lacking)
-        for name in self.differs:
-            yield f'{name} came out with other bytes than the release has'
-        if self.differs and self.written_by != describe_writer():
-            yield f'that was written by {self.written_by}, here is {describe_writer()}: install the same'
-        yield (
-            f'{self.out}: {self.texts} texts filled in; all files have the SHA-256 of the release'
-            if self.is_whole
-            else f'{self.out} was not written'
-        )
+    is_refused: bool = False
 
 
 def describe_writer() -> str:
@@ -72,65 +60,130 @@ def describe_writer() -> str:
     return f'pyarrow {pa.__version__}'
 
 
-def hydrate_edition(place: Path | str, out: Path, clones: CloneLocations) -> HydrationResult:
-    """Restore the release of an edition into a new folder.
+def write_filled(
+    base: Path,
+    made: Path,
+    texts: EditionTexts,
+    filled: FilledPairs | None,
+    before: Collection[str] = (),
+) -> FilledFolder:
+    """Write the next state of a folder with texts filled in.
 
-    Raises: Fatal if the folder exists or the place holds no code-free edition; DamagedSnapshot if
-    the edition is not valid.
+    base    an edition, or what was filled before
+    filled  the pairs that get or have their texts; None for all
+    before  the pairs that have them in `base`
+
+    With all texts it is the release. If another version of the Parquet writer gives other bytes, it
+    stays a partial edition, in which nothing is lacking.
     """
-    if out.exists() or out.is_symlink():
-        raise Fatal(f'{out} is there already; name a folder that is not')
-    with open_local_copy(place) as folder:
-        content = load_manifest(folder)
-        if not is_code_free(content):
-            raise Fatal(f'{place} is no code-free edition: it has its texts')
-        for finding in check_folder(folder):
-            raise DamagedSnapshot(
-                f'{place} is not good ({finding.table}: {finding.rule}): get it again'
-            )
-        texts = EditionTexts(folder)
-        written_by = content['edition']['written_by']
-        report = partial(HydrationResult, out=out, texts=len(texts), written_by=written_by)
-        urls = _load_urls(folder)
-        lacking = tuple(texts.find_lacking(clones, urls))
-        if lacking:
-            return report(lacking=lacking)
-        with RepositoryPool(partial(texts.open_repository, clones, urls)) as pool:
-            texts.use_clones(pool.get)
-            return report(differs=_publish_release(folder, out, texts))
+    _check_space(base, made)
+    if filled is not None:
+        _write_partial_edition(base, made, texts, filled, before)
+        return FilledFolder(is_release=False)
+    differs = write_release(base, made, texts, before)
+    if not differs:
+        return FilledFolder(is_release=True)
+    if load_manifest(base)['edition']['written_by'] == describe_writer():
+        return FilledFolder(is_release=False, differs=differs, is_refused=True)
+    shutil.rmtree(made)
+    _write_partial_edition(base, made, texts, _list_all_pairs(base), before)
+    return FilledFolder(is_release=False, differs=differs)
 
 
-def _publish_release(folder: Path, out: Path, texts: EditionTexts) -> tuple[str, ...]:
-    """Restore the release, move it to `out` if all bytes match, and return files that differ."""
-    parent = out.absolute().parent
-    parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix=f'.{out.name}{durable.UNFINISHED}', dir=parent
-    ) as scratch:
-        new_folder = Path(scratch) / 'snapshot'
-        differs = write_release(folder, new_folder, texts)
-        if not differs:
-            for path in (*sorted(new_folder.rglob('*'), reverse=True), new_folder):
-                durable.sync_to_disk(path)
-            new_folder.rename(out.absolute())
-            durable.sync_to_disk(parent)
-    return differs
+def _check_space(base: Path, made: Path) -> None:
+    """Raise Fatal if there is no room for the release."""
+    size = sum(about['size'] for about in load_manifest(base)['edition']['files'].values())
+    parent = made.parent
+    free = shutil.disk_usage(parent).free
+    if size > free:
+        raise Fatal(
+            f'{parent.parent} has room for {format_size(free)}, and the release takes '
+            f'{format_size(size)}: make room there, then run the same command again'
+        )
 
 
-def write_release(folder: Path, made: Path, texts: EditionTexts) -> tuple[str, ...]:
-    """Write the whole release into a new folder, and return the files whose bytes differ."""
-    release = _load_release_manifest(folder)
+def _list_all_pairs(base: Path) -> FilledPairs:
+    by_repo: dict[str, set[str]] = {}
+    for file in sorted((base / 'data/pairs').glob('*.parquet')):
+        for row in load_file_rows(file):
+            by_repo.setdefault(row['repo'], set()).add(row['pair_id'])
+    return by_repo
+
+
+def write_release(
+    base: Path, made: Path, texts: EditionTexts, before: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Write the whole release into a new folder, and return the files whose bytes differ.
+
+    before  the pairs that have their texts in `base`
+    """
+    release = _load_release_manifest(base)
     for name in release['files']:
-        _write_release_file(folder, name, join_beneath(made, name).prepare_for_writing(), texts)
-    shutil.copyfile(folder / f'{FULL}{MANIFEST}', made / MANIFEST)
-    if (folder / TIMINGS).is_file():
-        (made / TIMINGS).parent.mkdir(parents=True)
-        shutil.copyfile(folder / TIMINGS, made / TIMINGS)
+        target = join_beneath(made, name).prepare_for_writing()
+        if name == ATTRIBUTION:
+            content = fill_attribution(base, texts, None, before)
+            durable.write_durably(target, [content.encode()])
+        elif find_table(name) is None:
+            shutil.copyfile(base / f'{FULL}{name}', target)
+        else:
+            _write_table(base, name, target, texts, None, before)
+    shutil.copyfile(base / f'{FULL}{MANIFEST}', made / MANIFEST)
+    _copy_timings(base, made)
     return tuple(
         name
         for name, about in release['files'].items()
         if hashlib.sha256((made / name).read_bytes()).hexdigest() != about['sha256']
     )
+
+
+def _write_partial_edition(
+    base: Path,
+    made: Path,
+    texts: EditionTexts,
+    filled: FilledPairs,
+    before: Collection[str],
+) -> None:
+    """Write a partial edition: all files of `base`, with the texts of some pairs filled in."""
+    content = json.loads((base / MANIFEST).read_bytes())  # as it is; loaded by the caller before
+    whole = frozenset(pair_id for pair_ids in filled.values() for pair_id in pair_ids)
+    files = content['files']
+    own = {'README.md', 'croissant.json', ATTRIBUTION}
+    if ATTRIBUTION in content['edition']['files']:
+        target = join_beneath(made, ATTRIBUTION).prepare_for_writing()
+        text = fill_attribution(base, texts, whole, before)
+        durable.write_durably(target, [text.encode()])
+        files[ATTRIBUTION] = _describe_file(target)
+    for name in sorted(files.keys() - own):
+        target = join_beneath(made, name).prepare_for_writing()
+        _write_table(base, name, target, texts, whole, before)
+        files[name] = _describe_file(target)
+    for name in sorted((own & files.keys()) - {ATTRIBUTION}):
+        text = (base / name).read_text('utf-8')
+        new = (
+            refresh_card(text, filled)
+            if name == 'README.md'
+            else refresh_croissant(text, files, base)
+        )
+        target = join_beneath(made, name).prepare_for_writing()
+        durable.write_durably(target, [new.encode()])
+        files[name] = _describe_file(target)
+    listed = {repo: sorted(pair_ids) for repo, pair_ids in sorted(filled.items()) if pair_ids}
+    content['edition'] = {**content['edition'], 'kind': PARTIAL, 'filled': listed}
+    text = f'{json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)}\n'
+    durable.write_durably(made / MANIFEST, [text.encode()])
+    _copy_timings(base, made)
+
+
+def _describe_file(path: Path) -> dict[str, Any]:
+    with path.open('rb') as content:
+        digest = hashlib.file_digest(content, 'sha256').hexdigest()
+    return {'sha256': digest, 'size': path.stat().st_size}
+
+
+def _copy_timings(base: Path, made: Path) -> None:
+    if (base / TIMINGS).is_file():
+        (made / TIMINGS).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(base / TIMINGS, made / TIMINGS)
 
 
 def _load_release_manifest(folder: Path) -> Mapping[str, Any]:
@@ -143,35 +196,46 @@ def _load_release_manifest(folder: Path) -> Mapping[str, Any]:
         return load_manifest(scratch)
 
 
-def _load_urls(folder: Path) -> Mapping[str, str | None]:
-    files = sorted((folder / 'data/repositories').glob('*.parquet'))
-    tables = (pq.read_table(file, columns=['repo', 'url']) for file in files)
-    return {row['repo']: row['url'] for table in tables for row in table.to_pylist()}
+def _write_table(
+    base: Path,
+    name: str,
+    target: Path,
+    texts: EditionTexts,
+    whole: Collection[str] | None,
+    before: Collection[str],
+) -> None:
+    """Write a file: a copy of that of `base`, unless its table has texts.
+
+    whole   the pairs whose texts are written; None for all, in the form of the release
+    before  the pairs that have them already
+    """
+    table = find_table(name)
+    if table is None or not find_text_paths(name):
+        shutil.copyfile(base / name, target)
+        return
+    schema = pq.read_schema(base / name)
+    if whole is None:
+        schema = restore_schema(schema, table)
+    rows = _fill_rows(base / name, name, texts, whole, before)
+    write_table_file(target, table, schema, rows, partial(build_table_of_plain_rows, schema))
 
 
-def _write_release_file(folder: Path, name: str, target: Path, texts: EditionTexts) -> None:
-    """Write a file of the release: a copy of the edition's, unless it is a table with texts."""
-    table = Path(name).parts[1] if name.startswith('data/') else ''
-    if table not in TABLES:
-        shutil.copyfile(folder / f'{FULL}{name}', target)
-    elif not find_third_party_paths(TABLES[table]):
-        shutil.copyfile(folder / name, target)
-    else:
-        schema = build_table_schema(table)
-        rows = _fill_rows(folder / name, name, texts)
-        write_table_file(target, table, schema, rows, partial(build_table_of_plain_rows, schema))
-
-
-def _fill_rows(file: Path, name: str, texts: EditionTexts) -> Iterator[dict[str, Any]]:
+def _fill_rows(
+    file: Path,
+    name: str,
+    texts: EditionTexts,
+    whole: Collection[str] | None,
+    before: Collection[str],
+) -> Iterator[dict[str, Any]]:
     places = texts.list_positions(name)
-    number = 0
-    with pq.ParquetFile(file) as parquet:
-        for batch in parquet.iter_batches(batch_size=_ROWS):
-            for row in batch.to_pylist():
-                for position in places.get(number, ()):
-                    _fill_text(row, position, texts)
-                number += 1
-                yield row
+    for number, row in enumerate(load_file_rows(file)):
+        is_whole = whole is None or row['pair_id'] in whole
+        if is_whole and row['pair_id'] not in before:
+            for position in places.get(number, ()):
+                _fill_text(row, position, texts)
+        if TEXTS_WITHHELD in row:
+            row[TEXTS_WITHHELD] = not is_whole
+        yield row
 
 
 def _fill_text(row: dict[str, Any], place: TextPosition, texts: EditionTexts) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,9 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from coevo.git.repository import Repository
-from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.model.errors import DamagedSnapshot
 from coevo.snapshots import forms
-from coevo.snapshots.code_free.blobs import CloneLocations, SourceUnavailable
 from coevo.snapshots.code_free.recipes import (
     FOLDER,
     PLACES,
@@ -35,15 +33,12 @@ _HELD = 400  # sources whose text is kept in memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LackingRepository:
-    """A repository that lacks needed files, the number of texts made from it, and the reason."""
+class PairTexts:
+    """The texts of a pair that an edition omits: how many, and the numbers of their sources."""
 
-    repo: str
-    texts: int
-    why: str
-
-    def __str__(self) -> str:
-        return f'{self.repo}: {self.texts} texts cannot be had: {self.why}'
+    pair_id: str
+    texts: int = 0
+    sources: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,54 +66,46 @@ class EditionTexts:
         try:
             self._sources = [TextSource(**{**row, 'form': SourceForm(row['form'])}) for row in rows]
         except ValueError:
-            raise _make_damaged_error(folder) from None
+            raise make_damaged_error(folder) from None
         if not all(map(_is_well_formed, self._sources)):
-            raise _make_damaged_error(folder)
+            raise make_damaged_error(folder)
         self._recipes = _load_table(folder, 'recipes', RECIPES).column('pieces')
         self._places = _load_table(folder, 'places', PLACES)
         self._folder = folder
-        self._by_repository: dict[str, list[TextSource]] = defaultdict(list)
-        for source in self._sources:
-            self._by_repository[source.repo].append(source)
-        self._clone: Callable[[str], Repository] | None = None
+        self._sources_of: dict[int, frozenset[int]] = {}
+        self._clone: Callable[[TextSource], Repository] | None = None
         self._shown = lru_cache(maxsize=_HELD)(self._load_source)
 
-    def __len__(self) -> int:
-        return len(self._places)
+    @property
+    def sources(self) -> Sequence[TextSource]:
+        """The files from which texts are cut, by number."""
+        return self._sources
 
-    def find_lacking(
-        self, clones: CloneLocations, urls: Mapping[str, str | None]
-    ) -> Iterator[LackingRepository]:
-        """Yield the repositories that lack files from which texts are cut.
-
-        Each repository is opened once, and closed again.
-        """
-        for repo, sources in sorted(self._by_repository.items()):
-            try:
-                with clones.open_repository(repo, urls.get(repo), sources):
-                    pass
-            except SourceUnavailable as error:
-                yield LackingRepository(repo=repo, texts=self._count_texts(repo), why=str(error))
-
-    @contextmanager
-    def open_repository(
-        self, clones: CloneLocations, urls: Mapping[str, str | None], repo: str
-    ) -> Iterator[Repository]:
-        """Yield a repository that `find_lacking` did not report.
-
-        Raises: Fatal if it lacks files now.
-        """
-        try:
-            with clones.open_repository(
-                repo, urls.get(repo), self._by_repository[repo]
-            ) as repository:
-                yield repository
-        except SourceUnavailable as error:
-            raise Fatal(f'{repo} was there and is no more ({error}): run again') from None
-
-    def use_clones(self, clone: Callable[[str], Repository]) -> None:
-        """Cut texts from these repositories; `clone` is called when a text needs one."""
+    def use_clones(self, clone: Callable[[TextSource], Repository]) -> None:
+        """Cut texts from these repositories; `clone` is called when a text needs a source."""
         self._clone = clone
+
+    def group_by_pair(self, pairs: Mapping[str, Sequence[str]]) -> Iterator[PairTexts]:
+        """Yield the texts that places have in each pair.
+
+        pairs  the pair of each row, by file
+
+        Raises: DamagedSnapshot if a place is in no row, or its recipe is missing.
+        """
+        counts: Counter[str] = Counter()
+        sources: dict[str, set[int]] = defaultdict(set)
+        try:
+            for row in self._places.to_pylist():
+                at = pairs.get(row['file'])
+                # A place in a file that is no table names its pair itself.
+                pair_id = row['column'] if at is None else at[row['row']]
+                counts[pair_id] += 1
+                sources[pair_id] |= self._list_sources(row['text'])
+            for pair_id, count in sorted(counts.items()):
+                numbers = frozenset(sources[pair_id])
+                yield PairTexts(pair_id=pair_id, texts=count, sources=numbers)
+        except (KeyError, IndexError):
+            raise make_damaged_error(self._folder) from None
 
     def list_positions(self, name: str) -> Mapping[int, Sequence[TextPosition]]:
         """Return the positions of the texts in a file, by the number of their row."""
@@ -141,21 +128,33 @@ class EditionTexts:
             pieces = [TextPiece(**piece) for piece in self._recipes[number].as_py()]
             return join_pieces(pieces, self._shown)
         except IndexError:
-            raise _make_damaged_error(self._folder) from None
+            raise make_damaged_error(self._folder) from None
+
+    def measure_text(self, number: int) -> int:
+        """Return the number of characters of a recipe's text, unless slices have a prefix.
+
+        Raises: DamagedSnapshot if the edition has no such recipe.
+        """
+        try:
+            pieces = self._recipes[number].as_py()
+        except IndexError:
+            raise make_damaged_error(self._folder) from None
+        return sum(
+            len(piece['words']) if piece['source'] is None else piece['length'] for piece in pieces
+        )
 
     def _load_source(self, number: int) -> str:
         source = self._sources[number]
-        assert self._clone is not None, 'taken before'
-        return decode_blob(self._clone(source.repo).blob(source.blob), source.form)
+        assert self._clone is not None, 'use_clones comes first'
+        return decode_blob(self._clone(source).blob(source.blob), source.form)
 
-    def _count_texts(self, repo: str) -> int:
-        theirs = {at for at, source in enumerate(self._sources) if source.repo == repo}
-        cut = {
-            at
-            for at, pieces in enumerate(self._recipes)
-            if any(piece['source'] in theirs for piece in pieces.as_py())
-        }
-        return sum(text in cut for text in self._places.column('text').to_pylist())
+    def _list_sources(self, text: int) -> frozenset[int]:
+        """Return the sources of a recipe, each of which there is."""
+        if text not in self._sources_of:
+            pieces = self._recipes[text].as_py()
+            numbers = frozenset(p['source'] for p in pieces if p['source'] is not None)
+            self._sources_of[text] = frozenset(n for n in numbers if self._sources[n])
+        return self._sources_of[text]
 
 
 def _is_well_formed(one: TextSource) -> bool:
@@ -167,11 +166,12 @@ def _load_table(folder: Path, name: str, schema: pa.Schema) -> pa.Table:
     try:
         table = pq.read_table(folder / FOLDER / f'{name}.parquet')
     except (OSError, pa.ArrowException):
-        raise _make_damaged_error(folder) from None
+        raise make_damaged_error(folder) from None
     if not table.schema.equals(schema):
-        raise _make_damaged_error(folder)
+        raise make_damaged_error(folder)
     return table
 
 
-def _make_damaged_error(folder: Path) -> DamagedSnapshot:
+def make_damaged_error(folder: Path) -> DamagedSnapshot:
+    """Return the error for an edition whose recipes do not fit it."""
     return DamagedSnapshot(f'{folder} does not say how its texts are made ({FOLDER}): get it again')

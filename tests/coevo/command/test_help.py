@@ -5,36 +5,38 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
 import coevo
 from coevo.command.main import build_parser, main
 from coevo.model.profiles import load_profiles
-from coevo.options.parser import GROUPS, PIPELINE_VERBS, Parser, TopParser
+from coevo.options.parser import GROUPS, Parser, TopParser
+from coevo.options.settings import load_settings
+from flows.command_page import find_verb_parser
+from tests.settings_files import settings
 
 
 def verbs() -> dict[str, Parser]:
-    """The parsers of all verbs, each with the options that it has when it is asked for."""
+    """The parsers of all verbs and of their actions, each with the options that it has when it is asked for."""
     plain = build_parser([])
     assert isinstance(plain, TopParser)
-    found: dict[str, Parser] = dict(plain.verbs.choices)
-    for name in PIPELINE_VERBS:
-        asked = build_parser([name])
-        assert isinstance(asked, TopParser)
-        found[name] = asked.verbs.choices[name]
+    found: dict[str, Parser] = {}
+    for name in plain.verbs.choices:
+        found[name] = find_verb_parser(name)
+        for action in actions(found[name]):
+            if isinstance(action, argparse._SubParsersAction):
+                each = {
+                    f'{name} {inner}': find_verb_parser(name, inner) for inner in action.choices
+                }
+                found.update(each)
     return found
 
 
-def actions(verb: Parser) -> Iterator[argparse.Action]:
-    for action in verb._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for inner in action.choices.values():
-                yield from actions(inner)
-        else:
-            yield action
+def actions(verb: Parser) -> list[argparse.Action]:
+    return verb._actions
 
 
 @pytest.mark.parametrize('name', verbs())
@@ -43,13 +45,17 @@ def test_every_verb_has_an_example_that_the_parser_takes(name: str) -> None:
     while words[0] != 'coevo':  # variables of the environment
         assert '=' in words.pop(0)
     found = build_parser(words[1:]).parse_args(words[1:])
-    assert found.verb == name
+    action = getattr(found, 'kind', getattr(found, 'step', None))
+    assert name in (found.verb, f'{found.verb} {action}')
 
 
 @pytest.mark.parametrize('name', verbs())
 def test_every_option_is_explained_with_its_default(name: str) -> None:
     for action in actions(verbs()[name]):
-        assert action.help, (name, action.dest)
+        inner = isinstance(action, argparse._SubParsersAction)
+        assert action.help or inner, (name, action.dest)
+    for setting in verbs()[name].settings:
+        assert setting.help, (name, setting.name)
     said = re.sub(r'\s+', ' ', verbs()[name].format_help())
     for action in actions(verbs()[name]):
         if action.option_strings and action.nargs != 0 and isinstance(action.default, (str, int)):
@@ -61,7 +67,7 @@ def test_help_lists_every_verb_once_and_every_group(capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit):
         main(['--help'])
     said = capsys.readouterr().out
-    for name in verbs():
+    for name in (name for name in verbs() if ' ' not in name):
         assert len(re.findall(rf'^  {name} ', said, re.MULTILINE)) == 1
     for title in GROUPS:
         assert f'\n{title}:\n' in said
@@ -99,3 +105,112 @@ def test_release_refuses_a_url_that_is_invalid_or_contains_a_password(
     said = capsys.readouterr().err
     assert complaint in said
     assert 'secret' not in said
+
+
+@pytest.mark.parametrize(
+    ('words', 'sentence'),
+    [
+        ('hydrate x --out y', '`coevo hydrate` has become `coevo get`'),
+        ('attempt x --agent y', '`coevo attempt` has become `coevo run`'),
+        ('snapshots', '`coevo snapshots` has become `coevo query --list`'),
+        ('jdks install 8', '`coevo jdks` has become `coevo doctor --install`'),
+        ('pythons', '`coevo pythons` has become `coevo doctor --install`'),
+        ('regrade x', '`coevo regrade` has become `coevo report regrade`'),
+        ('statistics x', '`coevo statistics` has become `coevo report statistics`'),
+        ('publish a b', '`coevo publish` has become `coevo pipeline publish`'),
+        ('query x --after 2024', '--after has become --only-after'),
+        ('query x --model gpt-4o', '--model has become --only-unseen-by'),
+        ('query x --margin=3', '--margin has become the setting `margin_days`'),
+        ('evaluate x gold --out y --leaking', '--leaking has become the setting `leaking`'),
+        (
+            'evaluate x gold --no-adequacy',
+            '--no-adequacy has become the setting `adequacy = false`',
+        ),
+        ('run x --agent-model y', '--agent-model has become --model'),
+        ('run x --evaluate y', '--evaluate is no more'),
+        ('mine x --retry-bugs', '--retry-bugs has become the setting `retry_bugs`'),
+    ],
+)
+def test_a_word_of_older_versions_is_answered_with_the_new_one(
+    words: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words.split()) == 2
+    said = capsys.readouterr()
+    assert sentence in said.err
+    assert said.err.count('\n') == 1
+    assert not said.out
+
+
+@pytest.mark.parametrize('name', [name for name, verb in verbs().items() if verb.settings])
+def test_printed_settings_are_read_again_as_the_defaults(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*name.split(), '--print-settings'])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    known = verbs()[name].settings
+    defaults = {one.name: one.default for one in known if one.default is not None}
+    (tmp_path / 'given.toml').write_text(text)
+    assert load_settings(tmp_path / 'given.toml', known, name) == defaults
+    # what is not set stands there as a comment that can be read, too
+    lines = [re.sub(r'^# (?=\w+ = )', '', line) for line in text.splitlines()]
+    (tmp_path / 'all.toml').write_text('\n'.join(lines))
+    assert load_settings(tmp_path / 'all.toml', known, name).keys() == {one.name for one in known}
+
+
+@pytest.mark.parametrize(
+    ('values', 'sentence'),
+    [
+        ({'colour': 'red'}, "has 'colour', which is no setting of `coevo run`"),
+        ({'leaking': 'yes'}, "leaking is 'yes', which is no true or false"),
+        ({'memory_gib': True}, 'memory_gib is True, which is no whole number'),
+        ({'memory_gib': 0}, 'memory_gib is 0; it is 1 or more'),
+        ({'protocol': 'twice'}, "protocol is 'twice', and not once or feedback or diversify"),
+    ],
+)
+def test_a_wrong_settings_file_is_refused_in_one_sentence(
+    values: dict[str, object], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(['run', 'nowhere', *settings(tmp_path, **values)]) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count('\n') == 1
+
+
+@pytest.mark.parametrize('text', ['leaking = ', '\xff', None])
+def test_an_unreadable_settings_file_is_refused_in_one_sentence(
+    text: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / 'settings.toml'
+    if text is not None:
+        file.write_bytes(text.encode('latin-1'))
+    assert main(['run', 'nowhere', '--settings', str(file)]) == 2
+    said = capsys.readouterr().err
+    assert '`coevo run --print-settings` writes one' in said
+    assert said.count('\n') == 1
+
+
+@pytest.mark.parametrize(
+    ('words', 'sentence'),
+    [
+        ('query --list --only-track update', '--only-track has no effect beside --list'),
+        ('query --list x --out y', '--out has no effect beside --list'),
+        ('query --list x --format csv', 'a table or json, and not csv'),
+        ('report identification x --format csv', '--format has no effect without --export'),
+        (
+            'mine x --family class --commits 3',
+            '--commits has no effect on the walk single_revision',
+        ),
+        ('mine x --walk single_revision --since 2024-01-01', '--since has no effect on the walk'),
+        ('submit --check x --contact y', '--contact has no effect beside --check'),
+        ('submit --new x --snapshot y', '--snapshot has no effect beside --new'),
+    ],
+)
+def test_an_option_without_effect_is_refused(
+    words: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words.split()) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count('\n') == 1

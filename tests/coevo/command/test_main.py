@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coevo.command import main as cli
+from coevo.command import doctor_verb
 from coevo.command.main import build_parser, main
 from coevo.model.errors import Fatal
 from tests import snapshots
@@ -23,10 +23,10 @@ from tests import snapshots
     [
         ('', 'VERB'),
         ('bogus', 'bogus'),
-        ('query', 'snapshot'),
+        ('query', 'name a snapshot'),
         ('query nowhere', 'no such folder'),
-        ('query nowhere --after soon', 'soon'),
-        ('query nowhere --track other', 'other'),
+        ('query nowhere --only-after soon', 'soon'),
+        ('query nowhere --only-track other', 'other'),
         ('verify nowhere', 'no such folder'),
         ('show nowhere 0', 'no such folder'),
         ('mine here --jobs 0', "--jobs: '0' is not a number from 1 on"),
@@ -35,13 +35,13 @@ from tests import snapshots
         ('mine here --sandbox castle', "--sandbox: invalid choice: 'castle'"),
         ('mine here --bogus', '--bogus'),
         ('release', '--snapshot'),
-        ('jdks install', 'RELEASE'),
-        ('pythons install 1.5', "there is no Python '1.5'"),
+        ('doctor --install jdk', "and not 'jdk'"),
+        ('doctor --install python-1.5', "there is no Python '1.5'"),
         (
-            'jdks install 9',
+            'doctor --install jdk-9',
             'JDK 9 is not among those that can be installed: 8, 11, 17, 21, 25',
         ),
-        ('jdks install eight', 'JDK eight is not among those that can be installed'),
+        ('doctor --install jdk-eight', 'JDK eight is not among those that can be installed'),
     ],
 )
 def test_bad_command_line_is_reported_in_one_sentence(
@@ -68,7 +68,7 @@ def test_python_that_cannot_be_installed_does_not_block_the_others(
     monkeypatch.setenv('COEVO_PYTHONS', sys.executable)
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path))
     monkeypatch.setenv('UV_OFFLINE', '1')
-    assert main(['pythons', 'install', '3.6', there]) == 3
+    assert main(['doctor', '--install', 'python-3.6', f'python-{there}']) == 3
     said = capsys.readouterr()
     assert said.out.startswith(f'{there}.')
     assert 'Python 3.6 could not be brought: ' in said.err
@@ -148,7 +148,7 @@ def test_mine_help_shows_all_its_options(capsys: pytest.CaptureFixture[str]) -> 
     with pytest.raises(SystemExit):
         main(['mine', '--help'])
     said = capsys.readouterr().out
-    options = 'profile store name ref commits since until walk jobs sandbox cache'
+    options = 'profile store name ref commits since until walk jobs sandbox settings'
     assert not [one for one in options.split() if f'--{one} ' not in said]
 
 
@@ -168,7 +168,7 @@ def test_sigterm_interrupts_like_ctrl_c_but_with_status_143(
         return 0
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(cli, '_run_doctor', stopped)
+    monkeypatch.setattr(doctor_verb, '_run_doctor', stopped)
     assert main(['doctor']) == 143
     assert capsys.readouterr().err == 'coevo: interrupted; what was finished is kept\n'
     assert signal.getsignal(signal.SIGTERM) is before
@@ -178,26 +178,26 @@ def test_sigterm_interrupts_like_ctrl_c_but_with_status_143(
 @pytest.mark.parametrize(
     'words',
     [
-        ('SELECT 1', '--after', '2024-06', '--and', 'other'),
-        ('--after', '2024-06', 'SELECT 1', '--and', 'other'),
-        ('--after', '2024-06', '--and', 'other', 'SELECT 1'),
+        ('SELECT 1', '--only-after', '2024-06', '--and', 'other'),
+        ('--only-after', '2024-06', 'SELECT 1', '--and', 'other'),
+        ('--only-after', '2024-06', '--and', 'other', 'SELECT 1'),
     ],
 )
 def test_query_accepts_its_sql_anywhere_among_the_options(words: tuple[str, ...]) -> None:
     argv = ['query', 'snapshot', *words]
     found = build_parser(argv).parse_args(argv)
     assert (found.snapshot, found.sql, found.after) == ('snapshot', 'SELECT 1', '2024-06')
-    assert found.others == ['other']
+    assert getattr(found, 'and') == ['other']
 
 
-@pytest.mark.parametrize('words', [('SELECT 1', '--track', 'update', 'SELECT 2'), ('--x',)])
+@pytest.mark.parametrize('words', [('SELECT 1', '--only-track', 'update', 'SELECT 2'), ('--x',)])
 def test_query_refuses_a_second_sql_text_and_an_unknown_option(words: tuple[str, ...]) -> None:
     argv = ['query', 'snapshot', *words]
     with pytest.raises(Fatal, match='unrecognized'):
         build_parser(argv).parse_args(argv)
 
 
-@pytest.mark.parametrize('verb', ['evaluate snapshot gold', 'attempt snapshot --agent true'])
+@pytest.mark.parametrize('verb', ['evaluate snapshot gold', 'run snapshot --agent true'])
 def test_tasks_option_takes_several_names_and_can_be_repeated(verb: str) -> None:
-    argv = [*verb.split(), '--out', 'results', '--tasks', 'a', 'b', '--tasks', 'c']
+    argv = [*verb.split(), '--out', 'results', '--only-tasks', 'a', 'b', '--only-tasks', 'c']
     assert build_parser(argv).parse_args(argv).tasks == ['a', 'b', 'c']

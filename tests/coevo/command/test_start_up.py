@@ -19,7 +19,7 @@ def loaded(code: str) -> set[str]:
 
 
 def test_help_imports_no_heavy_module() -> None:
-    verbs = ('mine', 'release', 'withdraw', 'query', 'evaluate', 'attempt')
+    verbs = ('mine', 'release', 'pipeline', 'query', 'evaluate', 'run')
     helped = f"""import contextlib, sys
 from coevo.command.main import main
 for verb in {verbs}:

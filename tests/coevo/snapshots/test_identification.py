@@ -33,6 +33,7 @@ from coevo.storage.store import Store
 from filters import sample
 from tests import segments, snapshots
 from tests.segments import REFINEMENT, UPDATE, F, P
+from tests.settings_files import settings
 
 Cells = Mapping[Cell, Outcome]
 
@@ -322,8 +323,16 @@ def test_a_malformed_split_is_refused(text: str) -> None:
 def test_the_identification_command_writes_counts_and_both_labellings(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ['identification', str(snapshot), '--export', str(tmp_path / 'out'), '--format', 'csv']
-    assert main([*words, '--split', '50/25/25', '--seed', '3']) == 0
+    words = [
+        'report',
+        'identification',
+        str(snapshot),
+        '--export',
+        str(tmp_path / 'out'),
+        '--format',
+        'csv',
+    ]
+    assert main([*words, *settings(tmp_path, split='50/25/25', seed=3)]) == 0
     assert 'labelling' in capsys.readouterr().out
     assert sorted(path.name for path in (tmp_path / 'out').iterdir()) == [
         'counts.csv',

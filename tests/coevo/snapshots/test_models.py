@@ -9,6 +9,7 @@ from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.models import find_cutoff, find_model, load_published_models
 from tests import snapshots
+from tests.settings_files import settings
 
 OURS = """
 [[models]]
@@ -95,33 +96,41 @@ def test_a_cutoff_margin_is_added_in_days() -> None:
 
 
 def test_a_query_by_model_uses_the_cutoff_of_the_model(
-    snapshot: Path, ours: Path, capsys: pytest.CaptureFixture[str]
+    snapshot: Path, ours: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sql = 'SELECT count(*) AS n FROM tasks'
-    asked = ['query', str(snapshot), sql, '--format', 'csv', '--models', str(ours)]
-    assert main([*asked, '--model', 'our-model']) == 0
+    asked = ['query', str(snapshot), sql, '--format', 'csv', '--only-unseen-by', 'our-model']
+    assert main([*asked, *settings(tmp_path, models=ours)]) == 0
     told = capsys.readouterr()
     assert told.out == 'n\n2\n'
     assert 'after 2024-01-03 (our-model, says our notes): 2 of 6 tasks' in told.err
-    assert main([*asked, '--model', 'our-model', '--margin', '1']) == 0
+    assert main([*asked, *settings(tmp_path, models=ours, margin_days=1)]) == 0
     assert capsys.readouterr().out == 'n\n0\n'
 
 
 @pytest.mark.parametrize(
     'words',
     [
-        ['--model', 'nobody-knows'],
-        ['--margin', '3'],
-        ['--after', '2024-01', '--margin', '-3'],
-        ['--after', '2024-01', '--margin', '99999999'],
-        ['--after', '2024-01', '--model', 'gpt-4o'],
-        ['--after', ''],
+        ['--only-unseen-by', 'nobody-knows'],
+        [{'margin_days': 3}],
+        ['--only-after', '2024-01', {'margin_days': -3}],
+        ['--only-after', '2024-01', {'margin_days': 99999999}],
+        ['--only-after', '2024-01', '--only-unseen-by', 'gpt-4o'],
+        ['--only-after', ''],
     ],
 )
 def test_a_query_with_an_unusable_cutoff_prints_no_rows(
-    snapshot: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+    snapshot: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str | dict[str, object]],
 ) -> None:
-    assert main(['query', str(snapshot), *words]) == 2
+    given = [
+        word
+        for each in words
+        for word in ([each] if isinstance(each, str) else settings(tmp_path, **each))
+    ]
+    assert main(['query', str(snapshot), *given]) == 2
     told = capsys.readouterr()
     assert not told.out
     assert told.err.count('\n') == 1

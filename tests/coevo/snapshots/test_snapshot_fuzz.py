@@ -34,7 +34,7 @@ VERBS = {
     'verify': ('verify', '{}'),
     'query': ('query', '{}'),
     'months': ('query', '{}', '--and', '{base}'),
-    'dated': ('query', '{}', 'FROM standard_tasks', '--after', '2023-01', '--format', 'json'),
+    'dated': ('query', '{}', 'FROM standard_tasks', '--only-after', '2023-01', '--format', 'json'),
     'task': ('show', '{}', '{task}'),
     'method': ('show', '{}', '{method}'),
     'prompt': ('prompt', '{}', '{task}'),

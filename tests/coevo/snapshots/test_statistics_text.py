@@ -21,7 +21,9 @@ def test_the_papers_tables_fit_the_width_of_a_terminal(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     coevo.evaluate(snapshot, {}, out=tmp_path / 'results')
-    assert main(['statistics', str(snapshot), '--results', str(tmp_path / 'results')]) == 0
+    assert (
+        main(['report', 'statistics', str(snapshot), '--results', str(tmp_path / 'results')]) == 0
+    )
     said = capsys.readouterr().out
     for one in STATISTICS:
         assert f'{one.title}\n\n' in said
@@ -39,5 +41,5 @@ def test_the_papers_tables_fit_the_width_of_a_terminal(
 def test_a_results_folder_without_results_is_bad_input(
     snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(['statistics', str(snapshot), '--results', str(tmp_path)]) == 2
+    assert main(['report', 'statistics', str(snapshot), '--results', str(tmp_path)]) == 2
     assert 'has no results.parquet' in capsys.readouterr().err

@@ -18,8 +18,8 @@ from tests.coevo.display.test_terminal import run
 
 FULL = [
     ('query "$S" "FROM methods" --format csv --out "$OUT/a.csv"', 'a.csv'),
-    ('identification "$S" --export "$OUT/labels"', 'labels'),
-    ('publish "$S" "$OUT/published"', 'published'),
+    ('report identification "$S" --export "$OUT/labels"', 'labels'),
+    ('pipeline publish "$S" "$OUT/published"', 'published'),
 ]
 
 
@@ -59,8 +59,8 @@ def tiny(tmp_path: Path) -> Iterator[Path]:
     ('command', 'name'),
     [
         ('query "$S" "FROM methods" --format csv --out "$OUT/a.csv"', 'a.csv'),
-        ('identification "$S" --export "$OUT/labels"', 'labels'),
-        ('publish "$S" "$OUT/published"', 'published'),
+        ('report identification "$S" --export "$OUT/labels"', 'labels'),
+        ('pipeline publish "$S" "$OUT/published"', 'published'),
     ],
 )
 def test_full_disk_is_reported_with_the_output_path(

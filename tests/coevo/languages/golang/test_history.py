@@ -16,6 +16,7 @@ from flows.publication import publish_release
 from tests import projects
 from tests.coevo.languages.golang.histories import STEPS
 from tests.projects import Mined, write
+from tests.settings_files import settings
 
 pytestmark = [
     pytest.mark.slow,
@@ -47,9 +48,10 @@ def test_go_release_verifies_and_only_gold_succeeds(found: Mined, tmp_path: Path
     assert len(tasks) == 3
     lines = (json.dumps({'task_id': one['task_id'], 'patch': ''}) + '\n' for one in tasks)
     nothing.write_text(''.join(lines))
+    leaking = settings(tmp_path, leaking=True)
     for predictions, succeed in (('gold', True), (str(nothing), False)):
         out = tmp_path / f'of-{Path(predictions).stem}'
-        command = ['evaluate', str(snapshot), predictions, '--leaking', '--jobs', '1']
+        command = ['evaluate', str(snapshot), predictions, *leaking, '--jobs', '1']
         assert main([*command, '--store', str(found.store), '--out', str(out)]) == 0
         rows = pq.read_table(out / 'results.parquet').to_pylist()
         assert {row['outcome'] == 'success' for row in rows} == {succeed}, rows

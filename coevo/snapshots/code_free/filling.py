@@ -1,0 +1,277 @@
+"""Fill an edition: restore from clones the texts that it omits, as many as clones have.
+
+A filled folder is a valid snapshot at any time. With all texts it is the release itself, with the
+SHA-256 of each file; with some of them it is a partial edition, whose manifest names the pairs that
+have their texts. Filling it again goes on from there. The unit is a pair: all of its texts are
+there, or none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coevo.git.pool import RepositoryPool
+from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.model.listener import SILENT, Listener
+from coevo.snapshots.code_free.blobs import CloneLocations, open_clone
+from coevo.snapshots.code_free.folders import choose_base, exchange_folder
+from coevo.snapshots.code_free.hydration import FilledFolder, describe_writer, write_filled
+from coevo.snapshots.code_free.tables import list_text_files, load_pair_ids, load_rows
+from coevo.snapshots.code_free.texts import EditionTexts, PairTexts
+from coevo.snapshots.local_copy import open_local_copy
+from coevo.snapshots.manifests import has_withheld_texts, list_filled_pairs
+from coevo.snapshots.snapshot import load_manifest
+from coevo.snapshots.verification import check_folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillSelection:
+    """The texts to fill: of some repositories and tasks, by name and id; of all if both are empty."""
+
+    repositories: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepositoryFilling:
+    """The result for one repository.
+
+    texts, filled  number of texts that were wanted, and of those that clones have
+    why            what kept the others away
+    """
+
+    repo: str
+    texts: int
+    filled: int
+    why: str = ''
+
+    def __str__(self) -> str:
+        if self.filled == self.texts:
+            return f'{self.repo}: {self.texts} texts'
+        return f'{self.repo}: {self.texts - self.filled} of {self.texts} texts cannot be had: {self.why}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillReport:
+    """The result of filling an edition into the folder `out`.
+
+    repositories  what became of each repository with wanted texts
+    folder        what `out` holds now; None if it was not written, since nothing could be filled
+    pairs         number of pairs with texts in the edition, and of those that have them in `out`
+    """
+
+    out: Path
+    repositories: tuple[RepositoryFilling, ...]
+    folder: FilledFolder | None
+    pairs: int
+    whole_pairs: int
+    written_by: str
+
+    @property
+    def lacking(self) -> tuple[RepositoryFilling, ...]:
+        """The repositories of which some wanted text could not be had."""
+        return tuple(each for each in self.repositories if each.filled < each.texts)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that was wanted is there, with the bytes of the release if that is whole."""
+        is_right = self.folder is not None and not self.folder.is_refused
+        return is_right and not self.lacking
+
+    @property
+    def sentences(self) -> Iterator[str]:
+        """Lines for the user: what is lacking and why, then what was done."""
+        yield from map(str, self.lacking)
+        folder = self.folder
+        if folder is None:
+            yield f'{self.out} was not written: no text could be filled in'
+            return
+        texts = sum(each.filled for each in self.repositories)
+        if folder.is_refused:
+            yield from (
+                f'{name} came out with other bytes than the release' for name in folder.differs
+            )
+            yield f'{self.out} was not written: the edition or a clone is damaged; get it again'
+        elif folder.is_release:
+            yield f'{self.out}: {texts} texts filled in; all files have the SHA-256 of the release'
+        else:
+            yield (
+                f'{self.out}: {texts} texts filled in; {self.whole_pairs} of {self.pairs} pairs have '
+                'their texts, and what is there can be used'
+            )
+        if folder.differs and not folder.is_refused:
+            yield (
+                f'all texts are there, in other bytes than the release has: {self.written_by} wrote it, '
+                f'here is {describe_writer()}; with that version the same command gives the SHA-256'
+            )
+        elif self.lacking:
+            yield 'The same command goes on from here, once it can reach what is lacking.'
+
+
+def fill_edition(
+    place: Path | str,
+    out: Path,
+    clones: CloneLocations,
+    selection: FillSelection = FillSelection(),
+    listener: Listener = SILENT,
+) -> FillReport:
+    """Fill the texts of an edition into a folder, which may hold what an earlier call filled.
+
+    Raises: Fatal if the folder holds anything else, the place holds no edition, or nothing has a
+    selected name; DamagedSnapshot if the edition is not valid.
+    """
+    with open_local_copy(place) as edition, exchange_folder(out) as exchange:
+        content = load_manifest(edition)
+        if not has_withheld_texts(content):
+            raise Fatal(f'{place} is no edition to be filled: it has all of its texts')
+        base = choose_base(edition, content, out)
+        if base is None:
+            return _report_release(out, content)
+        content = load_manifest(base)
+        _refuse_damage(base, place if base is edition else out)
+        texts = EditionTexts(base)
+        plan = _FillPlan(base, texts, list_filled_pairs(content))
+        wanted = plan.select_pairs(selection)
+        found, folders = _search_repositories(plan, texts, wanted, clones, listener)
+        filled = plan.filled | {pair.pair_id for pair in wanted if plan.is_at_hand(pair, folders)}
+        folder = None if base is edition else FilledFolder(is_release=False)
+        if filled > plan.filled or filled >= plan.pairs.keys():
+            with RepositoryPool(open_clone) as pool:
+                texts.use_clones(lambda source: pool.get(str(folders[source.blob])))
+                folder = write_filled(base, exchange.new, texts, plan.complete(filled), plan.filled)
+            if not folder.is_refused:
+                exchange.accept()
+        return FillReport(
+            out=out,
+            repositories=found,
+            folder=folder,
+            pairs=len(plan.pairs),
+            whole_pairs=len(filled & plan.pairs.keys()),
+            written_by=content['edition']['written_by'],
+        )
+
+
+def _report_release(out: Path, content: Mapping[str, Any]) -> FillReport:
+    """Return the report for a folder that holds the release already."""
+    return FillReport(
+        out=out,
+        repositories=(),
+        folder=FilledFolder(is_release=True),
+        pairs=0,
+        whole_pairs=0,
+        written_by=content['edition']['written_by'],
+    )
+
+
+def _refuse_damage(folder: Path, place: Path | str) -> None:
+    for finding in check_folder(folder):
+        raise DamagedSnapshot(
+            f'{place} is not good ({finding.table}: {finding.rule}): get it again'
+        )
+
+
+class _FillPlan:
+    """The pairs of an edition, with the files that their texts are cut from.
+
+    pairs   the pairs that have texts in the recipes, by id
+    filled  ids of pairs that have their texts already
+    """
+
+    def __init__(self, folder: Path, texts: EditionTexts, filled: Collection[str]) -> None:
+        self._folder, self._texts = folder, texts
+        names = list_text_files(folder)
+        by_file = {name: load_pair_ids(folder / name) for name in names}
+        self.pairs = {pair.pair_id: pair for pair in texts.group_by_pair(by_file)}
+        self.filled = frozenset(filled)
+        self._all = {pair_id for pair_ids in by_file.values() for pair_id in pair_ids}
+        self.repos = {row['pair_id']: row['repo'] for row in load_rows(folder, 'pairs')}
+        self.urls: Mapping[str, str | None] = {
+            row['repo']: row['url'] for row in load_rows(folder, 'repositories')
+        }
+
+    def select_pairs(self, selection: FillSelection) -> Sequence[PairTexts]:
+        """Return the pairs of a selection that lack their texts. Raises: Fatal for a wrong name."""
+        wanted = self._find_selected(selection)
+        return [
+            pair
+            for pair_id, pair in sorted(self.pairs.items())
+            if pair_id not in self.filled and (wanted is None or pair_id in wanted)
+        ]
+
+    def _find_selected(self, selection: FillSelection) -> frozenset[str] | None:
+        if not selection.repositories and not selection.tasks:
+            return None
+        tasks = {row['task_id']: row['pair_id'] for row in load_rows(self._folder, 'tasks')}
+        for task in selection.tasks:
+            if task not in tasks:
+                raise Fatal(f'the edition has no task {task!r}; `coevo query` lists its tasks')
+        for repo in selection.repositories:
+            if repo not in self.urls:
+                raise Fatal(f'the edition has no repository {repo!r}; it has {_name(self.urls)}')
+        of_tasks = {tasks[task] for task in selection.tasks}
+        of_repositories = {
+            pair_id for pair_id, repo in self.repos.items() if repo in selection.repositories
+        }
+        return frozenset(of_tasks | of_repositories)
+
+    def is_at_hand(self, pair: PairTexts, folders: Mapping[str, Path]) -> bool:
+        """Return whether clones have all files that the texts of a pair are cut from."""
+        return all(self._texts.sources[number].blob in folders for number in pair.sources)
+
+    def complete(self, filled: Collection[str]) -> Mapping[str, frozenset[str]] | None:
+        """Return all pairs that are whole, by repository; None if all pairs are.
+
+        A pair without any text is whole as soon as all other pairs of its repository are.
+        """
+        whole = set(filled)
+        lacking = {self.repos[pair_id] for pair_id in self.pairs.keys() - whole}
+        whole |= {id_ for id_ in self._all - self.pairs.keys() if self.repos[id_] not in lacking}
+        if whole >= self._all:
+            return None
+        by_repo: dict[str, set[str]] = defaultdict(set)
+        for pair_id in whole:
+            by_repo[self.repos[pair_id]].add(pair_id)
+        return {repo: frozenset(pair_ids) for repo, pair_ids in by_repo.items()}
+
+
+def _name(urls: Mapping[str, str | None]) -> str:
+    names = sorted(urls)
+    return ', '.join(names[:5]) + (f' and {len(names) - 5} more' if len(names) > 5 else '')
+
+
+def _search_repositories(
+    plan: _FillPlan,
+    texts: EditionTexts,
+    wanted: Sequence[PairTexts],
+    clones: CloneLocations,
+    listener: Listener,
+) -> tuple[tuple[RepositoryFilling, ...], Mapping[str, Path]]:
+    """Search the files of all wanted texts; return what each repository gives, and the clones."""
+    numbers: dict[str, set[int]] = defaultdict(set)
+    for pair in wanted:
+        for number in pair.sources:
+            numbers[texts.sources[number].repo].add(number)
+    folders: dict[str, Path] = {}
+    whys: dict[str, str] = {}
+    for done, (repo, theirs) in enumerate(sorted(numbers.items()), 1):
+        listener.step(f'repositories, now {repo}', done, len(numbers))
+        sources = [texts.sources[number] for number in sorted(theirs)]
+        search = clones.find_blobs(repo, plan.urls.get(repo), sources)
+        folders |= search.folders
+        whys[repo] = search.why
+    counts, filled = Counter[str](), Counter[str]()
+    for pair in wanted:
+        repo = plan.repos[pair.pair_id]
+        counts[repo] += pair.texts
+        filled[repo] += pair.texts if plan.is_at_hand(pair, folders) else 0
+    found = tuple(
+        RepositoryFilling(
+            repo=repo, texts=counts[repo], filled=filled[repo], why=whys.get(repo, '')
+        )
+        for repo in sorted(counts)
+    )
+    return found, folders

@@ -1,0 +1,99 @@
+"""The folder that an edition is filled into: what it holds, and how it gets its next state."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from coevo.model.errors import DamagedSnapshot, Fatal
+from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.manifest_form import PARTIAL
+from coevo.snapshots.snapshot import load_manifest
+from coevo.storage import durable
+from coevo.storage.sole_use import lock_for_sole_use
+
+
+@dataclass(slots=True)
+class FolderExchange:
+    """The next state of a folder, which replaces it if it is accepted."""
+
+    new: Path
+    accepted: bool = field(default=False, init=False)
+
+    def accept(self) -> None:
+        """Let the new folder replace the old one at the end."""
+        self.accepted = True
+
+
+@contextmanager
+def exchange_folder(out: Path) -> Iterator[FolderExchange]:
+    """Provide a new folder beside `out` that replaces it whole, or not at all.
+
+    Of two processes the second gets an error. What a killed process left is put right first: an
+    unfinished folder is removed, and one that was moved aside is moved back.
+
+    Raises: Fatal if another process fills the folder.
+    """
+    out = out.absolute()
+    scratch = out.with_name(
+        f'.{out.name}{durable.UNFINISHED}texts'
+    )  # own name: that of the user's folder
+    before, new = scratch / 'before', scratch / 'snapshot'
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with lock_for_sole_use(scratch):
+        if before.is_dir() and not out.exists():
+            before.rename(out)
+        for left in (before, new):
+            shutil.rmtree(left, ignore_errors=True)
+        exchange = FolderExchange(new)
+        try:
+            with durable.name_file_in_errors(out):
+                yield exchange
+            if exchange.accepted:
+                _replace_folder(new, out, before)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _replace_folder(new: Path, out: Path, before: Path) -> None:
+    for path in (*sorted(new.rglob('*'), reverse=True), new):
+        durable.sync_to_disk(path)
+    if out.exists():
+        out.rename(before)
+    try:
+        new.rename(out)
+    except BaseException:
+        if before.is_dir():
+            before.rename(out)
+        raise
+    durable.sync_to_disk(out.parent)
+
+
+def choose_base(edition: Path, content: Mapping[str, Any], out: Path) -> Path | None:
+    """Return the folder from which filling starts: the edition, or what was filled before.
+
+    content  the edition's manifest
+
+    Returns None if `out` holds the whole release already. Raises: Fatal if it holds anything else.
+    """
+    if not out.exists() and not out.is_symlink():
+        return edition
+    release = content['edition']['manifest_sha256']
+    if not (out / MANIFEST).is_file():
+        raise Fatal(f'{out} is there already and is no snapshot; name a folder that is not')
+    if hashlib.sha256((out / MANIFEST).read_bytes()).hexdigest() == release:
+        return None
+    try:
+        about = load_manifest(out).get('edition') or {}
+    except DamagedSnapshot:
+        about = {}
+    if about.get('kind') != PARTIAL or about.get('manifest_sha256') != release:
+        raise Fatal(
+            f'{out} is there already and was not filled from this edition; name another folder'
+        )
+    return out
