@@ -98,8 +98,8 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
         *_render_example(rows),
         '## Before you use it',
         CONTAMINATION + _describe_sample(rows) + _list_not_offered(rows),
-        *_report_unmined(about),
-        *_report_walks_behind(about),
+        _report_unmined(about),
+        _report_walks_behind(about),
         *(f'**Mixed:** {sentence}.' for sentence in describe_mixed_code(rows.pairs)),
         *_report_reverified(rows),
         '## What it holds',
@@ -187,7 +187,8 @@ def _count_tasks(rows: Rows) -> str:
             suites += 1
     parts = ', '.join(f'{tracks[track]} {track}' for track in Track)
     return (
-        f'Tasks: {tracks.total()} of single tests ({parts}) in {len(repositories)} repositories, '
+        f'Tasks: {tracks.total()} of single tests ({parts}) in {len(repositories)} '
+        f'{"repository" if len(repositories) == 1 else "repositories"}, '
         f'and {suites} of whole test files.'
     )
 
@@ -255,7 +256,7 @@ def _render_example(rows: Rows) -> Iterator[str]:
 
 
 def _name_dependencies(task: TaskRow) -> str:
-    names = [f'`{dependency.name}`' for dependency in task.dependencies]
+    names = [f'`{dependency.name or dependency.declaration}`' for dependency in task.dependencies]
     more = f' and {len(names) - 1} more' if len(names) > 1 else ''
     return f'{names[0]}{more}' if names else 'no code that the test needs'
 
@@ -269,23 +270,28 @@ def _get_count(row: MethodRow, cell: Cell, name: str) -> int | None:
     return count
 
 
-def _report_unmined(about: SnapshotDetails) -> Iterator[str]:
-    for partition, count in sorted(about.unmined.items()):
-        yield (
-            f'{count} pairs of {partition.repo} ({partition.walk}) entered the walk but are not '
-            'mined yet.'
-        )
+def _report_unmined(about: SnapshotDetails) -> str:
+    """Return a sentence with the pairs that are not mined yet; '' if there is none."""
+    counts = (
+        f'{count} pairs of {partition.repo} ({partition.walk})'
+        for partition, count in sorted(about.unmined.items())
+    )
+    unmined = ', '.join(counts)
+    return unmined and f'{unmined} entered the walk but are not mined yet.'
 
 
-def _report_walks_behind(about: SnapshotDetails) -> Iterator[str]:
+def _report_walks_behind(about: SnapshotDetails) -> str:
+    """Return a sentence with the walks that do not reach the month's end; '' if all do."""
     last = compute_first_clean_moment(about.month)
-    for partition, reached in sorted(about.reached.items()):
-        if reached is None or reached < last - timedelta(microseconds=1):
-            until = f'until {reached:%Y-%m-%d}' if reached else 'no one knows until when'
-            yield (
-                f'{partition.repo} ({partition.walk}) is known {until}: what it had later comes with '
-                'a month after this one.'
-            )
+    behind = ', '.join(
+        f'{partition.repo} ({partition.walk}) {_render_day(reached)}'
+        for partition, reached in sorted(about.reached.items())
+        if reached is None or reached < last - timedelta(microseconds=1)
+    )
+    return behind and (
+        f'Not known until the end of the month, but until the day named here: {behind}. Later commits of these '
+        'come with a later month.'
+    )
 
 
 def _report_reverified(rows: Rows) -> Iterator[str]:
