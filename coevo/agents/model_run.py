@@ -13,10 +13,13 @@ from pathlib import Path
 
 from coevo.agents.attempts import attempt_all
 from coevo.agents.endpoint import check_reachable
+from coevo.agents.keeping import RunFolder
 from coevo.agents.outcome_line import format_outcome_line
 from coevo.agents.planning import (
     build_evaluation_options,
+    choose_endpoint,
     estimate_cost,
+    find_adapter,
     is_estimable,
     make_plan,
     select_task_ids,
@@ -53,11 +56,26 @@ def run_model(arguments: argparse.Namespace) -> int:
     task_ids = select_task_ids(asked)
     asked.out = asked.out or _choose_folder(asked)
     asked.tasks, asked.limit = list(task_ids), None
+    if not asked.estimate:
+        _check_endpoint(asked)
     asked.snapshot = provide_texts(asked.snapshot, task_ids, asked.store, _say)
     if asked.estimate:
         print(estimate_cost(asked).sentence)
         return 0
     return _attempt_and_grade(asked)
+
+
+def _check_endpoint(asked: argparse.Namespace) -> None:
+    """Raise Fatal if nothing listens at the endpoint, and something is still to be asked there."""
+    endpoint = choose_endpoint(asked, find_adapter(asked.agent))
+    if endpoint is None:
+        return
+    done = RunFolder(asked.out).load_attempts()
+    wanted = (
+        (task_id, number) for task_id in asked.tasks for number in range(1, asked.attempts + 1)
+    )
+    if any(key not in done for key in wanted):
+        check_reachable(endpoint)
 
 
 def _choose_folder(asked: argparse.Namespace) -> Path:
@@ -71,8 +89,6 @@ def _attempt_and_grade(asked: argparse.Namespace) -> int:
     if asked.grade:
         check_writable(asked.out / RESULTS, '--out')
     plan = make_plan(asked)
-    if plan.settings.endpoint is not None:
-        check_reachable(plan.settings.endpoint)
     _say(f'{pluralise(len(plan.tasks), "task")} of {asked.snapshot}, kept in {asked.out}')
     if is_estimable(asked.agent):
         _say(estimate_cost(asked).sentence)

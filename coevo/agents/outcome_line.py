@@ -24,13 +24,20 @@ def format_outcome_line(
     known = [value for value in strict.values() if value is not None]
     asked = [attempt for attempt in attempts if attempt.task_id in tasks]
     parts = [f'success {sum(successes.values())} of {len(successes)}']
-    parts += [f'strict {sum(known)} of {len(known)}'] if known else []
+    parts += [_format_strict(known, len(strict))] if strict else []
     parts += [f'{unjudged} could not be judged'] if unjudged else []
     parts.append(f'{sum(attempt.seconds for attempt in asked):.0f} s')
     parts.append(_format_tokens(asked))
     costs = [attempt.cost_usd for attempt in asked if attempt.cost_usd is not None]
     parts += [f'${sum(costs):.2f}'] if costs else []
     return ', '.join(parts)
+
+
+def _format_strict(known: Sequence[bool], tasks: int) -> str:
+    if not known:
+        return 'strict unknown'
+    unknown = f' ({tasks - len(known)} unknown)' if len(known) < tasks else ''
+    return f'strict {sum(known)} of {len(known)}{unknown}'
 
 
 def _judge_tasks(

@@ -38,7 +38,7 @@ USUAL_API = 'openai'
 
 def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
     """Return the plan that the options ask for. Raises: Fatal if they are not valid."""
-    adapter = _find_adapter(arguments.agent)
+    adapter = find_adapter(arguments.agent)
     settings, series = _build_settings(arguments, adapter), _build_series(arguments)
     tasks = select_tasks(arguments)
     check_writable(arguments.out, '--out')
@@ -77,7 +77,7 @@ def estimate_cost(arguments: argparse.Namespace) -> CostEstimate:
 
 def is_estimable(agent: str) -> bool:
     """Return whether an agent's cost can be estimated: only agents without tools make one call."""
-    adapter = _find_adapter(agent)
+    adapter = find_adapter(agent)
     return adapter is not None and not adapter.HAS_TOOLS
 
 
@@ -169,7 +169,8 @@ def _build_series(arguments: argparse.Namespace) -> AttemptSeries:
     )
 
 
-def _find_adapter(agent: str) -> Adapter | None:
+def find_adapter(agent: str) -> Adapter | None:
+    """Return the agent that is known by a name; None for a line for the shell."""
     return ADAPTERS.get(agent)
 
 
@@ -183,7 +184,7 @@ def _build_settings(arguments: argparse.Namespace, adapter: Adapter | None) -> A
     check_positive(arguments.max_seconds, 'max_seconds')
     check_positive(arguments.max_cost, '--max-cost')
     environment = dict(adapter.ENVIRONMENT) if adapter else {}
-    agent_endpoint = _choose_endpoint(arguments, adapter)
+    agent_endpoint = choose_endpoint(arguments, adapter)
     if agent_endpoint is not None:
         environment['COEVO_API'] = agent_endpoint.api
     return AgentSettings(
@@ -196,7 +197,11 @@ def _build_settings(arguments: argparse.Namespace, adapter: Adapter | None) -> A
     )
 
 
-def _choose_endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoint | None:
+def choose_endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoint | None:
+    """Return the endpoint that the agent reaches; None for an agent without network.
+
+    Raises: Fatal for options that contradict each other.
+    """
     api = arguments.api or (adapter.APIS[0] if adapter else None)
     if api is None and arguments.endpoint:
         api = USUAL_API

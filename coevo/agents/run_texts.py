@@ -35,5 +35,5 @@ def provide_texts(place: str, tasks: Collection[str], store: Path | None, say: S
     clones = CloneLocations(store=store)
     report = fill_edition(place, out, clones, FillSelection(tasks=tuple(missing)), listener)
     if not report.is_complete:
-        raise Transient('; '.join(str(each) for each in (*report.lacking, *report.sentences)))
+        raise Transient('; '.join(map(str, report.lacking)) or ' '.join(report.sentences))
     return str(out)

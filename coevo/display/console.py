@@ -24,7 +24,7 @@ from coevo.display.terminal import escape_controls
 from coevo.model.listener import Listener
 
 # Without a terminal, a line is printed every so many steps or seconds to show that the run is
-# alive.
+# alive; of few steps each has one, since they may be long.
 _LINES_EVERY = 10
 _LINES_AFTER = 60
 
@@ -102,7 +102,8 @@ class _ProgressLog:
         now = self._now()
         begun = self._begun.setdefault(step, now)
         waited = now - self._said.setdefault(step, now) >= _LINES_AFTER
-        if total > 1 and (waited or done % _LINES_EVERY == 0 or done == total):
+        every = _LINES_EVERY if total > _LINES_EVERY else 1
+        if total > 1 and (waited or done % every == 0 or done == total):
             self._said[step] = now
             parts = (
                 f'{step}: {done} of {total}',

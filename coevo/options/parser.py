@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from coevo import __version__
 from coevo.model.errors import Fatal
 from coevo.options.renamed import refuse_old_options, refuse_old_verb
 from coevo.options.settings import PrintSettings, Setting, load_settings, render_settings
@@ -41,8 +40,10 @@ Verb = Callable[[argparse.Namespace], int]
 
 def suggest_extra(extra: str) -> str:
     """Return how to install an extra of the wheel, which no package index has."""
+    from importlib.metadata import version  # a tenth of a second that most commands do not need
+
     return (
-        f"install the wheel with its extra: pip install 'coevo-{__version__}-py3-none-any.whl[{extra}]' "
+        f"install the wheel with its extra: pip install 'coevo-{version('coevo')}-py3-none-any.whl[{extra}]' "
         '(`uv build --wheel` in a clone of coevo writes it into dist)'
     )
 

@@ -33,12 +33,15 @@ Script = Callable[[Json], Sequence[Turn]]
 
 @dataclass
 class ModelServer:
-    """requests: (path with query, headers, body) of every call; status: an answer to all calls"""
+    """requests: (path with query, headers, body) of every call; status: an answer to all calls; key: None lets
+    anybody in; states_usage: whether answers of OpenAI's form say what they used"""
 
     url: str
     script: Script
     requests: list[tuple[str, dict[str, str], Json]] = field(default_factory=list)
     status: int = 200
+    key: str | None = KEY
+    states_usage: bool = True
 
     def rounds(self) -> int:
         return len(self.requests)
@@ -77,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.headers.get('x-goog-api-key'),
             self.headers.get('Authorization', '').removeprefix('Bearer '),
         )
-        if KEY not in keys:
+        if model.key is not None and model.key not in keys:
             return self._send(401, 'application/json', json.dumps({'error': {'message': KEY}}))
         if model.status != 200:
             return self._send(model.status, 'application/json', '{"error": {"message": "no"}}')
@@ -87,6 +90,9 @@ class _Handler(BaseHTTPRequestHandler):
         turns = model.script(body)
         turn = turns[min(_said(body), len(turns) - 1)]
         kind, content = _answer(path, body, turn, len(model.requests))
+        if not model.states_usage:
+            said = json.loads(content)
+            content = json.dumps({name: said[name] for name in said if name != 'usage'})
         return self._send(200, kind, content)
 
     def _send(self, status: int, kind: str, content: str) -> None:

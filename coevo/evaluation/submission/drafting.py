@@ -53,9 +53,14 @@ def write_submission(
         **_read_results(folder),
         **{name: value for name, value in given.items() if value is not None},
     }
-    for name in QUESTIONS:
-        if name not in fields:
-            fields[name] = _parse_answer(name, ask(name))
+    answers = {name: ask(name) for name in QUESTIONS if name not in fields}
+    missing = [name for name, answer in answers.items() if not (answer or '').strip()]
+    if missing:
+        raise Fatal(
+            f'{folder / NAME} is not written: say {" and ".join(QUESTIONS[name] for name in missing)} '
+            f'({", ".join(f"--{name}" for name in missing)})'
+        )
+    fields |= {name: _parse_answer(name, str(answer).strip()) for name, answer in answers.items()}
     metadata = parse_metadata(fields, folder / NAME)
     content = {
         name: value for name, value in dataclasses.asdict(metadata).items() if value is not None
@@ -92,11 +97,9 @@ def _read_results(folder: Path) -> Mapping[str, object]:
     return {'harness': harness, 'model': model, 'snapshot_sha256': snapshot_sha256}
 
 
-def _parse_answer(name: str, answer: str | None) -> object:
-    if answer is None or not answer.strip():
-        raise Fatal(f'a submission says {QUESTIONS[name]}: give --{name}')
+def _parse_answer(name: str, answer: str) -> object:
     if name != 'network':
-        return answer.strip()
-    if answer.strip().lower() not in ('yes', 'no'):
-        raise Fatal(f'--network is yes or no, and not {answer.strip()!r}')
-    return answer.strip().lower() == 'yes'
+        return answer
+    if answer.lower() not in ('yes', 'no'):
+        raise Fatal(f'--network is yes or no, and not {answer!r}')
+    return answer.lower() == 'yes'

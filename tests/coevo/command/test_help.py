@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import re
 import shlex
 from importlib.metadata import version
@@ -19,6 +20,7 @@ from flows.command_page import find_verb_parser
 from tests.settings_files import settings
 
 
+@functools.cache
 def verbs() -> dict[str, Parser]:
     """The parsers of all verbs and of their actions, each with the options that it has when it is asked for."""
     plain = build_parser([])

@@ -19,3 +19,12 @@ def test_progress_log_gets_a_line_every_ten_steps_and_after_a_minute() -> None:
         'tasks: 2 of 40',
         'tasks: 10 of 40; about 6 min left',
     ]
+
+
+def test_progress_log_gets_a_line_for_each_of_few_steps() -> None:
+    out = io.StringIO()
+    with show_progress(Console(file=out, width=100), now=lambda: 0) as listener:
+        for done in range(3):
+            listener.step('tasks', done, 2)
+            listener.step('pieces', done, 1)
+    assert out.getvalue().splitlines() == ['tasks: 0 of 2', 'tasks: 1 of 2', 'tasks: 2 of 2']
