@@ -240,10 +240,10 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         _nothing,
     ),
     (
-        'coevo mine ~/src/my-project --name me/my-project --private --commits 100',
+        'coevo mine ~/src/my-project --name me/my-project --private --store private --commits 100',
         'update',
-        _without('store'),
+        _nothing,
     ),
-    ('coevo release --snapshot snapshots/mine', '', _without('snapshots/mine')),
+    ('coevo release --store private --snapshot snapshots/mine', '', _without('snapshots/mine')),
     ('coevo query snapshots/mine', 'update', _nothing),
 )
