@@ -1,4 +1,4 @@
-"""How Sphinx builds these pages (`make manual`): strictly, and with nothing from elsewhere."""
+"""Settings with which `make docs` builds these pages by Sphinx: strictly, and with nothing from the network."""
 
 from __future__ import annotations
 
@@ -30,8 +30,17 @@ _OUTSIDE = re.compile(r'\[[^\]]+\]\((\.\./[^)#]+)(?:#[^)]*)?\)')
 _ARGUMENT = re.compile(r'(\w+)  +(\S.*)')
 
 
+def _leave_out_of_contents(app: Sphinx, page: str, source: list[str]) -> None:
+    """Mark a design note as an orphan: it is built and its links are checked, but no contents list it."""
+    if page.startswith('internals/'):
+        source[0] = f'---\norphan: true\n---\n{source[0]}'
+
+
 def _name_what_is_no_page(app: Sphinx, page: str, source: list[str]) -> None:
-    """A file of the repository beside docs/ is named; one that is not there stays a broken link."""
+    """Name a file of the repository outside docs/ instead of linking it.
+
+    A file that does not exist stays a broken link.
+    """
     docs = Path(app.srcdir)
     folder = (docs / page).parent
 
@@ -56,4 +65,5 @@ def _list_arguments(
 
 def setup(app: Sphinx) -> None:
     app.connect('source-read', _name_what_is_no_page)
+    app.connect('source-read', _leave_out_of_contents)
     app.connect('autodoc-process-docstring', _list_arguments)

@@ -5,133 +5,77 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from coevo.languages.table import LANGUAGES, list_not_offered
 from coevo.model.families import Family
-from coevo.model.labels import CELL_ORDER, TABLE, TRACKS
+from coevo.model.labels import CELL_ORDER
+from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import PairRow
-from coevo.model.reasons import BY_STAGE
-from coevo.model.schema import CONTENTS, TABLES
+from coevo.model.schema import TABLES
+from coevo.model.task_rows import TaskRow
 from coevo.model.texts import list_third_party_columns
-from coevo.model.words import MethodChange, Stage, Track
+from coevo.model.words import Cell, MethodChange, Stage, Track
 from coevo.snapshots.cutoffs import compute_first_clean_moment
-from packagers import datasheet
-from packagers.dictionary import render_column_tables, render_table
+from packagers.dictionary import render_table
 from packagers.funnel import compute_funnel
-from packagers.manifests import SnapshotDetails, count_siblings
+from packagers.manifests import SnapshotDetails
 from packagers.news import RepositoryNews
 from packagers.parquet import list_task_parts
 from packagers.rows import Rows
 
 INTRODUCTION = """\
-Test methods of public repositories, the code changes that they had to follow, and what happened
-when the tests of both revisions were run on the code of both. Everything here was executed: a
-label is what the cells said, not a guess from the diff.
+Tests of public repositories that a code change forced to change, proven by running the tests of both revisions on the code of
+both. A label is what these runs showed, never a guess from the diff. {counts}"""
 
-A *cell* is the whole test tree of one revision on the code of another: `t_old_c_old`, `t_new_c_new`,
-`t_old_c_new` (old tests, new code) and `t_new_c_old` (new tests, old code). A cell that decides a label
-was run in at least three fresh processes, in given and reversed order and alone, and all runs
-agreed; what a compiler said was asked once."""
+LOAD = """\
+```python
+from datasets import load_dataset
 
-USE = """\
-```sh
-coevo query SNAPSHOT "SELECT * FROM tasks"
-coevo query SNAPSHOT --only-after 2024-06-30 --only-track update
-coevo verify SNAPSHOT
-coevo show SNAPSHOT TASK_ID
+tasks = load_dataset(SNAPSHOT, 'tasks', split='test')  # another table, 'test_update' (a track), 'family_class' (a family)
 ```
 
-Or read `data/TABLE/*.parquet` with anything that reads Parquet. With `coevo.open(SNAPSHOT)` every
-table is a view; `standard` is what most people want: methods of the walk `parents` with complete
-evidence. The tables themselves hold all walks and are not filtered by it.
+`pandas.read_parquet('SNAPSHOT/data/tasks')` and any other reader of Parquet work, too. With coevo installed:
 
-**Contamination.** `contamination_date` is the earliest time at which the answer may have been
-public: over all refs of the clone, the earliest author, committer or descendant's committer date
-of a commit that brings the same test body in: none of its parents has it. `code_first_seen` is the same for the changed source.
-Null means that there is no telling, and null is never clean. `--only-after 2024-06` keeps what is
-strictly later than the last day of that month, in every table.
+```sh
+coevo query SNAPSHOT --only-after 2025-06 --only-track update
+coevo verify SNAPSHOT
+```"""
 
-**Hugging Face.** `datasets.load_dataset(SNAPSHOT, 'test_update', split='test')` loads a track of co-evolution,
-`'family_class'` the tasks of a family, the name of a table that table (`tasks` has the tasks of all)."""
+CONTAMINATION = """\
+- `contamination_date` is the earliest time at which the answer may have been public. Null means unknown and never counts as clean.
+- `standard_tasks` of coevo leaves out tasks whose start state shows much of the answer (`leak` of 0.6 or more), and pairs that no commit
+  made (`old_is_ancestor` is false).
+- Tasks of one pair resemble each other: count pairs, and never split a pair. All rows are in the split `test`."""
 
-# Explains what may surprise readers of the head: `datasets` has no split of zero rows.
+# These two explain why `datasets` does not load some configurations: it has no split of zero rows.
 NO_TABLE = 'A table without rows is no configuration: {}.'
 NO_TASKS = (
     'A track without tasks is one ({}), but `datasets` refuses to load zero rows ("corresponds to no data"). '
     'With `streaming=True` it gives none, and all columns.'
 )
 
-LABELS = """\
-What each cell has to say; an empty one is not asked. `broken` is `fail`, `error`, `timeout` or
-`compile_error`."""
-
-FUNNEL = """\
-At every stage entered = kept + dropped, in its unit. A method is a test method of a pair; tasks are
-counted before equal ones are joined."""
-
-NEWS = """\
-Tasks that were in no snapshot before (`tasks.released` is this month), that have another date or fewer
-tests than before, and that are gone; `withdrawn` says why."""
-
-SIBLINGS = """\
-At the start of a task the targets of *all* tasks of its pair are undone: its own are reverted or
-removed, those of others are removed with what they alone use. `siblings` names them,
-`sibling_patch` leads from `new_rev` to the start state in the other test files, `test_patch` from
-the start state to `new_rev` in the task's own. So the start state is `new_rev`, then `git apply` of
-`sibling_patch`, then `git apply --reverse` of `test_patch`; gold passes three times in it. `leak` is the
-share of gold's text (token 5-grams of bodies) that stands in one method which the pair added and the
-start state still shows; `standard`, `standard_tasks` and `coevo evaluate` leave out what has the threshold
-or more. `nearest` is the same of what stood at `old_rev`, for context. Tasks of one pair resemble each
-other: count pairs, not tasks, where that matters, and never split a pair."""
-
-REASONS = """\
-Why something left the funnel, as in `drops`. A reason that is named after a cell and an outcome says
-that no label fits what that cell gave."""
-
-LIMITS = """\
-- `dependencies` come from the source (`dependency_source`), not from a run-time map, where the
-  column says `static`.
-- `track_by_module` follows Maven's verdict, where one test file that does not compile breaks its
-  module. It serves comparison; tasks are made from `track` alone.
-- The walks `states` and `window` also pair commits of branches that only interleave. Where the old
-  revision is no ancestor of the new one (`old_is_ancestor` is false), nobody made the change: what
-  seems deleted or generated stands on another branch. `standard` leaves such rows out.
-- An edit that stands in several pairs (branches, merges, rebased copies, forks) is in `methods` each
-  time, with `duplicate_of`; as a task it is there once, with `also_at`. Repositories that share a
-  commit are of one `family`.
-- Tasks of one month are for evaluation: all that there is stands in the split `test`."""
-
 LICENCES = """\
-Most bytes here are code of other people. It stays under the licence of the repository that it comes from, as
-`pairs.license` and `tasks.license` say of each row, at the new revision; copies of it have to keep what that
-licence asks for. `permissive` holds what no copyleft covers. Where a licence is unknown or not approved by the OSI
-there is no code, only drops and counts.
-
-What coevo adds (labels, cells, dates, measurements, their arrangement) is under CC BY 4.0."""
+Code stays under the licence of its repository, which `tasks.license` and `pairs.license` name for each row; copies must keep what that
+licence asks for, and `ATTRIBUTION` has it. Texts under copyleft are withheld (`texts_withheld`). Where a licence is unknown or not approved by
+the OSI there are only drops and counts. What coevo adds (labels, cells, dates, measurements) is under CC BY 4.0."""
 
 PRIVATE = """\
 **This release is private.** It was mined with `--private`: it holds all rows, whatever the licence, and the code of
 its repositories with them. It is for their owner alone; `coevo pipeline publish`, `coevo submit` and the catalogue refuse it."""
 
 LICENCES_WITHOUT_CODE = """\
-No code of other people is in this edition: the columns with text of the repositories are null. What identifies
-things in it (names, paths, heads of declarations, types of exceptions) are facts. `pairs.license` and
-`tasks.license` say under which licence the code stands that `coevo get` fills in.
-
-What coevo made (labels, cells, dates, measurements, their arrangement) is under CC BY 4.0."""
+This edition contains no code of the repositories. `tasks.license` and `pairs.license` name the licence of the code that `coevo get`
+fills in. What coevo made (labels, cells, dates, measurements) is under CC BY 4.0."""
 
 WITHOUT_CODE = """\
 **This is the code-free edition of the release.** It has all tables and all rows; the columns with text of the
-repositories are null: {}. `data/texts` says how each of these texts
-is put together from files in Git, by the ids of their blobs, so that public clones give them back:
+repositories are null: {}. `coevo get EDITION --out SNAPSHOT` fills them from public clones; every file then has the SHA-256 of the release."""
 
-```sh
-coevo get EDITION --out SNAPSHOT
-```
-
-What comes of that has the SHA-256 of every file of the release, which `manifest.json` names under `edition`.
-`coevo verify` checks the edition itself, and says which rules need the texts."""
+MORE = """\
+Each column has its sentence in the metadata of its Parquet field and in `croissant.json`. The manual of coevo (`docs/` in its repository)
+explains all tables, values and reasons (`schema.md`), labels (`evidence.md`), dates (`contamination.md`), scores (`scores.md`), and what a release is good
+for (`about.md`, with a datasheet). `drops` has everything that left the funnel, with its reason."""
 
 # Neither CC BY nor any other single licence covers all of the data.
 _LICENCE = (
@@ -146,40 +90,29 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
     blocks = (
         _render_configs(rows),
         f'# coevo {about.month}{", private" if about.is_private else ""}',
-        *((PRIVATE,) if about.is_private else ()),
-        INTRODUCTION,
-        '## Tables',
-        render_table(('table', 'rows', 'content'), _list_tables(rows)),
-        '## Columns',
-        render_column_tables(),
-        '## Use',
-        ' '.join((USE, *_explain_empty_tables(rows))),
-        '## Labels',
-        LABELS,
-        render_table(('label', 'task', 'change', *CELL_ORDER, 'methods here'), _list_labels(rows)),
-        '## Funnel',
-        FUNNEL,
-        render_table(('stage', 'unit', 'entered', 'kept', 'dropped'), _list_stages(rows)),
-        *_report_unmined(about),
-        *_report_walks_behind(about),
+        PRIVATE if about.is_private else '',
+        INTRODUCTION.format(counts=_count_tasks(rows)),
+        '## Load it',
+        LOAD,
+        ' '.join(_explain_empty_tables(rows)),
+        *_render_example(rows),
+        '## Before you use it',
+        CONTAMINATION + _describe_sample(rows) + _list_not_offered(rows),
+        _report_unmined(about),
+        _report_walks_behind(about),
         *(f'**Mixed:** {sentence}.' for sentence in describe_mixed_code(rows.pairs)),
         *_report_reverified(rows),
-        *_report_news(about.news),
-        '## Siblings',
-        SIBLINGS,
-        render_table(('', 'here'), _list_sibling_counts(rows)),
-        '## Reasons',
-        REASONS,
-        render_table(('stage', 'reason', 'here', 'meaning'), _list_reasons(rows)),
-        '## Limits',
-        LIMITS + _describe_sample(rows) + _list_not_offered(rows),
+        '## What it holds',
+        _list_tables(rows),
+        _list_stages(rows),
+        _report_news(about.news),
         '## Licences',
         LICENCES,
-        render_table(('licence', 'pairs', 'tasks'), _count_licences(rows)),
-        '## Datasheet',
-        datasheet.render_sections(3),
+        _count_licences(rows),
+        '## More',
+        MORE,
     )
-    return '\n\n'.join(blocks) + '\n'
+    return '\n\n'.join(filter(None, blocks)) + '\n'
 
 
 def describe_mixed_code(pairs: Iterable[PairRow]) -> Iterator[str]:
@@ -192,7 +125,7 @@ def describe_mixed_code(pairs: Iterable[PairRow]) -> Iterator[str]:
             parts = ', '.join(f'{count} by {code}' for code, count in sorted(versions.items()))
             yield (
                 f'pairs of {language} were mined by {len(versions)} versions of the code ({parts}): '
-                'mine again what `coevo pipeline status` calls stale to have one'
+                'mine again what `coevo pipeline status` calls stale to have one version'
             )
 
 
@@ -235,51 +168,130 @@ def _explain_empty_tables(rows: Rows) -> Iterator[str]:
         yield NO_TASKS.format(', '.join(tracks))
 
 
-def _count_licences(rows: Rows) -> Iterator[tuple[object, ...]]:
-    pairs = Counter(pair.license or 'unknown' for pair in rows.pairs)
-    tasks = Counter(task.license or 'unknown' for task in rows.tasks)
-    for name, count in sorted(pairs.items()):
-        yield name, count, tasks[name]
+def _count_licences(rows: Rows) -> str:
+    """Return a sentence with the number of tasks under each licence."""
+    counts = Counter(task.license or 'unknown' for task in rows.tasks)
+    parts = ', '.join(f'{name} {count}' for name, count in sorted(counts.items()))
+    return f'Licences of the tasks: {parts}.' if parts else ''
 
 
-def _list_tables(rows: Rows) -> Iterator[tuple[str, str, str]]:
-    for name, content in CONTENTS.items():
-        # The number of timed steps may differ from run to run, as the seconds do.
-        count = '' if name == 'timings' else str(len(getattr(rows, name)))
-        yield f'`{name}`', count, content
+def _count_tasks(rows: Rows) -> str:
+    """Return sentences with the number of tasks by track and of tasks on whole files."""
+    tracks: Counter[Track] = Counter()
+    suites, repositories = 0, set()
+    for task in rows.tasks:
+        if task.family in (None, Family.COEVOLUTION):
+            tracks[task.track] += 1
+            repositories.add(task.repo)
+        else:
+            suites += 1
+    parts = ', '.join(f'{tracks[track]} {track}' for track in Track)
+    return (
+        f'Tasks: {tracks.total()} of single tests ({parts}) in {len(repositories)} '
+        f'{"repository" if len(repositories) == 1 else "repositories"}, '
+        f'and {suites} of whole test files.'
+    )
 
 
-def _list_labels(rows: Rows) -> Iterator[tuple[object, ...]]:
-    counts = Counter(row.label for row in rows.methods)
-    for row in TABLE:
-        cells = (row.demands[cell].value if cell in row.demands else '' for cell in CELL_ORDER)
-        is_task = 'yes' if row.label in TRACKS else ''
-        yield f'`{row.label}`', is_task, row.change, *cells, counts[row.label]
+def _list_tables(rows: Rows) -> str:
+    """Return a sentence with the number of rows of each table but `timings`, which differ."""
+    counts = (f'`{name}` {len(getattr(rows, name))}' for name in TABLES if name != 'timings')
+    return f'Rows: {", ".join(counts)}; `timings` has what mining cost.'
 
 
-def _list_stages(rows: Rows) -> Iterator[tuple[object, ...]]:
-    for step in compute_funnel(rows):
-        dropped = step.entered - step.kept_count
-        yield step.stage, step.stage.unit, step.entered, step.kept_count, dropped
+def _list_stages(rows: Rows) -> str:
+    """Return a sentence with the funnel; every stage has its own unit."""
+    steps = (
+        f'{step.stage} {step.entered} → {step.kept_count} {step.stage.unit}s'
+        for step in compute_funnel(rows)
+    )
+    return f'Funnel, entered → kept: {"; ".join(steps)}.'
 
 
-def _report_unmined(about: SnapshotDetails) -> Iterator[str]:
-    for partition, count in sorted(about.unmined.items()):
-        yield (
-            f'{count} pairs of {partition.repo} ({partition.walk}) entered the walk but are not '
-            'mined yet.'
-        )
+def _render_example(rows: Rows) -> Iterator[str]:
+    """Yield a section with one task and its cells, if there is a task of co-evolution.
 
-
-def _report_walks_behind(about: SnapshotDetails) -> Iterator[str]:
-    last = compute_first_clean_moment(about.month)
-    for partition, reached in sorted(about.reached.items()):
-        if reached is None or reached < last - timedelta(microseconds=1):
-            until = f'until {reached:%Y-%m-%d}' if reached else 'no one knows until when'
-            yield (
-                f'{partition.repo} ({partition.walk}) is known {until}: what it had later comes with '
-                'a month after this one.'
+    It is the one with the fewest tests and dependencies, an update if possible.
+    """
+    order = {track: place for place, track in enumerate((Track.UPDATE, Track.GENERATION))}
+    candidates = (
+        task
+        for task in rows.tasks
+        if task.family in (None, Family.COEVOLUTION) and task.old_is_ancestor is not False
+    )
+    task = min(
+        candidates,
+        key=lambda task: (
+            order.get(task.track, len(order)),
+            len(task.test_methods),
+            len(task.dependencies),
+            task.task_id,
+        ),
+        default=None,
+    )
+    if task is None:
+        return
+    method = next(
+        row for row in rows.methods if (row.method_id, row.walk) == (task.method_ids[0], task.walk)
+    )
+    yield '## One task'
+    yield (
+        f'`{task.task_id}`, {task.track}: commit `{task.new_rev}` of {task.url or task.repo} changes '
+        f'{_name_dependencies(task)}. Test: `{task.test_methods[0]}` in `{task.test_file}`. '
+        f'Public since: {_render_day(task.contamination_date)}.'
+    )
+    cells = ((cell, getattr(method, cell)) for cell in CELL_ORDER)
+    yield render_table(
+        ('cell', 'outcome', 'runs that passed'),
+        (
+            (
+                f'`{cell}`',
+                outcome,
+                f'{_get_count(method, cell, "passes")} of {_get_count(method, cell, "runs")}',
             )
+            for cell, outcome in cells
+            if outcome is not None
+        ),
+    )
+
+
+def _name_dependencies(task: TaskRow) -> str:
+    names = [f'`{dependency.name or dependency.declaration}`' for dependency in task.dependencies]
+    more = f' and {len(names) - 1} more' if len(names) > 1 else ''
+    return f'{names[0]}{more}' if names else 'no code that the test needs'
+
+
+def _render_day(date: datetime | None) -> str:
+    return f'{date:%Y-%m-%d}' if date else 'unknown'
+
+
+def _get_count(row: MethodRow, cell: Cell, name: str) -> int | None:
+    count: int | None = getattr(row, f'{cell}_{name}')
+    return count
+
+
+def _report_unmined(about: SnapshotDetails) -> str:
+    """Return a sentence with the pairs that are not mined yet; '' if there is none."""
+    counts = (
+        f'{count} pairs of {partition.repo} ({partition.walk})'
+        for partition, count in sorted(about.unmined.items())
+    )
+    unmined = ', '.join(counts)
+    return unmined and f'{unmined} entered the walk but are not mined yet.'
+
+
+def _report_walks_behind(about: SnapshotDetails) -> str:
+    """Return a sentence with the walks that do not reach the month's end; '' if all do."""
+    last = compute_first_clean_moment(about.month)
+    behind = ', '.join(
+        f'{partition.repo} ({partition.walk}) {_render_day(reached)}'
+        for partition, reached in sorted(about.reached.items())
+        if reached is None or reached < last - timedelta(microseconds=1)
+    )
+    return behind and (
+        f'Not known until the end of the month, but until the day named here: {behind}. Later commits of these '
+        'come with a later month.'
+    )
 
 
 def _report_reverified(rows: Rows) -> Iterator[str]:
@@ -297,12 +309,14 @@ def _report_reverified(rows: Rows) -> Iterator[str]:
         )
 
 
-def _report_news(news: Sequence[RepositoryNews]) -> Iterator[str]:
-    yield '## News'
-    yield NEWS
-    heads = ('repository', 'new', 'changed', 'withdrawn')
-    yield render_table(
-        heads, ((entry.repo, entry.new, entry.changed, entry.withdrawn) for entry in news)
+def _report_news(news: Sequence[RepositoryNews]) -> str:
+    """Return a sentence with the changes since the snapshot before."""
+    new, changed, withdrawn = (
+        sum(getattr(entry, name) for entry in news) for name in ('new', 'changed', 'withdrawn')
+    )
+    return (
+        f'Since the snapshot before: {new} tasks are new (`tasks.released`), {changed} have another date or '
+        f'fewer tests, {withdrawn} are gone (`withdrawn` says why). `manifest.json` has this for each repository.'
     )
 
 
@@ -321,8 +335,8 @@ def _describe_sample(rows: Rows) -> str:
         return ''
     return (
         f'\n- Unchanged tests are a sample, drawn by seed in each pair: {drawn} of {drawn + len(left)} were '
-        'run, so they are no measure of how often a test stays as it is. `coevo report identification` gives each '
-        'the `weight` by which it counts.'
+        'run, so they do not show how often a test stays as it is. `coevo report identification` gives each '
+        'its `weight`.'
     )
 
 
@@ -331,23 +345,11 @@ def _list_not_offered(rows: Rows) -> str:
     named = sorted({row.language for row in rows.repositories} & LANGUAGES.keys())
     lacking = {language: list_not_offered(language) for language in named}
     return ''.join(
-        f'\n- Not offered for {language}: {", ".join(lacks)}. What would come of that is `not_offered` or '
-        'empty in its rows, which is neither none nor unknown.'
+        f'\n- Not offered for {language}: {", ".join(lacks)}. Such columns are `not_offered` or empty, which '
+        'means neither none nor unknown.'
         for language, lacks in lacking.items()
         if lacks
     )
-
-
-def _list_sibling_counts(rows: Rows) -> Iterator[tuple[str, int | float]]:
-    for name, value in count_siblings(rows).items():
-        yield name.replace('_', ' '), value
-
-
-def _list_reasons(rows: Rows) -> Iterator[tuple[object, ...]]:
-    counts = Counter((drop.stage, drop.reason) for drop in rows.drops)
-    for stage, reasons in BY_STAGE.items():
-        for reason, meaning in reasons.items():
-            yield stage, f'`{reason}`', counts[stage, reason], meaning
 
 
 def compute_upper_bound(found: int, drawn: int, confidence: float = 0.95) -> float:

@@ -1,11 +1,9 @@
-"""Render the data dictionary as Markdown: the tables of the card, and `docs/schema.md`
-(`make docs`)."""
+"""Render the data dictionary as Markdown: `docs/schema.md` (`make docs`)."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import Path
 
 from coevo.evaluation.records import MethodResult
@@ -41,14 +39,6 @@ _REASONS = """\
 Why something left the funnel, as in `drops.reason`, and why a method with a label has no track."""
 
 
-@cache
-def render_column_tables() -> str:
-    """Return the columns of every table of a snapshot, then the values of their choices."""
-    return '\n\n'.join(
-        (*_render_tables(), '### Values', _CHOICES, *_render_choices(TABLES.values()))
-    )
-
-
 def render_page() -> str:
     """Return the text of `docs/schema.md`."""
     blocks = (
@@ -65,7 +55,7 @@ def render_page() -> str:
         _OF_OTHERS.format(', '.join(f'`{name}`' for name in list_third_party_columns(TABLES))),
         '## Values',
         _CHOICES,
-        *_render_choices((*TABLES.values(), MethodResult, SuiteResult), level=3),
+        *_render_choices((*TABLES.values(), MethodResult, SuiteResult)),
         '## Reasons',
         _REASONS,
         *_render_reasons(),
@@ -111,7 +101,7 @@ def _name_choice_type(values: tuple[Choice, ...]) -> str:
     return type(values[0]).__name__
 
 
-def _render_choices(records: Iterable[type], *, level: int = 4) -> Iterator[str]:
+def _render_choices(records: Iterable[type]) -> Iterator[str]:
     values_by_name = {
         _name_choice_type(entry.values): entry.values
         for record in records
@@ -119,7 +109,7 @@ def _render_choices(records: Iterable[type], *, level: int = 4) -> Iterator[str]
         if entry.values
     }
     for name, values in sorted(values_by_name.items()):
-        yield f'{"#" * level} {name}'
+        yield f'### {name}'
         yield render_table(
             ('value', 'meaning'), ((f'`{entry.value}`', entry.clause) for entry in values)
         )

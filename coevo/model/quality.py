@@ -29,7 +29,7 @@ class PairEnd(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolatedCells:
-    """The isolated cells of a method with a track (docs/tasks.md; TestEvo-Bench, 3.2)."""
+    """The isolated cells of a method with a track (docs/internals/tasks.md; TestEvo-Bench, 3.2)."""
 
     t_old_c_new: Annotated[
         Outcome | None,

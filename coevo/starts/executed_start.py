@@ -42,7 +42,7 @@ class StartState:
 def run_start_state(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> StartState:
-    """Compile and run the start state of a task (docs/tasks.md)."""
+    """Compile and run the start state of a task (docs/internals/tasks.md)."""
     names = list(task.methods)
     try:
         start = make_file_at_start(runner, task, around.here)

@@ -1,7 +1,7 @@
 """Run isolated cells and start states of the methods with a track.
 
 An isolated cell is a whole-tree cell in which only the targets of one test file and track, and what
-only they use, come from the other revision (docs/tasks.md). Data that the pair adds to its tests
+only they use, come from the other revision (docs/internals/tasks.md). Data that the pair adds to its tests
 goes along (`added_data`). Helpers that it adds go along if a target does not pass without them
 (`added_helpers`). An update takes its whole file along if the new code breaks all tests of its old
 class (`find_wholly_broken`). If an isolated cell has another outcome than the whole-tree cell, the

@@ -1,6 +1,6 @@
 """Remove siblings, the targets of a pair's other tasks, from the start state of a task.
 
-They are removed whatever their track, with what only they use (docs/tasks.md). A new file is
+They are removed whatever their track, with what only they use (docs/internals/tasks.md). A new file is
 removed as a whole, unless something that stays mentions it. A sibling stays if other code would not
 compile without it.
 """

@@ -2,7 +2,7 @@
 (PyDriller).
 
 PyDriller gets diffs and files that coevo has read, presented as one commit from the old to the new
-revision. So PyDriller only measures and starts no Git; docs/decisions/reading-repositories.md
+revision. So PyDriller only measures and starts no Git; docs/internals/decisions/reading-repositories.md
 explains the problems of PyDriller's own access to clones.
 """
 

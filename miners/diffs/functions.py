@@ -2,7 +2,7 @@
 does.
 
 PyDriller takes these measures from lizard, which reads about thirty languages. PyDriller's own
-access to repositories is not used: see docs/decisions/reading-repositories.md.
+access to repositories is not used: see docs/internals/decisions/reading-repositories.md.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _load_functions(path: str, content: bytes) -> Iterator[Method]:
 # The rest measures the history of a pair's source files: how often, by how many people and since
 # when they changed.
 # The measures are PyDriller's process metrics (commits, contributors). PyDriller asks Git for the
-# diffs of every commit (see docs/decisions/reading-repositories.md); here Git only compares tree
+# diffs of every commit (see docs/internals/decisions/reading-repositories.md); here Git only compares tree
 # objects.
 
 # The maximal number of files of one Git command: a command line holds only a few megabytes.

@@ -1,6 +1,6 @@
 """Walk from a ref to pairs of adjacent revisions, with a reason for every other commit.
 
-The walks are those of docs/words.md. Nothing is checked out: commit and tree objects suffice.
+The walks are those of docs/evidence.md. Nothing is checked out: commit and tree objects suffice.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def test_the_demo_snapshot_holds_the_methods_with_a_label(demo: tuple[Story, str
 
 @pytest.mark.jvm
 @pytest.mark.timeout(600)
-def test_the_first_pages_show_the_output_of_the_demo(
+def test_the_first_page_shows_the_output_of_the_demo(
     demo: tuple[Story, str, Path],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -179,9 +179,10 @@ def test_the_first_pages_show_the_output_of_the_demo(
     if story.folder != '.':
         pytest.skip('the pages show the first story')
     monkeypatch.chdir(folder.parent)
-    for page in (ROOT / 'README.md', ROOT / 'docs/quickstart.md'):
-        for line, shown in answered(page, ' demo/snapshot'):
-            capsys.readouterr()
-            assert main(shlex.split(line)[1:]) == 0
-            printed = capsys.readouterr().out.splitlines()
-            assert [one for one in shown if one not in printed] == [], line
+    examples = list(answered(ROOT / 'docs/start.md', ' demo/snapshot'))
+    assert len(examples) == 2
+    for line, shown in examples:
+        capsys.readouterr()
+        assert main(shlex.split(line)[1:]) == 0
+        printed = capsys.readouterr().out.splitlines()
+        assert [text for text in shown if text not in printed] == [], line

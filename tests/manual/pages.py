@@ -21,11 +21,26 @@ class Block:
     text: str
 
 
-def blocks(page: Path, language: str) -> Iterator[Block]:
-    """The blocks of a page in that language, in order."""
-    for found in _FENCE.finditer(page.read_text()):
-        if found[1] == language:
-            yield Block(page=page, language=language, text=found[2])
+def blocks(page: Path, language: str, *, under: str | None = None) -> Iterator[Block]:
+    """Yield the blocks of a page in a language, in order.
+
+    under  a heading of the page; then only the blocks of its section, with all subsections
+    """
+    text = page.read_text() if under is None else section(page, under)
+    for block in _FENCE.finditer(text):
+        if block[1] == language:
+            yield Block(page=page, language=language, text=block[2])
+
+
+def section(page: Path, heading: str) -> str:
+    """Return the text below a heading, up to the next one of its level or above."""
+    lines = page.read_text().splitlines(keepends=True)
+    (start,) = (at for at, line in enumerate(lines) if re.fullmatch(rf'#+ {heading}\n', line))
+    level = lines[start].index(' ')
+    rest = itertools.takewhile(
+        lambda line: not re.match(rf'#{{1,{level}}} ', line), lines[start + 1 :]
+    )
+    return ''.join(rest)
 
 
 def all_blocks(text: str) -> Iterator[Block]:

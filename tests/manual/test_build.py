@@ -1,7 +1,8 @@
-"""The pages build without a warning: no link leads nowhere, nothing stands outside of the contents."""
+"""The pages build without a warning: no link is broken, and only design notes are outside the contents."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,4 +21,17 @@ def test_the_manual_builds_without_warnings(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, '')
-    assert 'Quick start' in (tmp_path / 'manual/index.html').read_text()
+    index = (tmp_path / 'manual/index.html').read_text()
+    assert 'Get started' in index
+    assert 'internals/' not in index
+    for note in (ROOT / 'docs/internals').rglob('*.md'):
+        built = tmp_path / 'manual' / note.relative_to(ROOT / 'docs').with_suffix('.html')
+        assert built.is_file()
+
+
+def test_the_contents_list_about_twelve_pages() -> None:
+    index = (ROOT / 'docs/index.md').read_text()
+    (contents,) = re.findall(r'^```\{toctree\}\n(.*?)^```$', index, re.MULTILINE | re.DOTALL)
+    pages = [line for line in contents.splitlines() if re.fullmatch('[a-z]+', line)]
+    assert len(pages) == 12
+    assert all((ROOT / f'docs/{page}.md').is_file() for page in pages)

@@ -16,7 +16,7 @@ import pytest
 
 from coevo.command.main import build_parser
 from flows import command_page
-from packagers import datasheet
+from packagers import dictionary
 from tests.languages import toys
 from tests.manual.pages import PAGES, ROOT, blocks, commands
 from tests.projects import write
@@ -26,6 +26,7 @@ OTHERS = {
     'make': 'its targets are asked of the Makefile below; make demo is tests/flows/test_demo.py',
     'git': 'Git itself, which the tutorial runs',
     'cd': 'the shell',
+    'export': 'the shell',
     'mkdir': 'the shell',
     'sed': 'the edit of a person, of a file that the demo has',
     'pip': 'tests/test_project.py installs the wheel',
@@ -66,7 +67,7 @@ def test_every_shown_make_target_exists() -> None:
 def test_the_generated_pages_are_current() -> None:
     """If it is not: make docs."""
     assert (ROOT / command_page.FILE).read_text() == command_page.render_page()
-    assert (ROOT / datasheet.FILE).read_text() == datasheet.render_page()
+    assert (ROOT / dictionary.FILE).read_text() == dictionary.render_page()
 
 
 OLD = {
@@ -80,7 +81,11 @@ NEW = {**toys.source('Tariff', 'fee: 3'), **toys.tests('Tariff', 'charges: is Ta
 @pytest.mark.slow
 def test_the_tutorial_commands_run_as_shown(tmp_path: Path) -> None:
     write(tmp_path / 'demo/java/repository', [OLD, NEW])
-    shown = [block.text for block in blocks(ROOT / 'docs/tutorial.md', 'sh')]
+    shown = [
+        block.text
+        for heading in ('Mine', 'Release', 'Choose a task', 'Answer it', 'Grade it')
+        for block in blocks(ROOT / 'docs/start.md', 'sh', under=heading)
+    ]
     (edit,) = [text for text in shown if text.startswith('sed ')]
     instead = "sed -i 's/Tariff.fee 2/Tariff.fee 3/' work/test_tariff.toy\n"
     script = ''.join(instead if text is edit else text for text in shown)

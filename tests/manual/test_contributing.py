@@ -79,18 +79,17 @@ def test_each_recipe_works_as_it_stands(title: str, changed: list[str]) -> None:
 
 
 def test_every_recipe_of_the_page_is_tested() -> None:
-    recipes = PAGE.read_text().partition('\n## Recipes\n')[2].partition('\n## ')[0]
+    text = PAGE.read_text()
+    recipes = text.partition('\n## Recipes\n')[2].partition('\n## ')[0]
     titles = re.findall(r'^### (.*)$', recipes, re.MULTILINE)
-    assert titles == [str(recipe.values[0]) for recipe in RECIPES]
+    first = re.findall(r'^## (.*)$', text, re.MULTILINE)[0]
+    assert [first, *titles] == [str(recipe.values[0]) for recipe in RECIPES]
 
 
 def _find_section(title: str) -> str:
-    return (
-        PAGE.read_text()
-        .partition(f'\n### {title}\n')[2]
-        .partition('\n### ')[0]
-        .partition('\n## ')[0]
-    )
+    """Return the text of a recipe; the first one has a heading of its own, the others are below Recipes."""
+    following = re.split(rf'^###? {title}\n', PAGE.read_text(), flags=re.MULTILINE)[1]
+    return re.split(r'^###? ', following, flags=re.MULTILINE)[0]
 
 
 def _copy_checkout(folder: Path) -> Path:

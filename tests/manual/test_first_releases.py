@@ -1,4 +1,4 @@
-"""The releases in snapshots/, as the README's first screen has them."""
+"""The releases in snapshots/, as README and manual describe them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from tests.manual.pages import ROOT, answered
+from tests.manual.pages import PAGES, ROOT, answered, commands, section
 
 EDITIONS = sorted((ROOT / 'snapshots').glob('*/code-free'))
 NAMES = [one.parent.name for one in EDITIONS]
@@ -34,21 +34,126 @@ def test_there_are_released_editions_of_two_months() -> None:
     assert [one.parent.name for one in EDITIONS] == ['2026-05', '2026-06']
 
 
+FIRST_SCREEN = """
+SELECT (SELECT count(*) FROM tasks WHERE family = 'coevolution'),
+       (SELECT count(DISTINCT repo) FROM tasks WHERE family = 'coevolution'),
+       (SELECT count(*) FROM tasks WHERE family = 'coevolution'
+           AND contamination_date >= TIMESTAMPTZ '2026-01-01 00:00:00+00')
+"""
+JUNE = """
+SELECT (SELECT count(*) FROM tasks WHERE family = 'coevolution'),
+       (SELECT count(DISTINCT repo) FROM tasks WHERE family = 'coevolution'),
+       (SELECT count(DISTINCT repo) FROM repositories),
+       (SELECT count(*) FROM tasks WHERE family = 'coevolution' AND language = 'go'),
+       (SELECT count(*) FROM tasks WHERE family = 'coevolution' AND language = 'python'),
+       (SELECT count(*) FROM tasks WHERE family = 'coevolution' AND language = 'java'),
+       (SELECT count(*) FROM tasks WHERE family = 'coevolution' AND new_committer_date
+           BETWEEN TIMESTAMPTZ '2026-01-01 00:00:00+00' AND TIMESTAMPTZ '2026-12-31 00:00:00+00'),
+       (SELECT count(*) FROM tasks WHERE family = 'coevolution'),
+       (SELECT count(*) FROM standard_tasks)
+"""
+
+
 @pytest.mark.parametrize('edition', EDITIONS, ids=NAMES)
-def test_the_readme_has_the_figures_of_each_release(edition: Path) -> None:
-    place = edition.relative_to(ROOT).as_posix()
-    row = next(
-        line for line in (ROOT / 'README.md').read_text().split('\n') if f'({place})' in line
-    )
+@pytest.mark.parametrize(
+    ('page', 'query'),
+    [('README.md', FIRST_SCREEN), ('docs/about.md', COUNTS)],
+    ids=['readme', 'about'],
+)
+def test_the_pages_have_the_figures_of_each_release(edition: Path, page: str, query: str) -> None:
+    folder = edition.relative_to(ROOT).as_posix()
+    row = next(line for line in (ROOT / page).read_text().split('\n') if f'{folder})' in line)
     shown = [int(word) for word in re.findall(r'\d+', row.partition(')')[2].replace(',', ''))]
-    assert shown == list(coevo.open(edition).execute(COUNTS).fetchone() or ())
+    assert shown == list(coevo.open(edition).execute(query).fetchone() or ())
+
+
+def test_the_page_about_the_releases_says_what_june_holds() -> None:
+    text = ' '.join((ROOT / 'docs/about.md').read_text().split())
+    sentences = text.partition('**June 2026**')[2].partition('A test of coevo')[0]
+    figures = re.sub('standard_tasks|in 2026', '', sentences)
+    shown = [int(word) for word in re.findall(r'\d+', figures)]
+    assert shown == list(coevo.open(EDITIONS[-1]).execute(JUNE).fetchone() or ())
+
+
+def test_the_examples_of_labels_are_tasks_of_the_release() -> None:
+    """Ids, commits, test files, cells and numbers of runs on the page are those of the data."""
+    examples = section(ROOT / 'docs/evidence.md', 'Three real tasks').split('\n\n**A')[1:]
+    assert len(examples) == 3
+    snapshot = coevo.open(EDITIONS[-1])
+    for example, track in zip(examples, ('update', 'generation', 'repair'), strict=True):
+        (id_,) = re.findall('`([0-9a-f]{16})`', example)
+        url, rev, found_track, methods = (
+            snapshot.execute(
+                'SELECT url, new_rev, track, method_ids FROM tasks WHERE task_id = ?',
+                [id_],
+            ).fetchone()
+            or ()
+        )
+        assert f'{url}/commit/{rev})' in example
+        assert found_track == track
+        runs = set()
+        for cell in ('t_old_c_old', 't_new_c_new', 't_old_c_new', 't_new_c_old'):
+            runs |= set(
+                snapshot.execute(
+                    f'SELECT {cell}_passes, {cell}_runs FROM methods WHERE method_id = ?', methods
+                ).fetchall()
+            )
+        shown = {(int(a), int(b)) for a, b in re.findall(r'(\d+) of (\d+)', example)}
+        assert shown <= runs
+        assert bool(shown) is (track != 'repair')
+
+
+def test_the_first_page_shows_the_real_output_on_the_released_month(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    examples = [
+        (line, shown)
+        for line, shown in answered(ROOT / 'docs/start.md', ' 2026-06')
+        if line.startswith(('coevo query', 'coevo show'))
+    ]
+    assert len(examples) == 3
+    for line, shown in examples:
+        assert main(shlex.split(line)[1:]) == 0
+        printed = capsys.readouterr().out.splitlines()
+        assert [text for text in shown if text not in printed] == [], line
+
+
+# The verbs that only read, with which the pages ask the released month, and what each prints.
+READING = {'query': 'update', 'show': 't_old_c_new', 'verify': 'good'}
+
+
+@pytest.mark.parametrize('verb', READING)
+def test_the_shown_commands_run_on_the_released_month(
+    verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    lines = {
+        line
+        for page in PAGES
+        for line in commands(page)
+        if line.startswith(f'coevo {verb} 2026-06')
+    }
+    assert lines
+    for line in sorted(lines):
+        assert main(shlex.split(line)[1:]) == 0, line
+    assert READING[verb] in capsys.readouterr().out
+
+
+def test_the_checkout_lists_the_released_months(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert main(['query', '--list']) == 0
+    printed = capsys.readouterr().out
+    assert [name for name in NAMES if name not in printed] == []
 
 
 def test_the_readme_shows_the_real_output_of_a_query(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
-    ((line, shown),) = answered(ROOT / 'README.md', ' snapshots/')
+    ((line, shown),) = answered(ROOT / 'README.md', 'coevo query snapshots/')
     assert main(shlex.split(line)[1:]) == 0
     assert capsys.readouterr().out.splitlines() == shown
 

@@ -22,7 +22,7 @@ from packagers.rows import Rows
 from tests import segments, snapshots
 from tests.manual.pages import ROOT, blocks
 
-RECIPES = ROOT / 'docs/recipes.md'
+RECIPES = ROOT / 'docs/data.md'
 NOTEBOOK = ROOT / 'docs/notebook.ipynb'
 PROMPT = 'You are updating JUnit tests to reflect a production code change in this repository.\n'
 
@@ -53,7 +53,9 @@ def beside(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_ten_recipes_give_the_answers_that_are_shown(made: Path) -> None:
     connection = coevo.open(made)
-    questions, answers = (list(blocks(RECIPES, language)) for language in ('sql', 'text'))
+    questions, answers = (
+        list(blocks(RECIPES, language, under='Ten recipes in SQL')) for language in ('sql', 'text')
+    )
     assert len(questions) == len(answers) == 10
     for question, answer in zip(questions, answers, strict=True):
         assert render_answer(connection.sql(question.text), 'table').decode() == answer.text

@@ -22,19 +22,18 @@ from coevo.evaluation.verified import require_verified
 from tests.folders import open_folder
 from tests.languages import toys
 from tests.languages.table import known_toy
-from tests.manual.pages import PAGES, ROOT, commands
+from tests.manual.pages import PAGES, ROOT, blocks, commands
 from tests.repos import commit, git, init
 
 MONTH = 'snapshots/2026-05'
 URL = 'https://example.org/me/my-project'
 ELSEWHERE = {
-    'docs/tutorial.md': 'test_commands runs the page as it stands',
-    'docs/first-release.md': 'a log, of repositories that no test mines',
-    'README.md': 'test_demo runs it where the demo has been made',
-    'docs/quickstart.md': 'test_demo runs it where the demo has been made',
+    'README.md': 'test_first_releases asks the released month; the rest is on other pages, too',
+    'docs/start.md': 'test_commands, test_demo and test_first_releases run the page as it stands',
+    'docs/internals/first-release.md': 'a log, of repositories that no test mines',
 }
 
-# What of a line says that it is not run here, and what stands for its being right.
+# The part of a line that keeps it from being run here, and the test that stands for it.
 NOT_RUN = {
     'coevo pipeline crawl': 'GitHub; tests/flows/test_discovery.py has a server of its own',
     'OWNER/NAME': 'GitHub; the same verb is run with a folder below',
@@ -42,11 +41,17 @@ NOT_RUN = {
     's3://': 'a bucket; tests/flows/test_object_store.py has a server of its own',
     'https://example.org/2026-05': 'no such server; tests/coevo/snapshots/test_published.py has one',
     'https://example.org/coevo': 'no such server; tests/packagers/test_cataloguing.py has one',
-    '--endpoint http': 'no model listens there; tests/agents/test_story.py has one that does',
+    '--model gpt-4.1': 'no model listens there; tests/agents/test_story.py has one that does',
+    '--model my-model': 'the same',
+    'coevo get 2026-06': 'public clones; the same verb is run with the clones of a store below',
     '--part 1/2': 'asks for two repositories; tests/evaluation/test_evaluation_parts.py has them',
-    'report merge part-1': 'the same; tests/evaluation/test_merging.py',
+    'merge part-1': 'the same; tests/evaluation/test_merging.py',
     'coevo report contamination': 'asks for results of many tasks; tests/evaluation/test_contamination.py',
-    '--install ': 'downloads; tests/coevo/languages/java/tools/test_jdk_bundles.py, test_environments.py',
+    '--install jdk-': 'downloads; tests/coevo/languages/java/tools/test_jdk_bundles.py',
+    'coevo query 2026-06': 'the released month; test_first_releases runs it in the checkout',
+    'coevo query --list': 'the same',
+    'coevo show 2026-06': 'the same',
+    'coevo verify 2026-06': 'the same',
 }
 
 
@@ -58,12 +63,12 @@ class Stage:
     task_id: str = ''
 
     def words(self, line: str) -> list[str]:
-        """Those of a line; what would clone from the web takes the clone of the store."""
+        """Return the words of a line; a verb that would clone from the web gets the clone of the store."""
         text = re.sub(r'\bTASK_ID\b|0f3c9a1b2d4e5f60', self.task_id, line)
         text = re.sub(r'\bSNAPSHOT\b', MONTH, text).replace('owner/name', 'me/my-project')
         words = shlex.split(text, comments=True)[1:]
         words = [str(Path(word).expanduser()) if word[0] == '~' else word for word in words]
-        clones = {'checkout', 'evaluate', 'run', 'reverify', 'get'} & set(words[:2])
+        clones = words[0] in ('checkout', 'evaluate', 'run', 'get') or 'reverify' in words
         return [*words, '--store', 'store'] if clones else words
 
 
@@ -150,36 +155,29 @@ def _other(stage: Stage) -> None:
 
 
 def _submission(stage: Stage) -> None:
-    """The folder that docs/submissions.md describes, judged as it says."""
+    """The folder that docs/scoring.md describes, judged as it says."""
     folder = stage.folder / 'my-agent'
     shutil.rmtree(folder)
     (folder / 'logs').mkdir(parents=True)
     shutil.copy('predictions.jsonl', folder)
     for line in (folder / 'predictions.jsonl').read_text().splitlines():
         (folder / f'logs/{json.loads(line)["task_id"]}.jsonl').write_text('{"said": "hello"}\n')
-    shown = re.search(
-        r'^```json\n(.*?)^```$', _page('docs/submissions.md'), re.MULTILINE | re.DOTALL
-    )
-    assert shown
+    (shown,) = blocks(ROOT / 'docs/scoring.md', 'json', under='Hand in a submission')
     sha256 = require_verified(Path(MONTH))
-    metadata = {**json.loads(shown[1]), 'snapshot_sha256': sha256}
+    metadata = {**json.loads(shown.text), 'snapshot_sha256': sha256}
     (folder / 'submission.json').write_text(json.dumps(metadata))
     words = ['my-agent', '--store', 'store', '--out', 'my-agent/results']
     assert main(['evaluate', MONTH, *words]) == 0
-
-
-def _page(name: str) -> str:
-    return (ROOT / name).read_text()
 
 
 Prepare = Callable[[Stage], Stage | None]
 # A line as the pages show it, a part of what it says, and what is to be there before it.
 STORY: tuple[tuple[str, str, Prepare], ...] = (
     ('coevo doctor', 'git', _nothing),
-    ('coevo doctor --install', '', _nothing),
     ('coevo pipeline validate ~/src/my-project', 'valid', _nothing),
     ('coevo mine ~/src/my-project --name me/my-project --commits 100', 'update 4', _nothing),
     ('coevo mine ~/src/my-project --name me/my-project --since 2025-01-01 --jobs 2', '', _nothing),
+    ('coevo pipeline status', 'me/my-project', _nothing),
     ('coevo pipeline forecast --machines 4 --cores 8', 'CPU', _nothing),
     (f'coevo release --snapshot {MONTH} --month 2026-05', '3 tasks are new', _nothing),
     (f'coevo verify {MONTH}', 'good', _nothing),
@@ -190,18 +188,10 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     ),
     (
         'coevo get code-free/2026-05 --out whole/2026-05',
-        'have the SHA-256 of the release',
+        'SHA-256 of the release',
         _nothing,
     ),
-    (f'coevo query {MONTH}', 'update', _named),
-    (f'coevo query {MONTH} --only-after 2025-06 --only-track update', '2025-08', _nothing),
-    (
-        f'coevo query {MONTH} "SELECT repo, count(*) FROM tasks GROUP BY repo" --format csv',
-        'me/my-project,3',
-        _nothing,
-    ),
-    (f'coevo query {MONTH} --only-unseen-by gpt-4.1', 'update', _nothing),
-    (f'coevo show {MONTH} TASK_ID', '-sells: is Till.price', _nothing),
+    (f'coevo query {MONTH} --only-after 2025-06 --only-track update', '2025-08', _named),
     (f'coevo show {MONTH} 0f3c9a1b2d4e5f60', 't_old_c_new', _nothing),
     (f'coevo prompt {MONTH} TASK_ID', 'test_till.toy', _nothing),
     (f'coevo prompt {MONTH} 0f3c9a1b2d4e5f60', 'test_till.toy', _nothing),
@@ -216,19 +206,17 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         'success',
         _without('results'),
     ),
+    ('coevo report results', 'success', _nothing),
+    ('coevo report evaluation results', 'success', _nothing),
     ('coevo report regrade results', 'success', _nothing),
     ('coevo report compare results other-results', '', _other),
     (f'coevo report statistics {MONTH} --results results', 'Table 1', _nothing),
     (f'coevo pipeline site {MONTH} --results results --out site', '', _nothing),
+    (f'coevo pipeline site {MONTH} --out site', '', _without('site')),
     (
-        f"coevo run {MONTH} --agent 'sh /agent/run.sh' --software my-agent --out attempts",
-        'completed',
+        f"coevo run {MONTH} --agent 'sh /agent/run.sh' --software my-agent --any-date --out attempts",
+        'success 0 of',
         _agent,
-    ),
-    (
-        f'coevo evaluate {MONTH} attempts/predictions.jsonl --out results',
-        'success',
-        _without('results'),
     ),
     ('coevo submit --check my-agent --snapshot SNAPSHOT', '', _submission),
     (f'coevo submit --check my-agent --snapshot {MONTH}', '', _nothing),
@@ -251,5 +239,11 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         'me/my-project',
         _nothing,
     ),
-    ('coevo mine ~/src/my-project --since 2025-01-01 --jobs 2', 'update', _without('store')),
+    (
+        'coevo mine ~/src/my-project --name me/my-project --private --store private --commits 100',
+        'update',
+        _nothing,
+    ),
+    ('coevo release --store private --snapshot snapshots/mine', '', _without('snapshots/mine')),
+    ('coevo query snapshots/mine', 'update', _nothing),
 )

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from coevo.model.repository_rows import RepositoryRow
-from coevo.model.words import Track
+from coevo.model.words import Track, Walk
+from coevo.storage.store import Partition
 from packagers import card
 from packagers.manifests import SnapshotDetails
 from packagers.rows import Rows
@@ -9,8 +12,8 @@ from tests.languages.table import known_toy
 from tests.segments import repository
 
 
-def of(*repositories: RepositoryRow) -> str:
-    rows = Rows(
+def make_rows(*repositories: RepositoryRow) -> Rows:
+    return Rows(
         repositories=repositories,
         pairs=(),
         methods=(),
@@ -19,6 +22,10 @@ def of(*repositories: RepositoryRow) -> str:
         timings=(),
         environments=(),
     )
+
+
+def of(*repositories: RepositoryRow) -> str:
+    rows = make_rows(*repositories)
     return card.render_card(rows, SnapshotDetails(month='2026-01', parameters={}, unmined={}))
 
 
@@ -38,3 +45,22 @@ def test_card_states_other_licence_and_has_a_configuration_for_every_track() -> 
         assert f'- config_name: test_{track}' in head
     assert '  - split: test' in head
     assert '  - split: train' not in head
+
+
+def test_card_names_walks_that_do_not_reach_the_end_of_the_month() -> None:
+    reached = {
+        Partition(repo='example/behind', walk=Walk.PARENTS, language='java'): datetime(
+            2026, 1, 12, tzinfo=UTC
+        ),
+        Partition(repo='example/unknown', walk=Walk.PARENTS, language='java'): None,
+        Partition(repo='example/whole', walk=Walk.PARENTS, language='java'): datetime(
+            2026, 2, 1, tzinfo=UTC
+        ),
+    }
+    about = SnapshotDetails(month='2026-01', parameters={}, unmined={}, reached=reached)
+    rendered = card.render_card(make_rows(repository()), about)
+    assert (
+        'named here: example/behind (parents) 2026-01-12, example/unknown (parents) unknown.'
+        in rendered
+    )
+    assert 'example/whole' not in rendered

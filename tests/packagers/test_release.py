@@ -23,6 +23,7 @@ from coevo.model.words import MethodChange, Stage
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
+from packagers import dictionary
 from packagers.funnel import compute_funnel
 from packagers.parquet import write_table
 from packagers.plan import BuiltTasks
@@ -417,16 +418,40 @@ def card(tmp_path: Path) -> str:
     return (tmp_path / 'snapshot' / 'README.md').read_text()
 
 
-def test_card_explains_every_reason_and_lists_every_table(store: Store, tmp_path: Path) -> None:
-    snapshots.write(store, tmp_path / 'snapshot')
+def test_the_manual_explains_every_reason() -> None:
+    page = dictionary.render_page()
     for reason, meaning in EXPLANATIONS.items():
-        assert f'`{reason}`' in card(tmp_path)
-        assert meaning in card(tmp_path)
+        assert f'| `{reason}` | {meaning.replace("|", chr(92) + "|")} |' in page
+
+
+def test_card_lists_every_table_with_its_rows(store: Store, tmp_path: Path) -> None:
+    snapshots.write(store, tmp_path / 'snapshot')
     for name in TABLES:
-        assert f'| `{name}` |' in card(tmp_path)
         there = bool(rows(tmp_path / 'snapshot', name))
         assert (f'    path: data/{name}/*.parquet\n' in card(tmp_path)) is there
-        assert f'| `{name}` |' in card(tmp_path)
+        count = len(rows(tmp_path / 'snapshot', name))
+        assert (f'`{name}` {count}' if name != 'timings' else '`timings`') in card(tmp_path)
+
+
+def test_card_is_forty_lines_with_a_loader_and_one_task(store: Store, tmp_path: Path) -> None:
+    """The head that dataset viewers read is not counted."""
+    snapshots.write(store, tmp_path / 'snapshot')
+    body = card(tmp_path).split('---\n', 2)[2]
+    assert len([line for line in body.splitlines() if line]) <= 45
+    assert 'load_dataset(SNAPSHOT' in body
+    example = body.partition('## One task\n')[2].partition('\n## ')[0]
+    (task,) = [
+        row for row in rows(tmp_path / 'snapshot', 'tasks') if f'`{row["task_id"]}`' in example
+    ]
+    assert f'{task["track"]}: commit `{task["new_rev"]}`' in example
+    (method,) = [
+        row
+        for row in rows(tmp_path / 'snapshot', 'methods')
+        if row['method_id'] == task['method_ids'][0]
+    ]
+    for cell in ('t_old_c_old', 't_new_c_new', 't_old_c_new', 't_new_c_old'):
+        line = f'| `{cell}` | {method[cell]} | {method[f"{cell}_passes"]} of {method[f"{cell}_runs"]} |'
+        assert (line in example) is (method[cell] is not None)
 
 
 def test_every_stage_of_the_funnel_accounts_for_all_that_entered_it(
@@ -438,7 +463,7 @@ def test_every_stage_of_the_funnel_accounts_for_all_that_entered_it(
         assert step.entered == step.kept_count + sum(count for _, count in step.dropped)
     counted = [(steps[stage].entered, steps[stage].kept_count) for stage in list(Stage)[:6]]
     assert counted == [(3, 2), (2, 2), (10, 8), (8, 6), (6, 6), (4, 4)]
-    assert '| filter | method | 10 | 8 | 2 |' in card(tmp_path)
+    assert 'filter 10 → 8 methods' in card(tmp_path)
 
 
 def test_croissant_points_to_files_and_columns_that_exist(store: Store, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Preconditions: what must hold in the start state for a task to make sense.
 
 For updates and repairs, the old tests are broken on the new code. For generation, where they are
-absent, the tests that the start file keeps compile and pass (docs/tasks.md). Kept tests that pass
+absent, the tests that the start file keeps compile and pass (docs/internals/tasks.md). Kept tests that pass
 beside a submission are not run again.
 """
 

@@ -1,7 +1,7 @@
 """The grading of one prediction: its targets run on new code and, for generation, on old code.
 
 Each target runs in a fresh process of its own, watched from outside (TestEvo-Bench, §4.2, A.2;
-docs/trust.md, "Submitted patches").
+docs/trust.md, "What a submitted patch cannot do").
 """
 
 from __future__ import annotations

@@ -139,9 +139,9 @@ def load_metadata(folder: Path) -> SubmissionMetadata:
     except OSError:
         raise Fatal(f'{folder} has no {NAME}; `coevo submit --new {folder}` writes it') from None
     except UnreadableContent:
-        raise Fatal(f'{path} is no JSON; docs/submissions.md says what it holds') from None
+        raise Fatal(f'{path} is no JSON; docs/scoring.md says what it holds') from None
     if not isinstance(content, dict):
-        raise Fatal(f'{path} is no JSON object; docs/submissions.md says what it holds')
+        raise Fatal(f'{path} is no JSON object; docs/scoring.md says what it holds')
     return parse_metadata(content, path)
 
 
@@ -152,7 +152,7 @@ def parse_metadata(found: dict[str, Any], path: Path) -> SubmissionMetadata:
         raise Fatal(f'{path} has {name!r}, which is no field of it; take it out')
     for name, item in fields.items():
         if name not in found and item.default is dataclasses.MISSING:
-            raise Fatal(f'{path} lacks {name!r}; docs/submissions.md says what it is')
+            raise Fatal(f'{path} lacks {name!r}; docs/scoring.md says what it is')
     hints = get_type_hints(SubmissionMetadata)
     for name, value in found.items():
         wanted, nullable = split_optional(hints[name])

@@ -20,7 +20,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
         'submit',
         help='make a submission to a leaderboard of a run, or check one before it is handed in',
         description='A submission is a folder with submission.json, answers, logs and results, such as `coevo run` '
-        'leaves it (docs/submissions.md). --new writes submission.json, and asks on a terminal for what is missing. '
+        'leaves it (docs/scoring.md). --new writes submission.json, and asks on a terminal for what is missing. '
         '--check finds faults: of the metadata, the predictions, a log for each, and whether the results follow from '
         'what they say was seen. It runs nothing; `coevo evaluate SNAPSHOT FOLDER` judges it again. Status 1 if '
         'anything is wrong.',

@@ -1,7 +1,7 @@
 """The grading of one submitted suite: each test runs in fresh processes, once observed.
 
 The start state is the revision without the file, so that gold is not there. A test that passes
-under observation runs once more without it (docs/trust.md, "Submitted patches").
+under observation runs once more without it (docs/trust.md, "What a submitted patch cannot do").
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def test_an_unknown_model_is_refused(ours: Path) -> None:
     assert find_model('my gpt-4o') is None
 
 
-# As tables of the papers of docs/sources.md write them.
+# As tables of the papers of docs/about.md write them.
 OF_THE_PAPERS = [
     *('GPT-5', 'Gemini 2.5 Flash', 'GPT-OSS-120B', 'Devstral-Small', 'DeepSeek V3.1 671B'),
     *('Qwen3 Coder 480B A35B', 'Claude Opus 4.7', 'Gemini 3.1 Pro', 'GPT-5-Codex', 'Phi-4'),

@@ -1,6 +1,6 @@
 """A built revision on disk as the sandbox sees it, with code and tests separated.
 
-The sides of a cell are fixed (docs/words.md): POMs, main sources and resources and all other files
+The sides of a cell are fixed (docs/evidence.md): POMs, main sources and resources and all other files
 belong to the code; each module's test sources and test resources belong to the tests.
 
     code/REV    the tree without its test folders and main sources, with main classes in place
