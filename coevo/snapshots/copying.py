@@ -13,6 +13,7 @@ from coevo.snapshots.locations import SnapshotFolder
 from coevo.snapshots.manifests import has_withheld_texts, load_manifest_at
 from coevo.snapshots.verification import check_folder
 from coevo.storage import durable
+from coevo.storage.beneath import join_beneath
 
 # The folder beside an edition that gets the texts that it omits.
 WHOLE = 'whole'
@@ -36,7 +37,7 @@ def choose_target(place: Path | str) -> Path:
     root = find_default_place()
     if '://' in root:
         raise Fatal('$COEVO_SNAPSHOTS is a URL; say where the snapshot goes with --out DIR')
-    return Path(root) / manifest['month']
+    return join_beneath(Path(root), str(manifest['month'])).path
 
 
 def copy_snapshot(place: Path | str, out: Path) -> None:
