@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from coevo.engine.evidence import Decision
-from coevo.engine.results import CellResult, PairEvaluation, SelectedMethod, Step
+from coevo.engine.results import CellResult, Evidence, PairEvaluation, SelectedMethod, Step
 from coevo.engine.suites import TestsOf
 from coevo.languages.builds import Build
 from coevo.languages.capabilities import Capability
@@ -77,15 +77,18 @@ def ask_umpire(
 ) -> UmpireReport:
     """Compare the dropped methods of a pair with the project's own runs.
 
-    Only methods that do not pass in a cell of their own revision are asked about. The CPU time is
-    counted as a cost.
+    Only methods that do not pass in a cell of their own revision are asked about. If their runs
+    disagree, the order decides, and the project's one run says nothing. The CPU time is counted as
+    a cost.
     """
     report = UmpireReport()
     if not offers_capability(evaluation.built.pair.language, Capability.UMPIRE):
         return report
     builds = {PairEnd.OLD: evaluation.old, PairEnd.NEW: evaluation.new}
     for item, decision in decided:
-        if decision.reason is None:
+        if decision.reason is None or (
+            evaluation.get_evidence(item.method_id) is not Evidence.AGREED
+        ):
             continue
         cells = evaluation.get_cells(item.method_id)
         for end, method, result in _list_doubtful(item, cells):
