@@ -142,7 +142,8 @@ class PairRow:
         int | None,
         Column(
             'Those of `tests_compared` that were not looked at: neither they nor what they use of'
-            ' the tests differs, and their text reaches no changed code.',
+            ' the tests differs, and their text reaches no changed code. Null if the pair was'
+            ' dropped.',
             unit='methods',
         ),
     ] = None

@@ -92,3 +92,24 @@ def test_most_similar_body_is_matched_first() -> None:
         'A.java', f'class A {{ @Test void b() {{ {near} }} @Test void c() {{ {nearer} }} }}'
     )
     assert matched(old, new) == [('A#a', 'A#c')]
+
+
+def test_a_test_that_moved_to_a_class_that_stays_and_was_edited_keeps_its_name() -> None:
+    old = methods('A.java', f'class A {{ @Test void sells() {{ {LONG} }} }}')
+    edited = LONG.replace('foo.d()', 'foo.e()')
+    new = methods('B.java', f'class B {{ @Test void sells() {{ {edited} }} }}')
+    assert matched(old, new) == [('A#sells', 'B#sells')]
+
+
+def test_a_name_that_several_tests_have_matches_none_of_other_classes() -> None:
+    body = f'{{ @Test void sells() {{ {LONG} }} }}'
+    old = methods('A.java', f'class A {body}')
+    edited = body.replace('foo.d()', 'foo.e()')
+    new = methods('B.java', f'class B {edited}') + methods('C.java', f'class C {edited}')
+    assert matched(old, new) == []
+
+
+def test_another_test_of_the_same_name_is_not_the_one_that_left() -> None:
+    old = methods('A.java', f'class A {{ @Test void sells() {{ {LONG} }} }}')
+    new = methods('B.java', 'class B { @Test void sells() { Bar bar = open(); bar.close(); } }')
+    assert matched(old, new) == []
