@@ -27,10 +27,11 @@ from benchmarks.oracles.benches import Benches, load_pair
 from benchmarks.oracles.driver import Place
 from benchmarks.oracles.java_cell import Target
 from benchmarks.tables import Row, append_rows, print_table, read_rows
+from coevo.engine.groups import list_cells_of_candidate
 from coevo.git.repository import Repository
 from coevo.model.errors import Transient
-from coevo.model.labels import TRACKS, decide_label, list_deciding_cells
-from coevo.model.method_rows import MethodRow
+from coevo.model.labels import TRACKS, decide_label, settle_change
+from coevo.model.method_rows import MethodRow, list_cells_of_row
 from coevo.model.pair_rows import PairRow
 from coevo.model.records import Candidate, compute_candidate_id
 from coevo.model.segment import Segment
@@ -92,8 +93,7 @@ def list_rows(segment: Segment) -> Iterator[DrawnRow]:
 
 def _do_verdicts_agree(row: MethodRow) -> bool:
     return all(
-        getattr(row, str(cell)) == getattr(row, f'{cell}_unit')
-        for cell in list_deciding_cells(row.change)
+        getattr(row, str(cell)) == getattr(row, f'{cell}_unit') for cell in list_cells_of_row(row)
     )
 
 
@@ -186,7 +186,7 @@ def ask(
     trees: dict[Place, list[tuple[str, Cell, Target]]] = defaultdict(list)
     for row in drawn:
         candidate = known[row.method_id]
-        for cell in list_deciding_cells(candidate.change):
+        for cell in list_cells_of_candidate(candidate):
             method = candidate.new if cell.tests_are_new else candidate.old
             assert method is not None, 'a deciding cell has a test at its revision'
             target = Target(method=method, override=row.row.override if row.row else None)
@@ -205,9 +205,9 @@ def ask(
 def _build_row(
     drawn: DrawnRow, candidate: Candidate, outcomes: Mapping[tuple[str, Cell], Outcome]
 ) -> dict[str, object]:
-    deciding = list_deciding_cells(candidate.change)
+    deciding = list_cells_of_candidate(candidate)
     cells = {cell: outcomes[drawn.method_id, cell] for cell in deciding}
-    label = decide_label(candidate.change, cells)
+    label = decide_label(settle_change(candidate.change, cells), cells)
     method, row = candidate.method, drawn.row
     return {
         'kind': drawn.kind,

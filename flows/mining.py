@@ -9,6 +9,7 @@ from coevo.engine.cache import Cache
 from coevo.engine.evidence import decide_candidate
 from coevo.engine.execution import NO_CACHE, evaluate_pair
 from coevo.engine.results import PairEvaluation, SelectedMethod
+from coevo.engine.umpire import UmpireReport, ask_umpire
 from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.engine import Builder
 from coevo.languages.table import LANGUAGES
@@ -17,6 +18,7 @@ from coevo.model.families import Family
 from coevo.model.listener import SILENT, Listener
 from coevo.model.pair_rows import EnvironmentRow
 from coevo.model.profiles import Profile
+from coevo.model.quality import PairEnd
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair, TestMethod, compute_candidate_id, compute_short_hash
 from coevo.model.segment import Segment
@@ -165,10 +167,18 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
             return _build_missing_runtime_segment(
                 run, evaluation, pair, evaluation.old.runtime_lacking
             )
-    studied = Study()
+    studied, ruled = Study(), UmpireReport()
     if evaluation is not None:
         context = PairContext(tools=run.tools, change=change, evaluation=evaluation)
+        selected = list(evaluation.selected)
         judged = list(_decide_methods(selected, evaluation, change))
+        ruled = ask_umpire(
+            run.tools.umpire, evaluation, [(item.selected, item.decision) for item in judged]
+        )
+        judged = [
+            replace(item, decision=ruled.decisions.get(item.selected.method_id, item.decision))
+            for item in judged
+        ]
         studied = study_pair(context, judged, run.sandbox)
     decided = studied.decided
     tracked = [item for item in decided if item.decision.track is not None]
@@ -188,6 +198,8 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
             refactorings=studied.refactoring_status,
             suite_old=studied.suite_old,
             suite_new=studied.suite_new,
+            umpire_old=ruled.statuses.get(PairEnd.OLD),
+            umpire_new=ruled.statuses.get(PairEnd.NEW),
         ),
         methods=tuple(studied.methods.values()),
         cells=tuple(build_cell_rows(pair, selected, evaluation)) if evaluation else (),

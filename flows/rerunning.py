@@ -4,7 +4,7 @@ based."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coevo.engine.evidence import decide_candidate
 from coevo.engine.execution import evaluate_pair
@@ -13,11 +13,10 @@ from coevo.git.repository import Repository
 from coevo.languages.engine import Builder
 from coevo.languages.table import get_engine_version
 from coevo.languages.verdicts import KILLED
-from coevo.model.labels import list_deciding_cells
-from coevo.model.method_rows import MethodRow
-from coevo.model.records import Pair, compute_candidate_id
+from coevo.model.method_rows import MethodRow, list_cells_of_row
+from coevo.model.records import Candidate, Pair, compute_candidate_id
 from coevo.model.segment import Segment
-from coevo.model.words import Outcome
+from coevo.model.words import MethodChange, Outcome
 from coevo.storage.reverifications import ReverificationRecord, ReverifiedLabel
 from coevo.storage.store import Partition
 from flows.rows import build_cell_rows
@@ -50,10 +49,10 @@ def rerun_methods(repository: Repository, item: DrawnSegment, builder: Builder) 
     rows = {row.method_id: row for row in item.rows}
     change = diff_pair(repository, item.pair)
     selected = [
-        SelectedMethod(method_id=id_, candidate=candidate)
+        SelectedMethod(method_id=id_, candidate=restored)
         for candidate in change.candidates
         if (id_ := compute_candidate_id(item.pair, candidate)) in rows
-        and candidate.change is rows[id_].change
+        and (restored := _restore_candidate(candidate, rows[id_])) is not None
     ]
     unknown = dict.fromkeys(
         rows.keys() - {method.method_id for method in selected},
@@ -84,6 +83,18 @@ def rerun_methods(repository: Repository, item: DrawnSegment, builder: Builder) 
     )
 
 
+def _restore_candidate(candidate: Candidate, row: MethodRow) -> Candidate | None:
+    """Return a candidate of the diff with the change and the cells of its row.
+
+    None if the diff finds another change than the row has. The runs may have shown that the
+    surroundings of a test changed which the diff takes for unchanged (`labels.settle_change`).
+    """
+    shown_by_runs = (MethodChange.UNCHANGED, MethodChange.CONTEXT_CHANGED)
+    if candidate.change is not row.change and (candidate.change, row.change) != shown_by_runs:
+        return None
+    return replace(candidate, change=row.change, surroundings_differ=row.t_old_c_new is not None)
+
+
 def _find_override(segment: Segment) -> str | None:
     """Return the override that all runs of a pair were given."""
     return next((row.override for row in segment.cells if row.override is not None), None)
@@ -97,7 +108,7 @@ def _find_trouble(
     Either the code cannot be built any more, or a process was killed.
     """
     cells = evaluation.get_cells(selected.method_id)
-    for cell in list_deciding_cells(row.change):
+    for cell in list_cells_of_row(row):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')
         for run in cells[cell].runs:
             if run.agreement != was and run.verdict.outcome is Outcome.UNBUILDABLE:
@@ -112,7 +123,7 @@ def _find_difference(
 ) -> str | None:
     """Return what differs from the runs that made the label; None if nothing does."""
     cells = evaluation.get_cells(selected.method_id)
-    for cell in list_deciding_cells(row.change):
+    for cell in list_cells_of_row(row):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')
         for run in cells[cell].runs:
             if run.agreement != was:

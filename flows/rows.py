@@ -68,6 +68,9 @@ def build_pair_row(
         runtime_missing=old.runtime_lacking if old else None,
         tools=_list_tools(pair, new) if new else (),
         candidates=candidates,
+        tests_compared=change.compared,
+        tests_alike=change.alike,
+        tests_apart=change.apart,
         sandbox=sandbox,
         engine_version=basis.code,
     )

@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 
 from coevo.engine.evidence import compute_upper_95
 from coevo.model.drops import Drop
-from coevo.model.labels import list_deciding_cells
-from coevo.model.method_rows import MethodRow
+from coevo.model.method_rows import MethodRow, list_cells_of_row
 from coevo.model.pair_rows import CellRow
 from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
@@ -322,7 +321,7 @@ def _add_runs(
     passed: Mapping[Place, int],
 ) -> MethodRow:
     columns: dict[str, Any] = {}
-    for cell in list_deciding_cells(row.change):
+    for cell in list_cells_of_row(row):
         run_key = row.method_id, row.walk, cell
         if added[run_key]:
             columns[f'{cell}_runs'] = getattr(row, f'{cell}_runs') + added[run_key]
@@ -338,7 +337,7 @@ def _compute_flake_bound(row: MethodRow) -> float | None:
     the row."""
     runs = [
         getattr(row, f'{cell}_runs')
-        for cell in list_deciding_cells(row.change)
+        for cell in list_cells_of_row(row)
         if getattr(row, cell) is not Outcome.COMPILE_ERROR
     ]
     return compute_upper_95(min(runs)) if runs else None

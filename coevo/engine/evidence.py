@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.engine.results import CellResult, Evidence, PairEvaluation
-from coevo.model.labels import BROKEN_CELL, TRACKS, decide_label, list_deciding_cells
+from coevo.model.labels import BROKEN_CELL, TRACKS, decide_label, find_cells_of_row
 from coevo.model.reasons import LIBRARY_REASONS
 from coevo.model.records import Candidate
 from coevo.model.words import BreakageCause, Cell, Label, Outcome, Track
@@ -126,7 +126,7 @@ def compute_flake_bound(cells: Mapping[Cell, CellResult], candidate: Candidate) 
     """
     runs = [
         len(cells[cell].runs)
-        for cell in list_deciding_cells(candidate.change)
+        for cell in find_cells_of_row(candidate.change, cells)
         if cells[cell].outcome is not Outcome.COMPILE_ERROR
     ]
     return compute_upper_95(min(runs)) if runs else None

@@ -17,6 +17,7 @@ from coevo.engine.groups import (
     CellGroup,
     Results,
     collect_results,
+    list_cells_of_candidate,
     make_compiled_group,
 )
 from coevo.engine.results import (
@@ -37,10 +38,9 @@ from coevo.model.labels import (
     RECORDED_CELL,
     RECORDED_LABELS,
     decide_label,
-    list_deciding_cells,
 )
-from coevo.model.records import Pair
-from coevo.model.words import Cell, Label, MethodChange, Outcome
+from coevo.model.records import Candidate, Pair
+from coevo.model.words import Cell, Label, Outcome
 
 NO_CACHE = Cache(None)
 
@@ -61,16 +61,18 @@ def evaluate_pair(
     all_cells  whether to run new tests on old code also for labels that do not depend on it
     """
     runner = CellRunner(built=builder.build(pair), cache=cache, override=override)
-    ends, settled, groups = runner.build_and_run_once(selected, list_deciding_cells)
+    ends, settled, groups = runner.build_and_run_once(selected, list_cells_of_candidate)
     runner.run_pass(groups, RunOrder.REVERSED)
     contradicted = _find_contradicted(selected, collect_results(settled, groups))
     runner.run_pass(groups, RunOrder.ALONE, without=contradicted)
     runner.cache_and_repeat(groups)
     results = collect_results(settled, groups)
+    selected = tuple(item.settle(results.get(item.method_id, {})) for item in selected)
     return PairEvaluation(
         built=runner.built,
         override=runner.override,
         results=results,
+        selected=selected,
         fixed_by_settings=_find_fixed_by_settings(
             runner, ends, groups, _find_broken_cells(selected, results)
         )
@@ -99,7 +101,7 @@ def evaluate_new_revision(
     )
 
 
-def _list_own_cells(_: MethodChange) -> tuple[Cell, ...]:
+def _list_own_cells(_: Candidate) -> tuple[Cell, ...]:
     return (Cell.T_NEW_C_NEW,)
 
 
@@ -134,6 +136,7 @@ def _compute_labels(
     item: SelectedMethod, cells: Mapping[Cell, CellResult]
 ) -> tuple[Label | str, Label | str]:
     """Return the labels or drop reasons by the method's own outcomes and by Maven's."""
+    item = item.settle(cells)
     return (
         decide_label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
         decide_label(item.candidate.change, {cell: r.unit_outcome for cell, r in cells.items()}),
@@ -165,7 +168,7 @@ def _run_recorded_cells(
     return collect_results(settled, groups)
 
 
-def _list_recorded_cells(_: MethodChange) -> tuple[Cell, ...]:
+def _list_recorded_cells(_: Candidate) -> tuple[Cell, ...]:
     return (RECORDED_CELL,)
 
 

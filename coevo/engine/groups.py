@@ -13,14 +13,19 @@ from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import OPTIONS_REFUSED, Verdict
 from coevo.model.labels import list_deciding_cells
 from coevo.model.records import Candidate, TestMethod
-from coevo.model.words import Cell, MethodChange, Outcome
+from coevo.model.words import Cell, Outcome
 
 # A method with two time-outs and nothing else is not run again (docs/evidence.md).
 TIMEOUT_RUNS = 2
 
 Results = Mapping[str, Mapping[Cell, CellResult]]
-CellsOf = Callable[[MethodChange], Sequence[Cell]]
-"""Returns the cells to run for a test method, given its change."""
+CellsOf = Callable[[Candidate], Sequence[Cell]]
+"""Returns the cells to run for a test method."""
+
+
+def list_cells_of_candidate(candidate: Candidate) -> tuple[Cell, ...]:
+    """Return the cells on which the label of a test method depends."""
+    return list_deciding_cells(candidate.change, surroundings_differ=candidate.surroundings_differ)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +110,9 @@ def _was_kept_from_running(verdict: Verdict) -> bool:
 
 
 def find_unbuildable(
-    ends: BuiltRevisions, selected: Sequence[SelectedMethod], cells: CellsOf = list_deciding_cells
+    ends: BuiltRevisions,
+    selected: Sequence[SelectedMethod],
+    cells: CellsOf = list_cells_of_candidate,
 ) -> Results:
     """Return the results of those cells whose code does not build; their outcome is known."""
     results: dict[str, dict[Cell, CellResult]] = {}
@@ -123,7 +130,7 @@ def form_groups(
     ends: BuiltRevisions,
     selected: Sequence[SelectedMethod],
     settled: Results,
-    cells: CellsOf = list_deciding_cells,
+    cells: CellsOf = list_cells_of_candidate,
 ) -> Iterator[CellGroup]:
     """Yield the groups of all cells that are not in `settled`, compiled but not yet run."""
     members: dict[tuple[Cell, str], dict[str, TestMethod]] = {}
@@ -167,7 +174,7 @@ def _list_needed_cells(
     selected: Sequence[SelectedMethod], cells: CellsOf
 ) -> Iterator[tuple[SelectedMethod, Cell, TestMethod]]:
     for item in selected:
-        for cell in cells(item.candidate.change):
+        for cell in cells(item.candidate):
             method = get_method_in_cell(item.candidate, cell)
             assert method is not None, 'a cell that is asked for has a test at its revision'
             yield item, cell, method

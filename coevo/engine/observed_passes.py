@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from coevo.engine.groups import BuiltRevisions, get_method_in_cell
+from coevo.engine.groups import BuiltRevisions, get_method_in_cell, list_cells_of_candidate
 from coevo.engine.results import PairEvaluation, SelectedMethod, Step
 from coevo.git.repository import Repository, load_content
 from coevo.languages.capabilities import Capability
 from coevo.languages.conditions import RunConditions
 from coevo.languages.table import detect_file_language, get_reading_of_file, offers_capability
 from coevo.languages.verdicts import Verdict
-from coevo.model.labels import list_deciding_cells
 from coevo.model.records import TestMethod
 from coevo.model.words import Cell, Outcome
 
@@ -92,7 +91,7 @@ def _list_passes(
 ) -> Iterator[tuple[Cell, TestMethod]]:
     """Yield the deciding cells in which a method passes, with the method as it is there."""
     results = evaluation.get_cells(item.method_id)
-    for cell in list_deciding_cells(item.candidate.change):
+    for cell in list_cells_of_candidate(item.candidate):
         method = get_method_in_cell(item.candidate, cell)
         if cell in results and results[cell].outcome is Outcome.PASS and method is not None:
             yield cell, method

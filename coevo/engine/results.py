@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from coevo.languages.builds import Build
 from coevo.languages.cells import SettingsScope
 from coevo.languages.engine import BuiltPair
 from coevo.languages.verdicts import Verdict
+from coevo.model.labels import settle_change
 from coevo.model.records import Candidate
 from coevo.model.words import Cell, Outcome
 
@@ -43,6 +44,12 @@ class SelectedMethod:
 
     method_id: str
     candidate: Candidate
+
+    def settle(self, cells: Mapping[Cell, CellResult]) -> SelectedMethod:
+        """Return the method with the change that its cells show; see `labels.settle_change`."""
+        outcomes = {cell: result.outcome for cell, result in cells.items()}
+        change = settle_change(self.candidate.change, outcomes)
+        return replace(self, candidate=replace(self.candidate, change=change))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +134,7 @@ class Step(StrEnum):
     RUN_RECORDED = 'run_recorded'
     RUN_OBSERVED = 'run_observed'
     SUITE = 'suite'
+    UMPIRE = 'umpire'
     TRACE = 'trace'
     ISOLATION = 'isolation'
     REFACTORINGS = 'refactorings'
@@ -158,6 +166,7 @@ class PairEvaluation:
     fixed_by_settings  by method id, what had to be borrowed from the other revision so that a
                        broken cell passes
     recorded           as `results`: cells that decide nothing; only if all cells were asked for
+    selected           the methods, each with the change that its cells show
     """
 
     built: BuiltPair
@@ -166,6 +175,7 @@ class PairEvaluation:
     fixed_by_settings: Mapping[str, SettingsScope]
     cost: Cost
     recorded: Mapping[str, Mapping[Cell, CellResult]] = field(default_factory=dict)
+    selected: tuple[SelectedMethod, ...] = ()
 
     @property
     def old(self) -> Build:

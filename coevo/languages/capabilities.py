@@ -26,6 +26,7 @@ class Capability(StrEnum):
         'check_sources'  # compile variants of a source file, each separately: `check_sources`
     )
     MUTATE = 'mutate'  # make and run mutants with an external tool: `mutate`
+    UMPIRE = 'umpire'  # run the tests by the project's own command: `run_project`
 
 
 EVERYTHING = frozenset(Capability)

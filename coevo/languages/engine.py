@@ -12,6 +12,7 @@ from coevo.languages.capabilities import Capability, make_refusal
 from coevo.languages.cells import BorrowedSettings, CellEdits, CheckedSource, CompiledTests
 from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.mutation_tools import ByteCodeMutants
+from coevo.languages.project_runs import ProjectRun
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.traces import TraceBatch
 from coevo.languages.verdicts import Verdict, VerdictBatch
@@ -123,6 +124,16 @@ class BuiltPair(Protocol):
         lines  the lines to mutate, by the binary name of the top-level type that contains them
         """
 
+    def run_project(self, rev: str, module: str, methods: Sequence[TestMethod]) -> ProjectRun:
+        """Run the tests of a module of one end of the pair once, by the project's own command.
+
+        The command is the one that its developers type (`python -m pytest`, `go test`, `mvn test`),
+        with their settings, their selection and their order. It is not told which tests are of
+        interest. Its results come over a channel, never from its output.
+
+        methods  all test methods of the module at this revision, by which results are named
+        """
+
     def describe_environment(self, rev: str, module: str) -> Environment | None:
         """Return what is needed to build and run a module at a revision; None if unknown."""
 
@@ -172,6 +183,7 @@ class Engine(Protocol):
 # Defaults that pairs assign to members for which they have no behaviour of their own.
 
 refuse_mutation = staticmethod(make_refusal(Capability.MUTATE))
+refuse_project_run = staticmethod(make_refusal(Capability.UMPIRE))
 
 
 def find_no_other_runtime(_pair: BuiltPair) -> None:

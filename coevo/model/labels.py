@@ -29,26 +29,36 @@ class CellDemand(Enum):
 class LabelTableRow:
     """One row of the label table.
 
-    since  the first engine version that gave the label, by language; languages that are absent gave
-           it from their first version on
+    demands  the outcomes that the label requires
+    if_run   outcomes that it requires of cells that are run for some methods only
+    since    the first engine version that gave the label, by language; languages that are absent
+             gave it from their first version on
     """
 
     label: Label
     change: MethodChange
     demands: Mapping[Cell, CellDemand]
+    if_run: Mapping[Cell, CellDemand]
     since: Mapping[str, int]
+
+    def allows(self, cell: Cell, outcome: Outcome) -> bool:
+        """Return whether the label can be given beside an outcome of a cell."""
+        demand = self.demands.get(cell) or self.if_run.get(cell)
+        return demand is None or demand.is_met_by(outcome)
 
 
 def _make_row(
     label: Label,
     change: MethodChange,
     since: Mapping[str, int] | None = None,
+    if_run: Mapping[Cell, CellDemand] | None = None,
     **demands: CellDemand,
 ) -> LabelTableRow:
     return LabelTableRow(
         label=label,
         change=change,
         demands={Cell(name): want for name, want in demands.items()},
+        if_run=if_run or {},
         since=since or {},
     )
 
@@ -64,8 +74,20 @@ TABLE = (
     ),
     _make_row(Label.GENERATION, MethodChange.INSERTED, t_new_c_new=P, t_new_c_old=B),
     _make_row(Label.REDUNDANT, MethodChange.INSERTED, t_new_c_new=P, t_new_c_old=P),
-    _make_row(Label.UNAFFECTED, MethodChange.UNCHANGED, t_old_c_old=P, t_new_c_new=P),
-    _make_row(Label.BROKEN_BY_CHANGE, MethodChange.UNCHANGED, t_old_c_old=P, t_new_c_new=B),
+    _make_row(
+        Label.UNAFFECTED,
+        MethodChange.UNCHANGED,
+        if_run={Cell.T_OLD_C_NEW: P},
+        t_old_c_old=P,
+        t_new_c_new=P,
+    ),
+    _make_row(
+        Label.BROKEN_BY_CHANGE,
+        MethodChange.UNCHANGED,
+        if_run={Cell.T_OLD_C_NEW: B},
+        t_old_c_old=P,
+        t_new_c_new=B,
+    ),
     _make_row(
         Label.FIXTURE_UPDATE,
         MethodChange.CONTEXT_CHANGED,
@@ -131,10 +153,48 @@ def select_rows(
     )
 
 
-def list_deciding_cells(change: MethodChange) -> tuple[Cell, ...]:
-    """Return the cells that the rows for a change constrain, in the order of `CELL_ORDER`."""
-    wanted = {cell for row in select_rows(change) for cell in row.demands}
+def list_deciding_cells(
+    change: MethodChange, *, surroundings_differ: bool = False
+) -> tuple[Cell, ...]:
+    """Return the cells that the rows for a change constrain, in the order of `CELL_ORDER`.
+
+    surroundings_differ  whether the test sides of the revisions differ beside the method's own
+                         body, so that an unchanged method needs `t_old_c_new` as well
+    """
+    rows = select_rows(change)
+    wanted = {cell for row in rows for cell in row.demands}
+    if surroundings_differ:
+        wanted |= {cell for row in rows for cell in row.if_run}
     return tuple(cell for cell in CELL_ORDER if cell in wanted)
+
+
+def find_cells_of_row(change: MethodChange, outcomes: Mapping[Cell, object]) -> tuple[Cell, ...]:
+    """Return the deciding cells of a method from what its row holds.
+
+    outcomes  the outcome of each cell of the row; None, or no entry, if the cell was not run
+    """
+    ran = outcomes.get(Cell.T_OLD_C_NEW) is not None
+    return list_deciding_cells(change, surroundings_differ=ran)
+
+
+def settle_change(change: MethodChange, cells: Mapping[Cell, Outcome | None]) -> MethodChange:
+    """Return the change of a method after its cells were run.
+
+    `t_old_c_new` and `t_new_c_new` run the same body of an unchanged method on the same code. If one
+    of them passes, or is broken, and the other is not, then something on the test side differs that
+    the method uses, however it reaches the method: `context_changed`.
+    """
+    if change is not MethodChange.UNCHANGED:
+        return change
+    one, other = cells.get(Cell.T_OLD_C_NEW), cells.get(Cell.T_NEW_C_NEW)
+    if one is None or other is None or _get_class(one) == _get_class(other):
+        return change
+    return MethodChange.CONTEXT_CHANGED
+
+
+def _get_class(outcome: Outcome) -> Outcome | None:
+    """Return what labels tell apart of an outcome; None stands for every broken one."""
+    return None if outcome.is_broken else outcome
 
 
 def decide_label(
@@ -146,8 +206,8 @@ def decide_label(
 ) -> Label | str:
     """Return the label, or the reason of the drop: the first contradicting cell and its outcome.
 
-    A cell that was not run contradicts as `<cell>_not_run`. An unchanged test without a changed
-    dependency is not a candidate: `no_changed_dependency`.
+    A cell that was not run contradicts as `<cell>_not_run`, unless it is run for some methods only.
+    An unchanged test without a changed dependency is not a candidate: `no_changed_dependency`.
 
     engine  the release whose table applies, for rows that an earlier engine labelled; None is the
             current one
@@ -155,15 +215,11 @@ def decide_label(
     if change is MethodChange.UNCHANGED and not dependency_changed:
         return NO_CHANGED_DEPENDENCY
     open_rows = select_rows(change, engine)
-    for cell in list_deciding_cells(change):
+    for cell in find_cells_of_row(change, cells):
         outcome = cells.get(cell)
         if outcome is None:
             return f'{cell}_not_run'
-        open_rows = tuple(
-            row
-            for row in open_rows
-            if cell not in row.demands or row.demands[cell].is_met_by(outcome)
-        )
+        open_rows = tuple(row for row in open_rows if row.allows(cell, outcome))
         if not open_rows:
             return f'{cell}_{outcome}'
     return open_rows[0].label
@@ -178,7 +234,7 @@ def list_contradictions(engine: EngineRelease | None = None) -> tuple[str, ...]:
         for outcome in (*Outcome, 'not_run')
         if outcome == 'not_run'
         or not any(
-            row.demands[cell].is_met_by(Outcome(outcome))
+            row.allows(cell, Outcome(outcome))
             for row in select_rows(change, engine)
             if cell in row.demands
         )

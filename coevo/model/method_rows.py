@@ -24,8 +24,9 @@ from coevo.model.column import (
     TestFile,
 )
 from coevo.model.dependencies import Dependency, DependencyList
+from coevo.model.labels import find_cells_of_row
 from coevo.model.quality import Coverage, CoveredDependency, IsolatedCells, Mutation, RepairGuard
-from coevo.model.words import BreakageCause, Label, MethodChange, Outcome, Track, WalkOfRow
+from coevo.model.words import BreakageCause, Cell, Label, MethodChange, Outcome, Track, WalkOfRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -393,3 +394,8 @@ class MethodRow:
     leak: Annotated[
         float | None, Column('The `leak` of its task. Null if it has none.', unit='0 to 1')
     ] = None
+
+
+def list_cells_of_row(row: MethodRow) -> tuple[Cell, ...]:
+    """Return the cells on which the label of a row depends."""
+    return find_cells_of_row(row.change, {Cell.T_OLD_C_NEW: row.t_old_c_new})

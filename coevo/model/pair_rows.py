@@ -121,6 +121,38 @@ class PairRow:
         ),
     ] = ()
     candidates: Annotated[int, Column('Test methods that entered the filter.', unit='methods')]
+    tests_compared: Annotated[
+        int | None,
+        Column(
+            'Test methods of both revisions, each counted once, in files that differ or may use'
+            ' something that differs: `candidates` + `tests_alike`. Null if the pair was dropped.',
+            unit='methods',
+        ),
+    ] = None
+    tests_alike: Annotated[
+        int | None,
+        Column(
+            'Those of `tests_compared` that were not looked at: neither they nor what they use of'
+            ' the tests differs, and their text reaches no changed code.',
+            unit='methods',
+        ),
+    ] = None
+    tests_apart: Annotated[
+        int | None,
+        Column(
+            'Test methods of the new revision that were not looked at because their file neither'
+            ' differs nor uses anything that does. Null if the pair was dropped.',
+            unit='methods',
+        ),
+    ] = None
+    umpire_old: Annotated[
+        str | None,
+        Column(
+            "Whether the project's own command ran the tests of the old revision: `ran`, or why not."
+            ' It is asked where a dropped method does not pass there. Null if it was not asked.'
+        ),
+    ] = None
+    umpire_new: Annotated[str | None, Column('The same of the new revision.')] = None
     sandbox: SandboxName
     engine_version: Annotated[
         str | None,

@@ -21,6 +21,7 @@ class DiffReason(StrEnum):
     UNREADABLE_SOURCE = 'unreadable_source'
     COMMENTS_OR_FORMATTING_ONLY = 'comments_or_formatting_only'
     NO_SOURCE_OR_TEST_CHANGE = 'no_source_or_test_change'
+    NO_TEST_FOUND = 'no_test_found'
 
 
 class Reason(StrEnum):
@@ -47,6 +48,7 @@ class Reason(StrEnum):
     FLAKY = 'flaky'
     ORDER_DEPENDENT = 'order_dependent'
     NOT_REPRODUCED = 'not_reproduced'
+    UNLIKE_THE_PROJECT = 'unlike_the_project'
 
     LICENCE_UNKNOWN = 'licence_unknown'
     LICENCE_NOT_OSI = 'licence_not_osi'
@@ -123,6 +125,7 @@ _WALK = {
 _PAIR = {
     DiffReason.COMMENTS_OR_FORMATTING_ONLY: 'Only comments or white space differ.',
     DiffReason.NO_SOURCE_OR_TEST_CHANGE: 'The files that differ are neither source nor tests.',
+    DiffReason.NO_TEST_FOUND: 'No test method was found in either revision.',
     Reason.UNREADABLE_OBJECT: 'A file of the pair is missing or corrupt in the clone.',
     Reason.OBJECT_MISSING: 'The source of the clone, a partial one, lacks a file of the pair.',
     Reason.RUNTIME_MISSING: (
@@ -155,6 +158,9 @@ _LABEL = {
     Reason.FLAKY: 'Runs in the same order disagree in outcome or failure.',
     Reason.ORDER_DEPENDENT: 'The outcome depends on which tests ran before in the same process.',
     Reason.NOT_REPRODUCED: 'Run again later, a cell that decides the label was otherwise.',
+    Reason.UNLIKE_THE_PROJECT: (
+        "On its own revision the test does not pass here, and the project's own command disagrees."
+    ),
 }
 _PUBLISH = {
     Reason.LICENCE_UNKNOWN: (

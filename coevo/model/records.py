@@ -43,7 +43,9 @@ class FileOrigin(StrEnum):
 class Candidate:
     """A test method of a pair, as the diff sees it: `old` is None if inserted, `new` if deleted.
 
-    origin  the origin of its file at the new revision, or at the old one if it was deleted
+    origin               the origin of its file at the new revision, or at the old one if deleted
+    surroundings_differ  whether the test sides of the revisions differ in anything beside its own
+                         body, whether or not it is known to use that
     """
 
     change: MethodChange
@@ -54,6 +56,7 @@ class Candidate:
     dependencies: tuple[Dependency, ...] = ()
     focal_method: str | None = None
     origin: FileOrigin = FileOrigin.WRITTEN
+    surroundings_differ: bool = False
 
     @property
     def method(self) -> TestMethod:

@@ -77,6 +77,11 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
     'pairs': {
         'engine_version': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR'),
         'runtime_missing': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
+        'tests_compared': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),
+        'tests_alike': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),
+        'tests_apart': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),
+        'umpire_old': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR'),
+        'umpire_new': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR'),
         'functions': AddedColumn(version=SchemaVersion(2, 2), sql_type='BIGINT'),
         'function_lines': AddedColumn(version=SchemaVersion(2, 2), sql_type='BIGINT'),
         'complexity': AddedColumn(version=SchemaVersion(2, 2), sql_type='BIGINT'),

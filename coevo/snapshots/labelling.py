@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coevo.model.labels import CELL_ORDER, TRACKS, EngineRelease, decide_label, list_deciding_cells
+from coevo.model.labels import CELL_ORDER, TRACKS, EngineRelease, decide_label, find_cells_of_row
 from coevo.model.words import Cell, Label, MethodChange, Outcome
 from coevo.snapshots.snapshot import LEAST_RUNS, LEAST_TIMEOUTS
 
@@ -107,7 +107,7 @@ def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
 def _check_evidence(row: LabelledRow) -> Iterator[tuple[str, str]]:
     if row.sandbox == 'none':
         yield 'sandbox', 'none'
-    for cell in list_deciding_cells(row.change):
+    for cell in find_cells_of_row(row.change, {c: i.outcome for c, i in row.cells.items()}):
         item = row.cells[cell]
         if row.label is None and item.unit is Outcome.COMPILE_ERROR:
             continue  # the label rests on Maven's verdict, which needs no run

@@ -220,6 +220,20 @@ FUNNEL = (
             WHERE labelled + dropped <> CASE WHEN gone THEN 0 ELSE candidates END""",
     ),
     SnapshotRule(
+        name='tests_compared',
+        table='pairs',
+        sql="""SELECT pair_id, tests_compared, candidates, tests_alike FROM pairs
+            WHERE tests_compared <> candidates + tests_alike
+            OR (tests_compared IS NULL) <> (tests_alike IS NULL)""",
+    ),
+    SnapshotRule(
+        name='unlike_the_project',
+        table='drops',
+        sql=f"""SELECT d.key, d.pair_id FROM drops d JOIN pairs p USING (pair_id, walk)
+            WHERE d.reason = '{Reason.UNLIKE_THE_PROJECT}'
+            AND p.umpire_old IS NULL AND p.umpire_new IS NULL""",
+    ),
+    SnapshotRule(
         name='kept_and_dropped',
         table='methods',
         sql=f"""SELECT method_id, stage, reason FROM methods m JOIN drops d

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from coevo.engine.results import PairEvaluation
 from coevo.engine.suites import SuiteAnswerCache
+from coevo.engine.umpire import Umpire
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
 from coevo.languages.engine import BuiltPair
@@ -29,6 +30,7 @@ class Tools:
     repository: Repository
     profile: Profile
     suites: SuiteAnswerCache
+    umpire: Umpire
     refactorings: RefactoringFinder
 
 

@@ -38,6 +38,10 @@ class PairChange:
     sources     the changed declarations of the sources
     references  how the text of each candidate refers to these, by method id
     files       all files that differ
+    compared    the number of test methods, of both ends, that were compared; a method that is at
+                both ends counts once
+    alike       the number of them that are no candidates, since nothing about them differs
+    apart       the number of test methods in files that neither differ nor use anything that does
     """
 
     pair: Pair
@@ -49,6 +53,9 @@ class PairChange:
     sources: tuple[SourceChange, ...] = ()
     references: Mapping[str, tuple[Reference, ...]] = field(default_factory=dict)
     files: tuple[FileChange, ...] = ()
+    compared: int | None = None
+    alike: int | None = None
+    apart: int | None = None
 
 
 def diff_pair(repository: Repository, pair: Pair) -> PairChange:
@@ -59,20 +66,26 @@ def diff_pair(repository: Repository, pair: Pair) -> PairChange:
         new=load_test_tree(repository, pair.new.rev, pair.language),
         files=files,
     )
-    candidates = sorted(difference.list_candidates(), key=lambda item: _get_sort_key(item[0]))
+    compared = difference.compare_tests()
+    candidates = sorted(compared.referring, key=lambda item: _get_sort_key(item[0]))
+    reason = difference.reason or compared.reason
+    counted = reason is None
     return PairChange(
         pair=pair,
         build_changed=any(get_reading(pair.language).is_build_file(f.path) for f in files),
         source_changed=difference.source_changed,
         tests_changed=difference.tests_changed,
         candidates=tuple(candidate for candidate, _ in candidates),
-        reason=difference.reason,
+        reason=reason,
         sources=difference.sources if candidates else (),
         references={
             compute_candidate_id(pair, candidate): references
             for candidate, references in candidates
         },
         files=files,
+        compared=compared.total if counted else None,
+        alike=compared.alike if counted else None,
+        apart=compared.apart if counted else None,
     )
 
 
@@ -89,6 +102,21 @@ def _get_sort_key(candidate: Candidate) -> tuple[object, ...]:
 
 # A candidate, and how its text refers to the changes of the sources.
 _Referring = tuple[Candidate, tuple[Reference, ...]]
+
+
+@dataclass(slots=True, kw_only=True)
+class _ComparedTests:
+    """The candidates of a pair with their references, and the number of tests that are none."""
+
+    referring: list[_Referring] = field(default_factory=list)
+    total: int = 0
+    alike: int = 0
+    apart: int = 0
+
+    @property
+    def reason(self) -> DiffReason | None:
+        """The reason why the pair is of no use: neither end has a test method."""
+        return None if self.total or self.apart else DiffReason.NO_TEST_FOUND
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +156,16 @@ class _PairDifference:
         """True if the tests differ in more than comments and formatting, or a test resource
         differs."""
         return bool(self._resources) or self._files_differ(*self._test_paths)
+
+    @cached_property
+    def _do_test_sides_differ(self) -> bool:
+        """True if the test sides differ in anything that a run may notice, of any kind of file."""
+        ends = (self.old.tree, self.new.tree)
+        return self.tests_changed or any(
+            tree.find_side(file.path) is None and tree.belongs_to_tests(file.path)
+            for file in self.files
+            for tree in ends
+        )
 
     def _files_differ(self, old: list[str], new: list[str]) -> bool:
         return _count_hashes(self.old.tree, old) != _count_hashes(self.new.tree, new)
@@ -175,26 +213,35 @@ class _PairDifference:
             RevisionDependencies(self.new, self.sources, is_new=True),
         )
 
-    def list_candidates(self) -> Iterator[_Referring]:
-        """Yield each candidate with its references to changed declarations, in no fixed order."""
+    def compare_tests(self) -> _ComparedTests:
+        """Return the candidates, in no fixed order, and how many tests are none."""
+        compared = _ComparedTests()
         if self.reason is not None:
-            return
+            return compared
+        for old, new in self._match_tests():
+            compared.total += 1
+            referring = self._compare_ends(old, new)
+            if referring is None:
+                compared.alike += 1
+            else:
+                compared.referring.append(referring)
+        others = set(self.new.tree.list_paths(Side.TEST)) - self._affected_files
+        compared.apart = sum(len(self.new.list_tests(path)) for path in others)
+        return compared
+
+    def _match_tests(self) -> Iterator[tuple[Test | None, Test | None]]:
+        """Yield each test of the affected files once, as it is at old and at new."""
         old = dict(pair_with_keys(self._list_tests(0)))
         new = dict(pair_with_keys(self._list_tests(1)))
         for key in old.keys() & new.keys():
-            yield from self._compare_tests(old.pop(key), new.pop(key))
+            yield old.pop(key), new.pop(key)
         matches = match_tests(
             tuple(old.values()), tuple(new.values()), self._list_removed_classes(old.values())
         )
-        for old_test, other in matches:
-            yield from self._compare_tests(old_test, other)
+        yield from matches
         matched = {test for pair in matches for test in pair}
-        for old_test in old.values():
-            if old_test not in matched:
-                yield self._make_candidate(MethodChange.DELETED, old_test, None)
-        for other in new.values():
-            if other not in matched:
-                yield self._make_candidate(MethodChange.INSERTED, None, other)
+        yield from ((test, None) for test in old.values() if test not in matched)
+        yield from ((None, test) for test in new.values() if test not in matched)
 
     def _list_removed_classes(self, tests: Iterable[Test]) -> set[str]:
         """Return the classes of old tests that are no longer in the test tree at new."""
@@ -226,19 +273,23 @@ class _PairDifference:
                 test_files |= side.find_affected_files(set(paths), end.list_mentioned_names())
         return test_files
 
-    def _compare_tests(self, old: Test, new: Test) -> Iterator[_Referring]:
-        """Yield a candidate for a test that exists at both ends, if it or its context changed.
+    def _compare_ends(self, old: Test | None, new: Test | None) -> _Referring | None:
+        """Return the candidate of a test; None if neither it nor its context changed.
 
         An unchanged test is a candidate if it refers to a changed declaration.
         """
+        if old is None or new is None:
+            change = MethodChange.DELETED if new is None else MethodChange.INSERTED
+            return self._make_candidate(change, old, new)
         if _has_changed(old, new):
-            yield self._make_candidate(MethodChange.CHANGED, old, new)
-        elif self.tests_changed and self._has_context_changed(old, new):
-            yield self._make_candidate(MethodChange.CONTEXT_CHANGED, old, new)
-        elif self.source_changed:
+            return self._make_candidate(MethodChange.CHANGED, old, new)
+        if self.tests_changed and self._has_context_changed(old, new):
+            return self._make_candidate(MethodChange.CONTEXT_CHANGED, old, new)
+        if self.source_changed:
             candidate, references = self._make_candidate(MethodChange.UNCHANGED, old, new)
             if references:
-                yield candidate, references
+                return candidate, references
+        return None
 
     def _has_context_changed(self, old: Test, new: Test) -> bool:
         if self.old.hash_context(old) != self.new.hash_context(new):
@@ -268,6 +319,7 @@ class _PairDifference:
             dependencies=candidate_dependencies,
             focal_method=find_focal_method(candidate_dependencies),
             origin=self._find_origin(old, new),
+            surroundings_differ=self._do_test_sides_differ,
         )
         return candidate, best
 

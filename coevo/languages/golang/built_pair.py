@@ -27,7 +27,12 @@ from coevo.languages.cells import (
     SettingsScope,
 )
 from coevo.languages.conditions import PLAIN, RunConditions
-from coevo.languages.engine import find_no_other_runtime, find_no_shadowing, refuse_mutation
+from coevo.languages.engine import (
+    find_no_other_runtime,
+    find_no_shadowing,
+    refuse_mutation,
+    refuse_project_run,
+)
 from coevo.languages.golang.cells import BinaryVariant
 from coevo.languages.golang.channel import explain_doubt, make_verdicts
 from coevo.languages.golang.compiler import LATE
@@ -60,6 +65,7 @@ class GoBuiltPair:
     build_with_other_runtime = find_no_other_runtime
     find_shadowing_classes = find_no_shadowing
     mutate = refuse_mutation
+    run_project = refuse_project_run
 
     @property
     def old(self) -> Build:

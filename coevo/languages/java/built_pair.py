@@ -10,6 +10,7 @@ from coevo.languages.builds import Build
 from coevo.languages.cells import BorrowedSettings, CellEdits, CellKey, CheckedSource, CompiledTests
 from coevo.languages.conditions import PLAIN, MainSources, RunConditions
 from coevo.languages.core.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
+from coevo.languages.engine import refuse_project_run
 from coevo.languages.java.building.compilation import is_syntax_error
 from coevo.languages.java.building.report import remove_own_options
 from coevo.languages.java.cells.cells import JavaCells
@@ -51,6 +52,8 @@ class JavaBuiltPair:
     worker: JdkWorker
     others: Callable[[], JavaBuiltPair | None] = lambda: None
     passing: dict[TestMethod, float] = field(default_factory=dict)
+
+    run_project = refuse_project_run
 
     def build_with_other_runtime(self) -> JavaBuiltPair | None:
         """Return both ends built with the next JDK; None if there is none."""

@@ -17,7 +17,7 @@ from coevo.languages.cells import (
 from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.core.channel import TargetReport
 from coevo.languages.core.test_runs import PassingTimes
-from coevo.languages.engine import find_no_shadowing, refuse_mutation
+from coevo.languages.engine import find_no_shadowing, refuse_mutation, refuse_project_run
 from coevo.languages.observation import mark_as_tampered
 from coevo.languages.python.built import BuiltEnd, PythonModule, find_nearest_folder
 from coevo.languages.python.c_libraries import OBSERVER
@@ -68,6 +68,7 @@ class PythonBuiltPair:
 
     find_shadowing_classes = find_no_shadowing
     mutate = refuse_mutation
+    run_project = refuse_project_run
 
     def build_with_other_runtime(self) -> PythonBuiltPair | None:
         """See `BuiltPair.build_with_other_runtime`; the runtime is the interpreter."""

@@ -30,7 +30,12 @@ from coevo.languages.core.engines import RunEngine, open_run_ground
 from coevo.languages.core.test_processes import MOST_KILLS, CpuBounds
 from coevo.languages.core.test_runs import run_in_fresh_process
 from coevo.languages.declarations import SourceFile
-from coevo.languages.engine import RunSettings, find_no_other_runtime, refuse_mutation
+from coevo.languages.engine import (
+    RunSettings,
+    find_no_other_runtime,
+    refuse_mutation,
+    refuse_project_run,
+)
 from coevo.languages.packed_files import pack_files
 from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace, TraceBatch, unite_traces
 from coevo.languages.verdicts import NO_CLOCK, Verdict, VerdictBatch
@@ -235,6 +240,7 @@ class ToyBuiltPair:
 
     build_with_other_runtime = find_no_other_runtime
     mutate = refuse_mutation
+    run_project = refuse_project_run
 
     def compile(
         self,
