@@ -118,7 +118,9 @@ def _add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
     )
     add_cutoff(query)
     query.add_argument(
-        '--track', choices=('generation', 'update', 'repair'), help='only what is of this track'
+        '--track',
+        choices=('generation', 'update', 'extension', 'repair'),
+        help='only what is of this track',
     )
     query.add_argument(
         '--format',
