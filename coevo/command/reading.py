@@ -49,7 +49,7 @@ def add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
     query.add_argument(
         '--only-track',
         dest='track',
-        choices=('generation', 'update', 'repair'),
+        choices=('generation', 'update', 'extension', 'repair'),
         help='only what is of this track',
     )
     query.add_argument(
@@ -142,7 +142,7 @@ def add_prompt(verbs: argparse._SubParsersAction[Parser]) -> None:
         example='coevo prompt snapshots/2026-05 0f3c9a1b2d4e5f60',
         help='print what an agent is told of a task, byte by byte',
         description='What every agent is told of a task, byte by byte. For generation and update it is '
-        "the paper's own text (TestEvo-Bench, A.3); the paper has none for repair, and that one is ours. "
+        "the paper's own text (TestEvo-Bench, A.3); the paper has none for extension and repair, which have texts of coevo. "
         'The column tasks.prompt_version says which version it is.',
     )
     add_snapshot(prompt)

@@ -12,7 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from coevo.engine.results import CellResult, Evidence, PairEvaluation
-from coevo.model.labels import BROKEN_CELL, TRACKS, decide_label, find_cells_of_row
+from coevo.model.labels import (
+    BROKEN_CELL,
+    TRACKS,
+    decide_label,
+    decide_published_label,
+    find_cells_of_row,
+    weigh_cause,
+)
 from coevo.model.reasons import LIBRARY_REASONS
 from coevo.model.records import Candidate
 from coevo.model.words import BreakageCause, Cell, Label, Outcome, Track
@@ -20,6 +27,7 @@ from coevo.model.words import BreakageCause, Cell, Label, Outcome, Track
 CAUSES_WITH_TRACK = {
     Track.UPDATE: (BreakageCause.PRODUCTION,),
     Track.GENERATION: (BreakageCause.PRODUCTION,),
+    Track.EXTENSION: (BreakageCause.PRODUCTION,),
     Track.REPAIR: (BreakageCause.TEST, BreakageCause.SYNTAX),
 }
 
@@ -57,13 +65,16 @@ def decide_candidate(
     if evidence is not Evidence.AGREED:
         return _make_drop(str(evidence))
     label_or_reason = decide_label(candidate.change, {cell: r.outcome for cell, r in cells.items()})
-    by_unit = decide_label(candidate.change, {cell: r.unit_outcome for cell, r in cells.items()})
+    by_unit = decide_published_label(
+        candidate.change, {cell: r.unit_outcome for cell, r in cells.items()}
+    )
     label_by_module = by_unit if isinstance(by_unit, Label) else None
     if not isinstance(label_or_reason, Label) and label_by_module is None:
         return _drop_contradiction(label_or_reason, cells)
     own = label_or_reason if isinstance(label_or_reason, Label) else None
     fixed_by_settings = method_id in evaluation.fixed_by_settings
     cause = find_cause(own, cells, fixed_by_settings=fixed_by_settings) if own else None
+    own = weigh_cause(own, cause) if own else None
     no_track = (
         explain_no_track(own, cells, cause, build_changed=build_changed)
         if own in TRACKS and own
@@ -126,7 +137,7 @@ def compute_flake_bound(cells: Mapping[Cell, CellResult], candidate: Candidate) 
     """
     runs = [
         len(cells[cell].runs)
-        for cell in find_cells_of_row(candidate.change, cells)
+        for cell in find_cells_of_row(candidate.change, {c: r.outcome for c, r in cells.items()})
         if cells[cell].outcome is not Outcome.COMPILE_ERROR
     ]
     return compute_upper_95(min(runs)) if runs else None

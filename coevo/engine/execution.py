@@ -35,9 +35,12 @@ from coevo.languages.engine import Builder
 from coevo.languages.table import offers_capability
 from coevo.model.labels import (
     BROKEN_CELL,
+    LATER_CELL,
     RECORDED_CELL,
     RECORDED_LABELS,
+    can_be_extension,
     decide_label,
+    decide_published_label,
 )
 from coevo.model.records import Candidate, Pair
 from coevo.model.words import Cell, Label, Outcome
@@ -66,7 +69,9 @@ def evaluate_pair(
     contradicted = _find_contradicted(selected, collect_results(settled, groups))
     runner.run_pass(groups, RunOrder.ALONE, without=contradicted)
     runner.cache_and_repeat(groups)
-    results = collect_results(settled, groups)
+    results, groups = _run_later_cells(
+        runner, ends, selected, collect_results(settled, groups), groups
+    )
     selected = tuple(item.settle(results.get(item.method_id, {})) for item in selected)
     return PairEvaluation(
         built=runner.built,
@@ -139,8 +144,48 @@ def _compute_labels(
     item = item.settle(cells)
     return (
         decide_label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
-        decide_label(item.candidate.change, {cell: r.unit_outcome for cell, r in cells.items()}),
+        decide_published_label(
+            item.candidate.change, {cell: r.unit_outcome for cell, r in cells.items()}
+        ),
     )
+
+
+# -- the cell that tells extensions from refinements ----------------------------------------------
+
+
+def _run_later_cells(
+    runner: CellRunner,
+    ends: BuiltRevisions,
+    selected: Sequence[SelectedMethod],
+    results: Results,
+    groups: list[CellGroup],
+) -> tuple[Results, list[CellGroup]]:
+    """Run `LATER_CELL` for the methods whose other cells leave it to decide their label.
+
+    Returns all results and all groups, those of the other cells included.
+    """
+    chosen = [
+        item
+        for item in selected
+        if _do_all_runs_agree(cells := results.get(item.method_id, {}))
+        and can_be_extension(
+            item.candidate.change, {cell: result.outcome for cell, result in cells.items()}
+        )
+    ]
+    if not chosen:
+        return results, groups
+    settled, later = runner.form_compiled_groups(ends, chosen, _list_later_cells)
+    for order in RUN_ORDERS:
+        runner.run_pass(later, order)
+    runner.cache_and_repeat(later)
+    joined = {method_id: dict(cells) for method_id, cells in results.items()}
+    for method_id, cells in collect_results(settled, later).items():
+        joined[method_id] |= cells
+    return joined, [*groups, *later]
+
+
+def _list_later_cells(_: Candidate) -> tuple[Cell, ...]:
+    return (LATER_CELL,)
 
 
 # -- cells that are recorded but decide nothing --------------------------------------------------
@@ -151,12 +196,15 @@ def _run_recorded_cells(
 ) -> Results:
     """Run the new tests of `RECORDED_LABELS` on the old code, in all three orders.
 
+    Methods whose label depends on that cell were run in it before.
+
     Runs that disagree are not repeated, since no label depends on them.
     """
     chosen = [
         item
         for item in selected
         if _do_all_runs_agree(cells := found.get(item.method_id, {}))
+        and RECORDED_CELL not in cells
         and any(verdict in RECORDED_LABELS for verdict in _compute_labels(item, cells))
     ]
     settled, groups = runner.form_compiled_groups(ends, chosen, _list_recorded_cells)

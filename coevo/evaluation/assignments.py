@@ -53,12 +53,12 @@ class Target:
 
     @property
     def is_at_start(self) -> bool:
-        """True if the start file has the target (update, repair)."""
+        """True if the start file has the target (update, extension, repair)."""
         return self.row.track is not Track.GENERATION
 
     @property
     def method_at_start(self) -> str:
-        """The name of the target in the start file (update, repair), in its class at new."""
+        """The name of the target in the start file, in its class at new, if it is there."""
         return self.row.old_test_method or self.row.test_method
 
 
@@ -100,6 +100,11 @@ class Assignment:
     def is_generation(self) -> bool:
         """True for tasks of the track `generation`."""
         return self.task.track is Track.GENERATION
+
+    @property
+    def must_fail_on_old_code(self) -> bool:
+        """True if submitted targets succeed only if they break on the old code."""
+        return self.task.track.must_fail_on_old_code
 
     def find_target(self, name: str) -> Target:
         """Return the target of this name."""

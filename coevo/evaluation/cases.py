@@ -109,7 +109,7 @@ def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str
     built.
     """
     task, commit = assignment.task, shared.states.repository.get_commit
-    needs_old = assignment.is_generation or shared.measures is not None
+    needs_old = assignment.must_fail_on_old_code or shared.measures is not None
     needs_old = needs_old and not assignment.asks_for_suite
     return Pair(
         repo=task.repo,

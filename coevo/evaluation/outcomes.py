@@ -10,7 +10,8 @@ class TaskOutcome(Choice):
     """The outcome of a target; exactly one holds (TestEvo-Bench, §4.3)."""
 
     SUCCESS = 'success', 'the target does what its track asks for'
-    REDUNDANT = 'redundant', 'a generated test passes on the old code as well'
+    REDUNDANT = 'redundant', 'a generated or extended test passes on the old code as well'
+    WEAKENED = 'weakened', 'an extended test no longer kills mutants that the old test kills'
     EXEC_FAIL = 'exec_fail', 'it compiles and does not pass on the new code'
     CMPL_FAIL = 'cmpl_fail', 'it does not compile on the new code'
     HRNS_FAIL = 'hrns_fail', 'there is no patch, or none that can be judged'
@@ -19,7 +20,7 @@ class TaskOutcome(Choice):
     @property
     def passes_on_new(self) -> bool:
         """True if the target passes on the new code, so that the `…OnPass` measures count it."""
-        return self in (TaskOutcome.SUCCESS, TaskOutcome.REDUNDANT)
+        return self in (TaskOutcome.SUCCESS, TaskOutcome.REDUNDANT, TaskOutcome.WEAKENED)
 
 
 class Detail(Choice):
@@ -54,10 +55,15 @@ class Detail(Choice):
 
     PASSES_ON_OLD = 'passes_on_old', 'the target passes on the old code, or is skipped there'
 
+    ORACLE_LOST = 'oracle_lost', 'the target no longer kills mutants that the old test kills'
+
     NO_REPOSITORY = 'no_repository', 'the repository cannot be cloned'
     NOT_BUILT = 'not_built', 'an end does not build that was built when the task was made'
     START_STATE = 'start_state', 'the start file is not the one that the task was made with'
-    PRECONDITION = 'precondition', 'at the start the targets are not broken, or other tests are'
+    PRECONDITION = (
+        'precondition',
+        'at the start the old tests have another outcome than the task needs',
+    )
     TROUBLE = 'trouble', 'network, disk or a daemon failed, also when tried again'
     BUG = 'bug', 'a fault of coevo; the next evaluation tries again'
 

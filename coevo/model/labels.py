@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from coevo.model.words import Cell, Label, MethodChange, Outcome, Track
+from coevo.model.words import BreakageCause, Cell, Label, MethodChange, Outcome, Track
 
 # Cells are checked in this order, so it decides which cell a drop names.
 CELL_ORDER = (Cell.T_OLD_C_OLD, Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW, Cell.T_NEW_C_OLD)
@@ -33,6 +33,7 @@ class LabelTableRow:
     if_run   outcomes that it requires of cells that are run for some methods only
     since    the first engine version that gave the label, by language; languages that are absent
              gave it from their first version on
+    is_new   whether the row came after engines had numbers as their versions
     """
 
     label: Label
@@ -40,6 +41,11 @@ class LabelTableRow:
     demands: Mapping[Cell, CellDemand]
     if_run: Mapping[Cell, CellDemand]
     since: Mapping[str, int]
+    is_new: bool = False
+
+    def constrains(self, cell: Cell) -> bool:
+        """Return whether the label depends on a cell, where that is run."""
+        return cell in self.demands or cell in self.if_run
 
     def allows(self, cell: Cell, outcome: Outcome) -> bool:
         """Return whether the label can be given beside an outcome of a cell."""
@@ -52,6 +58,8 @@ def _make_row(
     change: MethodChange,
     since: Mapping[str, int] | None = None,
     if_run: Mapping[Cell, CellDemand] | None = None,
+    *,
+    is_new: bool = False,
     **demands: CellDemand,
 ) -> LabelTableRow:
     return LabelTableRow(
@@ -60,6 +68,7 @@ def _make_row(
         demands={Cell(name): want for name, want in demands.items()},
         if_run=if_run or {},
         since=since or {},
+        is_new=is_new,
     )
 
 
@@ -67,6 +76,15 @@ P, B = CellDemand.PASS, CellDemand.BROKEN
 
 TABLE = (
     _make_row(Label.UPDATE, MethodChange.CHANGED, t_old_c_old=P, t_new_c_new=P, t_old_c_new=B),
+    _make_row(
+        Label.EXTENSION,
+        MethodChange.CHANGED,
+        is_new=True,
+        t_old_c_old=P,
+        t_new_c_new=P,
+        t_old_c_new=P,
+        t_new_c_old=B,
+    ),
     _make_row(Label.REFINEMENT, MethodChange.CHANGED, t_old_c_old=P, t_new_c_new=P, t_old_c_new=P),
     _make_row(Label.REPAIR, MethodChange.CHANGED, t_old_c_old=B, t_new_c_new=P, t_old_c_new=B),
     _make_row(
@@ -110,6 +128,7 @@ TABLE = (
 TRACKS = {
     Label.GENERATION: Track.GENERATION,
     Label.UPDATE: Track.UPDATE,
+    Label.EXTENSION: Track.EXTENSION,
     Label.REPAIR: Track.REPAIR,
 }
 
@@ -120,11 +139,15 @@ BROKEN_CELL = {
     Label.REPAIR: Cell.T_OLD_C_NEW,
     Label.CURED_BY_CODE: Cell.T_OLD_C_OLD,
     Label.GENERATION: Cell.T_NEW_C_OLD,
+    Label.EXTENSION: Cell.T_NEW_C_OLD,
     Label.BROKEN_BY_CHANGE: Cell.T_NEW_C_NEW,
     Label.FIXTURE_UPDATE: Cell.T_OLD_C_NEW,
     Label.OBSOLETE: Cell.T_OLD_C_NEW,
 }
 
+
+# The cell that tells an extension from a refinement. It is run if all other cells pass.
+LATER_CELL = Cell.T_NEW_C_OLD
 
 # The cell that is also run if all cells are wanted, and the labels that it is run for. It decides
 # nothing.
@@ -141,7 +164,7 @@ class EngineRelease:
 
     def has_row(self, row: LabelTableRow) -> bool:
         """Return whether this release could give the row's label."""
-        return row.since.get(self.language, 1) <= self.version
+        return not row.is_new and row.since.get(self.language, 1) <= self.version
 
 
 def select_rows(
@@ -156,7 +179,9 @@ def select_rows(
 def list_deciding_cells(
     change: MethodChange, *, surroundings_differ: bool = False
 ) -> tuple[Cell, ...]:
-    """Return the cells that the rows for a change constrain, in the order of `CELL_ORDER`.
+    """Return the cells that are run for all methods with a change, in the order of `CELL_ORDER`.
+
+    A changed method is run in `LATER_CELL` only where `can_be_extension` says so.
 
     surroundings_differ  whether the test sides of the revisions differ beside the method's own
                          body, so that an unchanged method needs `t_old_c_new` as well
@@ -165,16 +190,37 @@ def list_deciding_cells(
     wanted = {cell for row in rows for cell in row.demands}
     if surroundings_differ:
         wanted |= {cell for row in rows for cell in row.if_run}
+    if change is MethodChange.CHANGED:
+        wanted.discard(LATER_CELL)
     return tuple(cell for cell in CELL_ORDER if cell in wanted)
 
 
-def find_cells_of_row(change: MethodChange, outcomes: Mapping[Cell, object]) -> tuple[Cell, ...]:
+def find_cells_of_row(
+    change: MethodChange, outcomes: Mapping[Cell, Outcome | None]
+) -> tuple[Cell, ...]:
     """Return the deciding cells of a method from what its row holds.
 
     outcomes  the outcome of each cell of the row; None, or no entry, if the cell was not run
     """
     ran = outcomes.get(Cell.T_OLD_C_NEW) is not None
-    return list_deciding_cells(change, surroundings_differ=ran)
+    cells = list_deciding_cells(change, surroundings_differ=ran)
+    return (*cells, LATER_CELL) if _depends_on_later_cell(change, outcomes) else cells
+
+
+def _depends_on_later_cell(change: MethodChange, outcomes: Mapping[Cell, Outcome | None]) -> bool:
+    """Return whether the verdict of `LATER_CELL` decides the label."""
+    later = outcomes.get(LATER_CELL)
+    return (
+        can_be_extension(change, outcomes)
+        and later is not None
+        and (later is Outcome.PASS or later.is_broken)
+    )
+
+
+def can_be_extension(change: MethodChange, outcomes: Mapping[Cell, Outcome | None]) -> bool:
+    """Return whether `LATER_CELL` has to be run: all other cells of a changed method pass."""
+    others = (outcomes.get(cell) for cell in CELL_ORDER if cell is not LATER_CELL)
+    return change is MethodChange.CHANGED and all(other is Outcome.PASS for other in others)
 
 
 def settle_change(change: MethodChange, cells: Mapping[Cell, Outcome | None]) -> MethodChange:
@@ -222,7 +268,30 @@ def decide_label(
         open_rows = tuple(row for row in open_rows if row.allows(cell, outcome))
         if not open_rows:
             return f'{cell}_{outcome}'
-    return open_rows[0].label
+    return next(
+        row.label for row in open_rows if all(cells.get(cell) is not None for cell in row.demands)
+    )
+
+
+def decide_published_label(
+    change: MethodChange,
+    cells: Mapping[Cell, Outcome | None],
+    *,
+    engine: EngineRelease | None = None,
+) -> Label | str:
+    """Return the label by the table of TestEvo-Bench, to which an extension is a refinement."""
+    label = decide_label(change, cells, engine=engine)
+    return Label.REFINEMENT if label is Label.EXTENSION else label
+
+
+def weigh_cause(label: Label, cause: BreakageCause | None) -> Label:
+    """Return the label of a method once the cause of its broken cell is known.
+
+    A changed test whose new version fails on the old code for another reason than the production
+    code, such as a library, does not extend the old one for the change.
+    """
+    is_extended = label is Label.EXTENSION and cause is not BreakageCause.PRODUCTION
+    return Label.REFINEMENT if is_extended else label
 
 
 def list_contradictions(engine: EngineRelease | None = None) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ _ACTIONS: Mapping[Label, ExpectedAction] = {
     Label.FIXTURE_UPDATE: ExpectedAction.UPDATE,
     Label.UNAFFECTED: ExpectedAction.KEEP,
     Label.FIXTURE_REFINEMENT: ExpectedAction.KEEP,
+    Label.EXTENSION: ExpectedAction.REFINE,
     Label.REFINEMENT: ExpectedAction.REFINE,
     Label.OBSOLETE: ExpectedAction.REMOVE,
     Label.GENERATION: ExpectedAction.ADD,

@@ -358,7 +358,8 @@ class MethodRow:
         ),
     ] = None
     kinds: Annotated[
-        tuple[str, ...], Column('The kinds of a refinement after TAM-Eval; empty for other labels.')
+        tuple[str, ...],
+        Column('The kinds of a refinement or extension after TAM-Eval; empty for other labels.'),
     ] = ()
     contamination_date: Annotated[
         datetime | None,
@@ -400,4 +401,4 @@ class MethodRow:
 
 def list_cells_of_row(row: MethodRow) -> tuple[Cell, ...]:
     """Return the cells on which the label of a row depends."""
-    return find_cells_of_row(row.change, {Cell.T_OLD_C_NEW: row.t_old_c_new})
+    return find_cells_of_row(row.change, {cell: getattr(row, cell) for cell in Cell})

@@ -79,7 +79,7 @@ NAMES_AND_FACTS = frozenset(
             'reason',
         ),
         *('refactorings', 'repair_kind', 'smells_new', 'smells_old', 'start', 'suite_new'),
-        *('suite_old', 'why'),
+        *('suite_old', 'umpire_new', 'umpire_old', 'why'),
     )
 )
 """Names of columns with names, locations, versions, codes and sentences written by coevo."""

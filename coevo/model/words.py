@@ -82,7 +82,14 @@ class Label(Choice):
     """The verdict of the cells on a test; docs/evidence.md has the whole table."""
 
     UPDATE = 'update', 'the old test breaks on the new code, the updated one passes'
-    REFINEMENT = 'refinement', 'the test changed, though the old one still passes on the new code'
+    EXTENSION = (
+        'extension',
+        'the old test still passes on the new code; the new one breaks on the old code',
+    )
+    REFINEMENT = (
+        'refinement',
+        'the test changed for another reason than the change of the code; the old one still passes',
+    )
     REPAIR = 'repair', 'the old test was broken before the change and by itself, the new one passes'
     CURED_BY_CODE = 'cured_by_code', 'the old test was broken, and the new code alone cures it'
     GENERATION = 'generation', 'a new test that passes on the new code and not on the old'
@@ -109,7 +116,20 @@ class Track(Choice):
 
     GENERATION = 'generation', 'write the tests of a change'
     UPDATE = 'update', 'adapt tests that a change broke'
+    EXTENSION = 'extension', 'extend tests, which still pass, for a change'
     REPAIR = 'repair', 'mend tests that are broken by their own fault'
+
+    @property
+    def must_fail_on_old_code(self) -> bool:
+        """True if the new tests break on the old code (fail-to-pass by code, not by test)."""
+        return self in (Track.GENERATION, Track.EXTENSION)
+
+    def accepts_at_start(self, outcome: Outcome) -> bool:
+        """Return whether the old version of a target may have an outcome in the start state.
+
+        The old tests are broken in updates and repairs. In extensions they pass.
+        """
+        return outcome is Outcome.PASS if self is Track.EXTENSION else outcome.is_broken
 
 
 class BreakageCause(Choice):

@@ -1,7 +1,7 @@
 """The prompts of tasks, the same bytes for every agent (TestEvo-Bench, A.3).
 
-The prompts for update and generation are the paper's. The paper has none for repair, so coevo has
-one of its own. Parts that depend on a language come from that language
+The prompts for update and generation are the paper's. The paper has none for extension and repair,
+so coevo has its own. Parts that depend on a language come from that language
 (`coevo.languages.prompt_words`).
 """
 
@@ -23,7 +23,7 @@ from coevo.model.words import Track
 from coevo.prompts.parts import PartKind, PromptPart
 
 # Increase with every change of a text or of the way its blanks are filled.
-VERSION = 'coevo-5'
+VERSION = 'coevo-6'
 
 # Prefix of each step in a text. Steps are numbered after those of the language are inserted.
 _STEP = '#. '

@@ -6,8 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coevo.model.labels import CELL_ORDER, TRACKS, EngineRelease, decide_label, find_cells_of_row
-from coevo.model.words import Cell, Label, MethodChange, Outcome
+from coevo.model.labels import (
+    CELL_ORDER,
+    LATER_CELL,
+    TRACKS,
+    EngineRelease,
+    can_be_extension,
+    decide_label,
+    decide_published_label,
+    find_cells_of_row,
+    weigh_cause,
+)
+from coevo.model.words import BreakageCause, Cell, Label, MethodChange, Outcome
 from coevo.snapshots.snapshot import LEAST_RUNS, LEAST_TIMEOUTS
 
 if TYPE_CHECKING:
@@ -35,6 +45,7 @@ class LabelledRow:
     name: str
     engine: EngineRelease | None
     change: MethodChange
+    cause: BreakageCause | None
     label: Label | None
     track: str | None
     label_by_module: Label | None
@@ -47,7 +58,7 @@ def load_labelled_rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labell
     """Yield all method rows of a snapshot, ordered by id and walk."""
     columns = ', '.join(f'{cell}, {cell}_unit, {cell}_passes, {cell}_runs' for cell in CELL_ORDER)
     sql = (
-        "SELECT method_id || ' ' || walk, language, r.engine_version, change, label, track, label_by_module, "
+        "SELECT method_id || ' ' || walk, language, r.engine_version, change, cause, label, track, label_by_module, "
         f'track_by_module, m.sandbox, {columns} FROM methods m '
         'LEFT JOIN repositories r USING (repo, language, walk) ORDER BY method_id, walk'
     )
@@ -58,6 +69,7 @@ def load_labelled_rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labell
             language,
             version,
             change,
+            cause,
             own,
             track,
             by_module,
@@ -69,6 +81,7 @@ def load_labelled_rows(connection: duckdb.DuckDBPyConnection) -> Iterator[Labell
                 name=name,
                 engine=_parse_engine(language, version),
                 change=MethodChange(change),
+                cause=cause and BreakageCause(cause),
                 label=own and Label(own),
                 track=track,
                 label_by_module=by_module and Label(by_module),
@@ -89,7 +102,9 @@ def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
     outcomes = {cell: item.outcome for cell, item in row.cells.items()}
     units = {cell: item.unit for cell, item in row.cells.items()}
     expected = decide_label(row.change, outcomes, engine=row.engine)
-    by_module = decide_label(row.change, units, engine=row.engine)
+    by_module = decide_published_label(row.change, units, engine=row.engine)
+    if isinstance(expected, Label):
+        expected = weigh_cause(expected, row.cause)
     if row.label != _label_or_none(expected):
         yield 'label', f'{row.label}, but the cells say {expected}'
     if row.label_by_module != _label_or_none(by_module):
@@ -101,6 +116,9 @@ def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
         yield 'track', f'{row.track} beside the label {row.label}'
     if row.track_by_module != (row.label_by_module and TRACKS.get(row.label_by_module)):
         yield 'track_by_module', f'{row.track_by_module} beside {row.label_by_module}'
+    is_current = row.engine is None and row.label is Label.REFINEMENT
+    if is_current and can_be_extension(row.change, outcomes) and outcomes[LATER_CELL] is None:
+        yield 'evidence', f'{LATER_CELL} was not run'
     yield from _check_evidence(row)
 
 

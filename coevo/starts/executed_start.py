@@ -1,5 +1,7 @@
 """Check the start state of a task: its targets must be broken or absent, and kept tests must pass.
 
+The targets of an extension must pass: they are the old tests, which the task extends.
+
 Gold must also pass three times in it. That can fail if siblings were removed from the start state.
 """
 
@@ -19,7 +21,6 @@ from coevo.starts.isolated_cells import (
     Verdicts,
     add_file,
     describe_verdict,
-    is_broken,
     is_pass,
 )
 from coevo.starts.kept_tests import draw_kept_tests, find_lost_test
@@ -53,14 +54,13 @@ def run_start_state(
         reason = lost or _check_kept_siblings(runner, task, start, around)
         return StartState(why=dict.fromkeys(names, reason))
     methods = {subject.method_id: _make_reverted_method(subject) for subject in task.subjects}
-    verdicts = runner.collect_verdicts(
-        _compile_start(runner, task, start, around), methods, is_broken
-    )
+    demand = task.demand_at_start
+    verdicts = runner.collect_verdicts(_compile_start(runner, task, start, around), methods, demand)
     outcomes = {name: verdict.outcome for name, verdict in verdicts.items()}
     return StartState(
         why={
-            name: lost or (VALID if it.is_broken else f'start_{it}')
-            for name, it in outcomes.items()
+            name: lost or (VALID if demand(outcome) else f'start_{outcome}')
+            for name, outcome in outcomes.items()
         },
         t_old_c_new=verdicts,
     )

@@ -64,6 +64,11 @@ class IsolatedTask:
         return self.track is Track.GENERATION
 
     @property
+    def demand_at_start(self) -> Demand:
+        """The demand on reverted targets at the start, on the new code."""
+        return self.track.accepts_at_start
+
+    @property
     def methods(self) -> dict[str, TestMethod]:
         """The targets at the new revision, by method id."""
         return {subject.method_id: subject.new for subject in self.subjects}

@@ -171,7 +171,7 @@ def _isolate_task(
     more = merge_data(files, helpers)
     helped = _retry_with_files(runner, task, new, more, new.list_disagreeing()) if helpers else {}
     notes |= dict.fromkeys(helped, HELPED)
-    if task.is_generation:
+    if task.track.must_fail_on_old_code:
         alone = {name: method for name, method in task.methods.items() if name not in helped}
         cold.verdicts |= _run_cell(runner, task, cold, files, alone)
         cold.verdicts |= _run_cell(runner, task, cold, more, helped)
@@ -182,7 +182,7 @@ def _isolate_task(
     cells = (new, cold)
     for cell in cells:
         _retry_with_whole_file(runner, task, cell, files)
-    return {name: _make_row(name, start, cells, notes[name]) for name in task.methods}
+    return {name: _make_row(task, name, start, cells, notes[name]) for name in task.methods}
 
 
 def _find_helpers(runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits) -> Files:
@@ -239,13 +239,17 @@ def _run_cell(
 
 
 def _make_row(
-    name: str, start: StartState, cells: tuple[_IsolatedCell, _IsolatedCell], note: str
+    task: IsolatedTask,
+    name: str,
+    start: StartState,
+    cells: tuple[_IsolatedCell, _IsolatedCell],
+    note: str,
 ) -> IsolatedCells:
     start_verdict = start.t_old_c_new.get(name)
     complaints = [
         cell.describe_complaint(name) for cell in cells if name in cell.list_disagreeing()
     ]
-    if start_verdict is not None and not start_verdict.outcome.is_broken:
+    if start_verdict is not None and not task.demand_at_start(start_verdict.outcome):
         complaints.insert(0, f't_old_c_new_isolated is {describe_verdict(start_verdict)}')
     new, cold = (cell.verdicts.get(name) for cell in cells)
     return IsolatedCells(

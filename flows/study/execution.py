@@ -14,10 +14,10 @@ from coevo.model.dependencies import choose_dependency_list, select_dependencies
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ExecutedRow, PairEnd
 from coevo.model.records import Pair
-from coevo.model.words import Cell, Label
+from coevo.model.words import Cell
 from flows.rows import DecidedMethod
 from flows.study.context import PairContext, Study
-from flows.study.texts import find_refinement_kinds
+from flows.study.texts import REFINED, find_refinement_kinds
 from miners.diffs import delta as deltas
 from miners.diffs.changes import PairChange
 from miners.diffs.coupling import find_focal_method
@@ -55,10 +55,10 @@ def _run_traces(context: PairContext, labelled: Sequence[DecidedMethod]) -> Trac
 
 
 def _select_traced_methods(labelled: Sequence[DecidedMethod]) -> dict[Cell, list[SelectedMethod]]:
-    """Return the methods to trace: each on its own code, old tests of refinements also on the
-    new code."""
+    """Return the methods to trace: each on its own code, old tests of `REFINED` also on the new
+    code."""
     everything = [item.selected for item in labelled]
-    refined = [item.selected for item in labelled if item.decision.label is Label.REFINEMENT]
+    refined = [item.selected for item in labelled if item.decision.label in REFINED]
     return {Cell.T_OLD_C_OLD: everything, Cell.T_NEW_C_NEW: everything, Cell.T_OLD_C_NEW: refined}
 
 

@@ -16,6 +16,9 @@ from coevo.model.quality import Coverage
 from coevo.model.records import Candidate, Pair, TestMethod
 from coevo.model.words import Label
 
+REFINED = (Label.REFINEMENT, Label.EXTENSION)
+"""The labels of changed tests whose old version passes on the new code."""
+
 
 def add_text_measures(
     row: MethodRow, repository: Repository, pair: Pair, candidate: Candidate
@@ -35,13 +38,9 @@ def add_text_measures(
 def find_refinement_kinds(
     label: Label | None, candidate: Candidate, old: Coverage | None, new: Coverage | None
 ) -> tuple[str, ...]:
-    """Return the kinds of a refinement; the coverages are of the old and the new test on the new
+    """Return the kinds of a refinement or extension; the coverages are of the old and the new test on the new
     code."""
-    if (
-        label is not Label.REFINEMENT
-        or candidate.old_source is None
-        or candidate.new_source is None
-    ):
+    if label not in REFINED or candidate.old_source is None or candidate.new_source is None:
         return ()
     return tuple(
         map(

@@ -34,7 +34,7 @@ class TargetResult:
     trouble               trouble of coevo's own that remained after all tries
     refusal               why the whole patch is refused
     submitted             whether the submitted file has the target
-    precondition          the outcome of the old test on the new code (update, repair)
+    precondition          the outcome of the old test on the new code; None for generation
     new, old              the verdicts on the submitted test, on the new code, and in the old tree
                           on the old code
     …_module_ok           whether the whole module compiles there
@@ -42,6 +42,8 @@ class TargetResult:
     slowest               CPU seconds of the slowest of these runs
     unstable              how its runs disagreed; None if they did not
     placebo               the kind of placebo it was run with; None if with none
+    weakened              whether it no longer kills mutants that the old test kills; False if that
+                          was not measured
     output                the output of the process on the new code
     cpu_seconds, seconds  processor time and elapsed time of the runs for this target alone
     """
@@ -58,6 +60,7 @@ class TargetResult:
     slowest: float = 0.0
     unstable: str | None = None
     placebo: Placebo | None = None
+    weakened: bool = False
     note: str = ''
     output: str = ''
     cpu_seconds: float = 0.0
@@ -70,7 +73,7 @@ def decide_outcome(track: Track, seen: TargetResult) -> Decision:
         return TaskOutcome.HRNS_FAIL, seen.refusal.detail
     if seen.trouble is not None:
         return TaskOutcome.INFRA, seen.trouble.detail
-    if seen.precondition is not None and not seen.precondition.is_broken:
+    if seen.precondition is not None and not track.accepts_at_start(seen.precondition):
         return TaskOutcome.INFRA, Detail.PRECONDITION
     if not seen.submitted:
         return TaskOutcome.HRNS_FAIL, Detail.TARGET_MISSING
@@ -81,15 +84,22 @@ def decide_outcome(track: Track, seen: TargetResult) -> Decision:
         return TaskOutcome.HRNS_FAIL, Detail.TAMPERED
     if seen.unstable is not None:
         return TaskOutcome.EXEC_FAIL, Detail.UNSTABLE
-    return _decide_on_old(seen) if track is Track.GENERATION else (TaskOutcome.SUCCESS, None)
+    return (
+        _decide_on_old(track, seen) if track.must_fail_on_old_code else (TaskOutcome.SUCCESS, None)
+    )
 
 
-def _decide_on_old(seen: TargetResult) -> Decision:
-    assert seen.old is not None, 'a generated test that passes was run on old code'
+def _decide_on_old(track: Track, seen: TargetResult) -> Decision:
+    assert seen.old is not None, 'a new or extended test that passes was run on old code'
     if seen.old.outcome in (Outcome.UNBUILDABLE, Outcome.INFRA):
         return _ON_NEW[seen.old.outcome]
     if seen.old.outcome.is_broken:
-        return TaskOutcome.SUCCESS, None
+        is_weakened = track is Track.EXTENSION and seen.weakened
+        return (
+            (TaskOutcome.WEAKENED, Detail.ORACLE_LOST)
+            if is_weakened
+            else (TaskOutcome.SUCCESS, None)
+        )
     if seen.old.outcome is Outcome.MISSING:  # it was not run, which shows nothing of the old code
         return TaskOutcome.HRNS_FAIL, Detail.MISSING_ON_OLD
     return TaskOutcome.REDUNDANT, Detail.PASSES_ON_OLD

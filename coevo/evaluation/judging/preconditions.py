@@ -1,7 +1,8 @@
 """Preconditions: what must hold in the start state for a task to make sense.
 
-For updates and repairs, the old tests are broken on the new code. For generation, where they are
-absent, the tests that the start file keeps compile and pass (docs/internals/tasks.md). Kept tests that pass
+For updates and repairs, the old tests are broken on the new code; for extensions they pass. For
+generation, where they are absent, the tests that the start file keeps compile and pass
+(docs/internals/tasks.md). Kept tests that pass
 beside a submission are not run again.
 """
 
@@ -16,7 +17,6 @@ from coevo.evaluation.ledger import Ledger
 from coevo.languages.table import get_reading
 from coevo.model import codec
 from coevo.model.words import Outcome
-from coevo.starts.isolated_cells import is_broken
 from coevo.starts.kept_tests import draw_kept_tests, find_lost_test
 
 _WHAT = 'precondition'
@@ -26,19 +26,16 @@ _WHAT = 'precondition'
 class PreconditionResult:
     """The result of checking a start state.
 
+    holds     whether the start state is as the task needs it
     outcomes  the outcomes of the old tests on the new code, for each target that the start file has
     lost      a kept test that passes in gold's file and not in the start file, with its outcome;
               None if there is none
     """
 
+    holds: bool = True
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
     lost: str | None = None
     cpu_seconds: float = 0.0
-
-    @property
-    def holds(self) -> bool:
-        """True if the start state is as the task needs it."""
-        return self.lost is None and all(outcome.is_broken for outcome in self.outcomes.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +102,13 @@ def _run_old_tests_on_new(context: TaskContext, start: bytes) -> PreconditionRes
     }
     methods = {name: method for name, method in located_methods.items() if method is not None}
     runner = context.make_runner()
-    verdicts = runner.collect_verdicts(context.compile_start_cell(runner), methods, is_broken)
+    verdicts = runner.collect_verdicts(
+        context.compile_start_cell(runner), methods, task.track.accepts_at_start
+    )
+    outcomes = {name: verdict.outcome for name, verdict in verdicts.items()}
     return PreconditionResult(
-        outcomes={name: verdict.outcome for name, verdict in verdicts.items()},
+        holds=all(map(task.track.accepts_at_start, outcomes.values())),
+        outcomes=outcomes,
         cpu_seconds=runner.cpu_seconds,
     )
 
@@ -127,4 +128,4 @@ def _run_siblings_on_new(
         at_start=lambda: context.compile_start_cell(runner),
         as_gold=lambda: context.compile_gold_cell(runner),
     )
-    return PreconditionResult(lost=lost, cpu_seconds=runner.cpu_seconds)
+    return PreconditionResult(holds=lost is None, lost=lost, cpu_seconds=runner.cpu_seconds)

@@ -90,7 +90,7 @@ def grade_targets(
     if isinstance(run, GradingResult):
         return run
     _run_targets_on_new(run)
-    if run.assignment.is_generation:
+    if run.assignment.must_fail_on_old_code:
         shadows = _run_targets_on_old(run)
         if shadows:
             return make_refused_result(run.assignment, refuse_shadows(shadows), run.cpu_seconds)
@@ -227,12 +227,12 @@ def _get_reading(assignment: Assignment) -> LanguageReading:
 
 
 def check_builds(context: TaskContext) -> None:
-    """Check that the ends build: the new one and, for generation, the old one.
+    """Check that the ends build: the new one and, if tests have to fail there, the old one.
 
     Raises: BuildFailure if one does not.
     """
     ends = (context.built.old, context.built.new)
-    for end in ends if context.assignment.is_generation else ends[1:]:
+    for end in ends if context.assignment.must_fail_on_old_code else ends[1:]:
         trouble = end.find_trouble(context.module)
         if trouble is not None:
             raise BuildFailure(f'{end.rev[:12]} does not build here: {trouble}')

@@ -126,14 +126,14 @@ def _make_submitted_test(context: SubmissionContext, name: str, gold: GoldMethod
 def _find_oracle_mutants(
     context: SubmissionContext, runner: EditedCellRunner, gold: Gold, kept: Path | None
 ) -> dict[str, MutantSet]:
-    """Return, by name, the mutants that updates should kill; none for other tracks.
+    """Return, by name, the mutants that updates and extensions should kill; none for other tracks.
 
     Tests of other tracks have no old version that passed. Unlike released mutants, these mutants
     need a mutation tool. If it is not installed, they are unknown.
     """
     tool = get_measures(context.pair.language).mutation
-    is_update = context.assignment.task.track is Track.UPDATE
-    if not is_update or tool is None or not tool.is_installed():
+    had_passing_test = context.assignment.task.track in (Track.UPDATE, Track.EXTENSION)
+    if not had_passing_test or tool is None or not tool.is_installed():
         return dict.fromkeys(gold, MutantSet())
     old, new = replace(runner, tests=(), end=PairEnd.OLD), replace(runner, tests=())
     oracle_mutants = find_old_kills(

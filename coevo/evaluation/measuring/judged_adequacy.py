@@ -13,6 +13,7 @@ from coevo.evaluation.judging.task_context import SubmissionContext, TaskContext
 from coevo.evaluation.measuring.adequacy import TargetMeasures, measure_targets
 from coevo.evaluation.measuring.gold import load_gold_methods
 from coevo.evaluation.measuring.pit import add_pit_kills
+from coevo.evaluation.measuring.strict import preserves_oracle
 from coevo.languages.capabilities import Capability
 from coevo.languages.table import get_reading, offers_capability
 from coevo.snapshots.snapshot import OpenedSnapshots
@@ -79,6 +80,10 @@ def add_adequacy(
         if target_measures.unstable
         else _run_target_placebos(task_context, judgement, patched, placebos, name, target_measures)
         for name, target_measures in measured.items()
+    }
+    seen = {
+        name: replace(result, weakened=preserves_oracle(measured[name].adequacy) is False)
+        for name, result in seen.items()
     }
     adequacy = {
         name: target_measures.adequacy

@@ -40,7 +40,8 @@ SELECT
         },
         {'place': '10', 'first': first.coverage_pred, 'second': second.coverage_pred},
         {'place': '11', 'first': first.mutation_pred, 'second': second.mutation_pred},
-        {'place': '12', 'first': first.relative_kill, 'second': second.relative_kill}
+        {'place': '12', 'first': first.relative_kill, 'second': second.relative_kill},
+        {'place': '13', 'first': has(first, 'weakened'), 'second': has(second, 'weakened')}
     ]) AS score
 FROM (
     SELECT
@@ -74,7 +75,8 @@ SELECT
     list(score.first) AS first,
     list(score.second) AS second
 FROM pair_scores
-WHERE score.first IS NOT NULL AND score.second IS NOT NULL AND (score.place <> '02' OR track = 'generation')
+WHERE score.first IS NOT NULL AND score.second IS NOT NULL AND (score.place <> '02' OR track IN ('generation', 'extension'))
+    AND (score.place <> '13' OR track = 'extension')
 -- Figure 06 is a mean over methods, all others are means over tasks.
 GROUP BY track, task_id, score.place, CASE WHEN score.place = '06' THEN pair END;
 
@@ -112,6 +114,9 @@ FROM pairs,
             ('09', 'Vacuous%'),
             ('10', 'CovOnPass'),
             ('11', 'MutOnPass'),
-            ('12', 'RelativeKill')
+            ('12', 'RelativeKill'),
+            ('13', 'Weakened%')
     ) AS figures (place, name)
-WHERE name <> 'Redundant%' OR track = 'generation';
+WHERE
+    (name <> 'Redundant%' OR track IN ('generation', 'extension'))
+    AND (name <> 'Weakened%' OR track = 'extension');

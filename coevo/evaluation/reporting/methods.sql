@@ -28,7 +28,7 @@ SELECT
 FROM (
     SELECT
         * EXCLUDE (said, output),
-        outcome IN ('success', 'redundant') AS passes,
+        outcome IN ('success', 'redundant', 'weakened') AS passes,
         CASE WHEN passes THEN adequacy END AS worth
     FROM methods
     WHERE attempt = 1
@@ -177,8 +177,13 @@ SELECT
     counted.* EXCLUDE (outcome),
     rate,
     (outcome = rate)::DOUBLE AS score
-FROM counted, (VALUES ('success'), ('redundant'), ('exec_fail'), ('cmpl_fail'), ('hrns_fail')) AS rates (rate)
-WHERE rate <> 'redundant' OR track = 'generation';
+FROM counted,
+    (
+        VALUES ('success'), ('redundant'), ('weakened'), ('exec_fail'), ('cmpl_fail'), ('hrns_fail')
+    ) AS rates (rate)
+WHERE
+    (rate <> 'redundant' OR track IN ('generation', 'extension'))
+    AND (rate <> 'weakened' OR track = 'extension');
 
 -- -- figures --------------------------------------------------------------------------------------
 
@@ -195,8 +200,9 @@ UNION ALL
 SELECT ['tracks', track] || heading || ['micro' || suffix, rate], repo, [score] FROM rates
 UNION ALL
 -- an empty figure for a track in which coevo's own trouble hit every method
-SELECT ['tracks', track, average || suffix, 'redundant'], NULL, NULL
-FROM (SELECT DISTINCT track FROM scored WHERE track = 'generation'),
+SELECT ['tracks', track, average || suffix, rate], NULL, NULL
+FROM (SELECT DISTINCT track, rate FROM scored, (VALUES ('redundant'), ('weakened')) AS own (rate)
+    WHERE track = 'extension' OR (track = 'generation' AND rate = 'redundant')),
     (VALUES ('macro'), ('micro')) AS averages (average), (VALUES (''), ('_by_module')) AS verdicts (suffix)
 UNION ALL
 SELECT ['tracks', track, 'costs', 'caps', place, 'avg_tokens'], repo, [tokens]

@@ -18,10 +18,15 @@ from coevo.model.words import Track
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeRates:
-    """Shares from 0 to 1 that add up to 1; `redundant` is None except for generation."""
+    """Shares from 0 to 1 that add up to 1.
+
+    redundant  None except for generation and extension
+    weakened   None except for extension
+    """
 
     success: MeanEstimate
     redundant: MeanEstimate | None
+    weakened: MeanEstimate | None
     exec_fail: MeanEstimate
     cmpl_fail: MeanEstimate
     hrns_fail: MeanEstimate

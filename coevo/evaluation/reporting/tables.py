@@ -32,13 +32,15 @@ from coevo.model.words import Track
 _NAMES = {
     Track.GENERATION: 'Test generation',
     Track.UPDATE: 'Test update',
+    Track.EXTENSION: 'Test extension',
     Track.REPAIR: 'Test repair',
 }
 
-# The paper's tables of outcomes, coverage and mutation. The paper has no repair track.
+# The paper's tables of outcomes, coverage and mutation. It has no extension and no repair track.
 _PLACES = {
     Track.GENERATION: ('Table 3a', 'Table 6', 'Table 7'),
     Track.UPDATE: ('Table 3b', 'Table 8', 'Table 9'),
+    Track.EXTENSION: ('as Table 3a', 'as Table 6', 'as Table 7'),
     Track.REPAIR: ('as Table 3b', 'as Table 8', 'as Table 9'),
 }
 
@@ -52,6 +54,7 @@ _TOLD = {
 _RATES = {
     'Success%': 'success',
     'Redundant%': 'redundant',
+    'Weakened%': 'weakened',
     'ExecFail%': 'exec_fail',
     'CmplFail%': 'cmpl_fail',
     'HrnsFail%': 'hrns_fail',
@@ -250,14 +253,15 @@ def _make_track_tables(track: TrackReport) -> Iterator[Table]:
 
 
 def _list_rates(track: Track) -> dict[str, str]:
-    generated = track is Track.GENERATION
-    return {name: rate for name, rate in _RATES.items() if generated or rate != 'redundant'}
+    left_out = {Track.GENERATION: {'weakened'}, Track.EXTENSION: set()}
+    without = left_out.get(track, {'redundant', 'weakened'})
+    return {name: rate for name, rate in _RATES.items() if rate not in without}
 
 
 def _list_measures(track: TrackReport) -> Iterator[Sequence[Cell]]:
     """Yield the measures as rows, since as columns they would be wider than a terminal."""
     for name, measure in _MEASURES.items():
-        if measure != 'oracle_preserved' or track.track is Track.UPDATE:
+        if measure != 'oracle_preserved' or track.track in (Track.UPDATE, Track.EXTENSION):
             share = cells.format_percent(getattr(track.beyond, measure))
             yield name, *_split_interval(share)
     number = cells.format_estimate(track.beyond.mutants, '{:.1f}'.format, '{:.1f}'.format)

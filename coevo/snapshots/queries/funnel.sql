@@ -30,7 +30,7 @@ kept (place, stage, unit, kept) AS (
     SELECT 5, 'publish', 'method', (SELECT count(*) FROM methods)
     UNION ALL
     SELECT 6, 'track', 'method', (
-        SELECT count(*) FROM methods WHERE label IN ('generation', 'update', 'repair')
+        SELECT count(*) FROM methods WHERE label IN ('generation', 'update', 'extension', 'repair')
     ) - (SELECT track FROM lost)
     UNION ALL
     SELECT 7, 'single_revision', 'test_file', (SELECT count(*) FROM single_revision WHERE task_id IS NOT NULL)

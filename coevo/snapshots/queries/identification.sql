@@ -35,7 +35,7 @@ FROM (
             -- Branches that interleave: between the ends nobody changed what differs.
             WHEN NOT old_is_ancestor THEN 'old_is_no_ancestor'
             WHEN label IS NULL THEN 'no_label'
-            WHEN label NOT IN ('update', 'refinement', 'fixture_refinement', 'unaffected')
+            WHEN label NOT IN ('update', 'extension', 'refinement', 'fixture_refinement', 'unaffected')
                 THEN label::VARCHAR
             -- Broken for another cause than the change of the code, or by a time-out alone.
             WHEN label = 'update' AND track IS NULL THEN 'update_without_track'

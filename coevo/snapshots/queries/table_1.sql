@@ -4,7 +4,7 @@
 --   pairs                  from which the tasks are: those of one pair are no independent evidence
 --   tests_per_task         target test methods
 --   code_per_task          changed production methods that they depend on
---   test_tokens_per_task   of the targets' new sources, with the old ones for update and repair
+--   test_tokens_per_task   of the targets' new sources, with the old ones for all tracks but generation
 --   code_tokens_per_task   of the lines that `source_patch` adds or removes; the paper counts whole
 --                          methods, of which the data holds declarations
 -- Tokens are counted of tasks whose texts are here; null where those of all are withheld.

@@ -13,7 +13,7 @@ WITH labelled AS (
     WHERE
         duplicate_of IS NULL
         AND old_is_ancestor IS NOT false
-        AND label IN ('update', 'refinement', 'fixture_refinement', 'unaffected')
+        AND label IN ('update', 'extension', 'refinement', 'fixture_refinement', 'unaffected')
         AND (label <> 'update' OR track IS NOT NULL)
         AND t_old_c_old = 'pass'
         AND t_new_c_new = 'pass'

@@ -42,6 +42,10 @@ def outcomes(text: str) -> dict[Cell, Outcome | None]:
         ('changed', 'pass pass fail -', 'update'),
         ('changed', 'pass pass compile_error pass', 'update'),
         ('changed', 'pass pass pass -', 'refinement'),
+        ('changed', 'pass pass pass pass', 'refinement'),
+        ('changed', 'pass pass pass skipped', 'refinement'),
+        ('changed', 'pass pass pass fail', 'extension'),
+        ('changed', 'pass pass pass compile_error', 'extension'),
         ('changed', 'error pass timeout -', 'repair'),
         ('changed', 'fail pass pass -', 'cured_by_code'),
         ('changed', 'skipped pass fail -', 't_old_c_old_skipped'),
@@ -104,7 +108,7 @@ def by_hand(change: MethodChange, oo: str, nn: str, on: str, no: str) -> str:
     table = {
         MethodChange.CHANGED: {
             'PPB': 'update',
-            'PPP': 'refinement',
+            'PPP': 'extension' if no == 'B' else 'refinement',
             'BPB': 'repair',
             'BPP': 'cured_by_code',
         },

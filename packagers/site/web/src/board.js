@@ -23,7 +23,7 @@ const DECIDING = ['strict', 'success']
 // `rows`: [{report, day, tasks, methods, trouble, figures, samples}], all of one set of test methods, so
 // that each has as many as its heading says.
 export function board(rows, track) {
-  const columns = COLUMNS.filter(([name]) => (name !== 'redundant' || track === 'generation') && known(rows, name))
+  const columns = COLUMNS.filter(([name]) => (name !== 'redundant' || ['generation', 'extension'].includes(track)) && known(rows, name))
   const first = known(rows, 'strict') ? 'strict' : 'success'
   const ordered = [...rows].sort((one, other) => value(other, first) - value(one, first) || value(other, 'success') - value(one, 'success'))
   const places = ranks(ordered, first)

@@ -10,7 +10,7 @@ import { Timeline, axis } from './timeline.js'
 
 const KINDS = { tasks: 'task', methods: 'method' }
 const SCOPES = { standard: 'standard', walks: 'all walks', all: 'all rows' }
-const TRACKS = ['generation', 'update', 'repair']
+const TRACKS = ['generation', 'update', 'extension', 'repair']
 
 // `home`: below a word on what this is, for those who come without an address of their own
 export async function explorer(month, limits, home = false) {

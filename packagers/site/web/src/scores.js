@@ -4,7 +4,7 @@ import { difference, estimate } from './bootstrap.js'
 import { dayOf, end } from './dates.js'
 
 const indicator = outcome => (rows, i) => Number(rows.outcome[i] === outcome)
-const PASSES = ['success', 'redundant']
+const PASSES = ['success', 'redundant', 'weakened']
 
 // The figures by name: how a method scores, or null where that was not measured (the paper's ⊥).
 // `all` counts ⊥ as 0, unless nothing is known of any method that it could be asked of.

@@ -5,7 +5,7 @@ import { dayOf, end } from './dates.js'
 import { count, h, plural } from './dom.js'
 import { upright } from './plot.js'
 
-const TRACKS = ['generation', 'update', 'repair']
+const TRACKS = ['generation', 'update', 'extension', 'repair']
 const WALKS = ['parents', 'first-parent', 'states', 'window', 'single_revision']
 // The column of a table whose figures are drawn beside it.
 const DRAWN = { labels: 'methods', table_11: 'methods', families: 'tasks', table_1: 'tasks' }
