@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from coevo.model.labels import (
     CELL_ORDER,
-    LATER_CELL,
     TRACKS,
     EngineRelease,
-    can_be_extension,
     decide_label,
     decide_published_label,
     find_cells_of_row,
@@ -116,9 +114,6 @@ def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
         yield 'track', f'{row.track} beside the label {row.label}'
     if row.track_by_module != (row.label_by_module and TRACKS.get(row.label_by_module)):
         yield 'track_by_module', f'{row.track_by_module} beside {row.label_by_module}'
-    is_current = row.engine is None and row.label is Label.REFINEMENT
-    if is_current and can_be_extension(row.change, outcomes) and outcomes[LATER_CELL] is None:
-        yield 'evidence', f'{LATER_CELL} was not run'
     yield from _check_evidence(row)
 
 

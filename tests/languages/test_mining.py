@@ -28,7 +28,12 @@ OLD = {
     **toys.BUILD,
     **toys.source('Till', 'price: 1', 'stays: 3'),
     **toys.tests(
-        'Till', 'follows: is Till.price 1', 'errs: is Till.stays 4', 'stays: is Till.stays 3'
+        'Till',
+        'follows: is Till.price 1',
+        'errs: is Till.stays 4',
+        'stays: is Till.stays 3',
+        'grows: call Till.price',
+        'shines: call Till.price',
     ),
     **toys.tests('Calm', 'rests: call Till.price'),
 }
@@ -39,6 +44,8 @@ NEW = {
         'follows: is Till.price 2',
         'errs: is Till.stays 3',
         'stays: is Till.stays 3',
+        'grows: is Till.price 2',
+        'shines: call Till.stays',
         'rings: use _five',
         '_five: is Till.tax 5',
     ),
@@ -71,6 +78,8 @@ def rows(folder: Path, table: str) -> list[dict[str, Any]]:
         ('follows', Label.UPDATE, Track.UPDATE, BreakageCause.PRODUCTION),
         ('rings', Label.GENERATION, Track.GENERATION, BreakageCause.PRODUCTION),
         ('errs', Label.REPAIR, Track.REPAIR, BreakageCause.TEST),
+        ('grows', Label.EXTENSION, Track.EXTENSION, BreakageCause.PRODUCTION),
+        ('shines', Label.REFINEMENT, None, None),
         ('rests', Label.UNAFFECTED, None, None),
     ],
 )
@@ -99,6 +108,7 @@ def test_a_snapshot_passes_verification_and_has_a_task_for_each_track(released: 
     assert {track: row['test_methods'] for track, row in tasks.items()} == {
         'update': ['TillTest#follows'],
         'generation': ['TillTest#rings'],
+        'extension': ['TillTest#grows'],
         'repair': ['TillTest#errs'],
     }
     added = [line for line in tasks['generation']['test_patch'].splitlines() if line[:1] == '+']
@@ -127,7 +137,7 @@ def test_gold_patches_succeed_and_empty_patches_do_not(
         places = ['--store', str(found.store), '--out', str(out)]
         assert main([*command, *places]) == 0
         table = pq.read_table(out / 'results.parquet').to_pylist()
-        assert [row['outcome'] == 'success' for row in table] == [patched] * 3
+        assert [row['outcome'] == 'success' for row in table] == [patched] * 4
 
 
 def test_a_release_records_the_repository_url_or_warns_that_none_is_known(
