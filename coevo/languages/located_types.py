@@ -56,6 +56,11 @@ def find_meant_types(tree: RevisionTree, path: str, simple: str) -> tuple[Locate
     )
 
 
+def find_no_embedders(tree: RevisionTree, path: str) -> tuple[str, ...]:
+    """Return nothing: this language compiles no files of other kinds into its own."""
+    return ()
+
+
 class PlacedFiles(Generic[Parsed, Context, Placed]):
     """Files with the context of their revision applied.
 

@@ -64,6 +64,13 @@ class RevisionTree(Protocol):
         A build file may belong neither to the code nor to the tests.
         """
 
+    def find_embedders(self, path: str) -> tuple[str, ...]:
+        """Return the source or test files into which a file of another kind is compiled, sorted.
+
+        The hashes of these files, and of their declarations that embed it, cover its content. It need
+        not exist at this revision.
+        """
+
     def find_module(self, path: str) -> str:
         """Return the folder of the nearest build file; '.' is the root."""
 

@@ -129,10 +129,22 @@ class _PairDifference:
     files: tuple[FileChange, ...]
 
     def _list_paths(self, side: Side) -> tuple[list[str], list[str]]:
-        """Return the files of one side (tests or sources) that differ, at old and at new."""
-        old = [f.path for f in self.files if f.old_oid and self.old.tree.find_side(f.path) is side]
-        new = [f.path for f in self.files if f.new_oid and self.new.tree.find_side(f.path) is side]
-        return old, new
+        """Return the files of one side (tests or sources) that differ, at old and at new.
+
+        A file that embeds others differs where one of these does.
+        """
+        old = dict.fromkeys([*(f.path for f in self.files if f.old_oid), *self._embedders])
+        new = dict.fromkeys([*(f.path for f in self.files if f.new_oid), *self._embedders])
+        return (
+            [path for path in old if self.old.tree.find_side(path) is side],
+            [path for path in new if self.new.tree.find_side(path) is side],
+        )
+
+    @cached_property
+    def _embedders(self) -> list[str]:
+        """The files of either end that embed a file that differs."""
+        trees = (self.old.tree, self.new.tree)
+        return sorted({p for t in trees for f in self.files for p in t.find_embedders(f.path)})
 
     @cached_property
     def _test_paths(self) -> tuple[list[str], list[str]]:

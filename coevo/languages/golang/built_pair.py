@@ -271,6 +271,7 @@ class GoBuiltPair:
             'Root': project.root,
             'Folder': posixpath.dirname(path) or '.',
             'Path': path,
+            'Flags': project.list_flags(module),
             'Variants': [base64.b64encode(variant).decode() for variant in variants],
         }
         answer = self._cells.all.compiler.ask(
@@ -300,7 +301,7 @@ class GoBuiltPair:
         folder = end.project.find_module(module)
         return Environment(
             runtime=end.build.runtime,
-            build_tool=end.build.builder,
+            build_tool=' '.join([end.build.builder or '', *end.project.list_flags(module)]),
             libraries=end.project.libraries.get(folder, ()),
         )
 

@@ -23,6 +23,9 @@ from coevo.languages.packed_files import pack_files
 _MOST_BINARIES = 24
 _MOST_TREES = 12
 
+# A program that runs the go command names it.
+_GO = b'"go"'
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinaryVariant:
@@ -84,6 +87,7 @@ class GoCells:
     _trees: OrderedDict[tuple[CellKey, str, MainSources | None], Path] = field(
         default_factory=OrderedDict
     )
+    _calling_go: set[Path] = field(default_factory=set)
 
     def compile_binary(self, key: CellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
         """Return a test binary, compiled now or before; the latter costs no time.
@@ -111,7 +115,9 @@ class GoCells:
         archive = self._trees.pop(name, None)
         if archive is None:
             while len(self._trees) >= _MOST_TREES:
-                self._trees.popitem(last=False)[1].unlink(missing_ok=True)
+                _, forgotten = self._trees.popitem(last=False)
+                forgotten.unlink(missing_ok=True)
+                self._calling_go.discard(forgotten)
             files = self.context.trees.collect_cell_files(
                 key.tests_rev,
                 key.code_rev,
@@ -121,8 +127,17 @@ class GoCells:
                 suffix='.go',
             )
             archive = pack_files(files, self.folder / 'trees')
+            if any(path.endswith('.go') and _GO in content for path, (_, content) in files.items()):
+                self._calling_go.add(archive)
         self._trees[name] = archive
         return archive
+
+    def find_compiled_packages(self, tree: Path) -> Path | None:
+        """Return the folder of compiled packages for tests that run the go command.
+
+        None if no file of a packed tree does so.
+        """
+        return self.compiler.standard if tree in self._calling_go else None
 
     def run_test_process(self, run: GoTestRun, *, shared: bool) -> GoRunResult:
         """Run tests in a process.
@@ -147,11 +162,11 @@ class GoCells:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _compile(self, key: CellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
-        flags = []
+        flags = project.list_flags(key.module)
         if variant.covered:
-            flags = ['-cover', '-covermode=set', f'-coverpkg={variant.covered}']
+            flags += ['-cover', '-covermode=set', f'-coverpkg={variant.covered}']
         if variant.stepped:
-            flags = [f'-gcflags={variant.stepped}=-dwarf=0 -N -l']
+            flags += [f'-gcflags={variant.stepped}=-dwarf=0 -N -l']
         order = {
             'Root': project.root,
             'Folder': key.module,

@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Sequence
 
 from coevo.languages.declarations import SourceFile
-from coevo.languages.golang.reading.layout import GO_MOD, GO_WORK
+from coevo.languages.golang.reading.layout import GO_MOD, GO_WORK, VENDORING
 from coevo.languages.golang.reading.module_paths import find_owning_module
 from coevo.languages.golang.reading.tests import find_tests
 from coevo.languages.golang.reading.workspaces import list_replacements
@@ -30,7 +30,9 @@ def add_commands(
 ) -> Environment:
     """Return the environment with its two commands; without methods, all tests of the file run."""
     where = '' if module == '.' else f'cd {shlex.quote(module)} && '
-    test = f'{where}{_build_go_test_command(module, tree)}{_OPTIONS} -count=1'
+    is_vendored = environment.build_tool.endswith(VENDORING)
+    start = f'GOWORK=off go test {VENDORING}' if is_vendored else _build_start(module, tree)
+    test = f'{where}{start}{_OPTIONS} -count=1'
     wanted = methods or _list_all_tests(tree.parse_file(test_file), module, test_file)
     pattern = shlex.quote(make_run_pattern(wanted))
     return dataclasses.replace(
@@ -40,7 +42,7 @@ def add_commands(
     )
 
 
-def _build_go_test_command(module: str, tree: RevisionTree) -> str:
+def _build_start(module: str, tree: RevisionTree) -> str:
     """Return the start of the command.
 
     In a workspace, it makes a go.mod beside the tree that does what go.work does.

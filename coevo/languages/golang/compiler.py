@@ -71,7 +71,10 @@ class CompilerReply:
 
 
 class GoCompiler:
-    """Compiles with one toolchain, for one thread. Several compilers may share `folder`."""
+    """Compiles with one toolchain, for one thread. Several compilers may share `folder`.
+
+    standard  a folder of compiled packages of the standard library
+    """
 
     def __init__(self, sandbox: Sandbox, made: PreparedToolchain, folder: Path) -> None:
         self._sandbox, self.prepared, self._folder = sandbox, made, folder
@@ -79,7 +82,7 @@ class GoCompiler:
             (folder / name).mkdir(mode=0o755, parents=True, exist_ok=True)
         folder.chmod(0o755)
         self._own = folder / 'own'
-        self._standard = self._compile_standard_library()
+        self.standard = self._compile_standard_library()
         self._running: _CompilerProcess | None = None
 
     def ask(self, mode: str, tree: Path, order: Mapping[str, object]) -> CompilerReply:
@@ -91,7 +94,7 @@ class GoCompiler:
         if self._running is not None and self._running.count >= _MOST_ORDERS:
             self.close()
         if self._running is None:
-            self._running = self._start_process((self._own, self._standard))
+            self._running = self._start_process((self._own, self.standard))
         try:
             return self._ask_process(self._running, tree, {**order, 'Mode': mode}, self._own)
         except Transient:

@@ -103,6 +103,7 @@ def _build_packages(
             'Root': project.root,
             'Folder': module,
             'Packages': [_make_relative_pattern(folder, module) for folder in there],
+            'Flags': project.list_flags(module),
         }
         answer = cells.compiler.ask('build', cells.pack_tree(key, project), order)
         spent += answer.cpu_seconds

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from coevo.languages.golang.places import CACHES, MODULES, OVERLAY, PROGRAM, TREE_FILE
+from coevo.languages.golang.places import (
+    CACHES,
+    MODULES,
+    OVERLAY,
+    OWN_CACHE,
+    PROGRAM,
+    TREE_FILE,
+)
 from coevo.languages.golang.standard_library import PreparedToolchain
 from coevo.languages.golang.toolchains import GoToolchain, locate_module_cache
 from coevo.sandboxes.sandbox import Job, Limits, Mount
@@ -18,6 +25,8 @@ DISK_BYTES = 1 << 30
 # for the first order.
 COMPILING_SECONDS, COMPILING_DISK_BYTES = 600.0, 6 << 30
 LISTING_SECONDS = 600.0
+# A go.mod and go.sum are completed where they lack something.
+MODULE_FLAGS = '-mod=mod'
 _SERVING_SECONDS = 30 * 86400.0  # for many orders, each of which has its own limit
 
 # A compiler run is short and has little garbage to collect.
@@ -60,25 +69,31 @@ def make_test_job(
     binary: tuple[Path, str],
     cpu_seconds: float,
     wall_seconds: float,
+    packages: Path | None = None,
 ) -> Job:
     """Return a job that runs a test binary, with its channel on standard output.
 
-    mode    of coevo's program
-    binary  its path on the host, and its path in the sandbox
+    mode      of coevo's program
+    binary    its path on the host, and its path in the sandbox
+    packages  compiled packages of the standard library; None if no test runs the go command. They
+              are read only: coevo's program makes a cache with links to them, which is the job's
+              own
     """
     binary_path, target = binary
-    mounts = (
+    mounts = [
         Mount(source=tree, target=TREE_FILE),
         Mount(source=binary_path, target=target),
         *_list_common_mounts(made),
-    )
+    ]
+    if packages is not None:
+        mounts.append(Mount(source=packages, target=CACHES[1]))
     return Job(
         argv=(PROGRAM, mode),
         limits=_make_limits(cpu_seconds, wall_seconds, DISK_BYTES),
-        mounts=mounts,
+        mounts=tuple(mounts),
         environment={
             **make_variables(made.toolchain),
-            'GOCACHE': '/tmp/go-cache',
+            'GOCACHE': '/tmp/go-cache' if packages is None else OWN_CACHE,
             'GOMAXPROCS': str(PROCESSORS),
         },
     )
@@ -99,7 +114,7 @@ def make_variables(toolchain: GoToolchain) -> dict[str, str]:
         'GOROOT': toolchain.inside,
         'GOPATH': '/tmp/go',
         'GOMODCACHE': MODULES,
-        'GOFLAGS': '-mod=mod',
+        'GOFLAGS': MODULE_FLAGS,
         'GOPROXY': 'off',
         'GOSUMDB': 'off',
         'GOENV': 'off',

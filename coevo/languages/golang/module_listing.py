@@ -15,7 +15,7 @@ from typing import Any
 
 from coevo.languages.core.test_processes import send_order_parts
 from coevo.languages.golang.go_command import GoSettings
-from coevo.languages.golang.launch import make_listing_job
+from coevo.languages.golang.launch import MODULE_FLAGS, make_listing_job
 from coevo.languages.golang.module_proxy import DatedVersions, ModuleProxy
 from coevo.languages.golang.module_store import ModuleStore
 from coevo.languages.golang.places import MODULES, OWN_MODULES, SOURCES
@@ -28,7 +28,11 @@ from coevo.sandboxes.sandbox import Process, Sandbox
 _MOST_BYTES = 128 << 20
 _LENGTH_BYTES = 32
 _ROOT = f'{SOURCES}/tree'
-_FORMAT = '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}'
+# Lines with a path and a version, or with the path of a package that cannot be loaded.
+_FORMAT = (
+    '{{if .Error}}{{.ImportPath}}{{else}}'
+    '{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}{{end}}'
+)
 _DOWNLOADING = 'go: downloading'
 # The failure of a module whose listing exceeds its limits. Untrusted text is to blame for that.
 _EXCEEDED = {'cpu': 'listing_exceeds_cpu', 'memory': 'listing_exceeds_memory'}
@@ -39,12 +43,14 @@ class ListedModule:
     """A module as the go command completes it.
 
     modules  path and version of each module from which packages are imported
+    lacking  the paths of packages that cannot be loaded
     failure  why it cannot be listed, in the first words of the go command; None if it can
     """
 
     go_mod: bytes = b''
     go_sum: bytes = b''
     modules: tuple[tuple[str, str], ...] = ()
+    lacking: frozenset[str] = frozenset()
     failure: str | None = None
 
 
@@ -56,13 +62,19 @@ class ModuleLister:
         self._store = ModuleStore(settings.proxies)
 
     def list_modules(
-        self, made: PreparedToolchain, tree: Path, folders: Sequence[str], when: datetime | None
+        self,
+        made: PreparedToolchain,
+        tree: Path,
+        folders: Sequence[str],
+        when: datetime | None,
+        flags: str = MODULE_FLAGS,
     ) -> dict[str, ListedModule]:
         """Download what the packages of each module and their tests import, and return it.
 
         tree     an archive
         folders  the folders of modules below its root
         when     where no version is required, nothing newer is used; None for now
+        flags    GOFLAGS of the go command
 
         Raises:
             Transient: the network or the sandbox failed.
@@ -76,7 +88,8 @@ class ModuleLister:
             self._sandbox.start(make_listing_job(made)) as process,
             serve_job(process, proxy.answer_request) as served,
         ):
-            _send_order(process, tree, folders, served, self._settings)
+            variables = {**self._settings.variables, 'GOFLAGS': flags}
+            _send_order(process, tree, folders, served, variables)
             rows = _receive_rows(process)
             served.raise_trouble()
             if rows is None:
@@ -97,7 +110,11 @@ def parse_hashes(go_sum: bytes) -> Iterator[tuple[str, str, str]]:
 
 
 def _send_order(
-    process: Process, tree: Path, folders: Sequence[str], served: RunningProxy, settings: GoSettings
+    process: Process,
+    tree: Path,
+    folders: Sequence[str],
+    served: RunningProxy,
+    variables: Mapping[str, str],
 ) -> None:
     archive = tree.read_bytes()
     order = {
@@ -107,7 +124,7 @@ def _send_order(
         'Borrowed': MODULES,
         'Format': _FORMAT,
         'Variables': {
-            **settings.variables,
+            **variables,
             'GOPROXY': served.url,
             'GOMODCACHE': OWN_MODULES,
             'GOVCS': '*:off',
@@ -153,13 +170,14 @@ def _parse_modules(
             )
             continue
         listed = sorted(set(row['Output'].splitlines()))
-        pairs = (line.partition(' ') for line in listed if line)
+        pairs = (line.partition(' ') for line in listed if ' ' in line)
         yield (
             folder,
             ListedModule(
                 go_mod=base64.b64decode(row['GoMod'] or ''),
                 go_sum=base64.b64decode(row['GoSum'] or ''),
                 modules=tuple((path, version) for path, _, version in pairs),
+                lacking=frozenset(line for line in listed if line and ' ' not in line),
             ),
         )
 

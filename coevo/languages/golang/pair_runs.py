@@ -14,7 +14,7 @@ from coevo.languages.core.test_runs import PassingTimes
 from coevo.languages.golang.cells import BinaryVariant, GoBinary, GoCells
 from coevo.languages.golang.channel import name_in_binary
 from coevo.languages.golang.ends import GoBuiltEnd
-from coevo.languages.golang.launch import OTHER_PROCESSORS, PROCESSORS
+from coevo.languages.golang.launch import MODULE_FLAGS, OTHER_PROCESSORS, PROCESSORS
 from coevo.languages.golang.projects import GoProject
 from coevo.languages.golang.reading.trees import open_tree
 from coevo.languages.golang.runner import GoCellLayout, GoRunResult, GoTestRun
@@ -89,10 +89,12 @@ class GoPairRuns:
             key, replace(variant or BinaryVariant(), clock=bool(clock))
         )
         assert binary.path is not None, 'what does not compile is not run'
+        tree = self.cells.all.pack_tree(key, project, conditions.sources)
         run = GoTestRun(
             ground=GoCellLayout(
                 prepared=self.cells.all.compiler.prepared,
-                tree=self.cells.all.pack_tree(key, project, conditions.sources),
+                tree=tree,
+                packages=self.cells.all.find_compiled_packages(tree),
                 binary=(binary.path, binary.name),
                 root=project.root,
                 folder=compiled.module,
@@ -103,7 +105,11 @@ class GoPairRuns:
                 for method in methods
             },
             cpu_seconds=conditions.process_cpu_limit,
-            variables={**clock, 'GOMAXPROCS': str(self._choose_processors(key, methods))},
+            variables={
+                **clock,
+                'GOFLAGS': ' '.join(project.list_flags(key.module)) or MODULE_FLAGS,
+                'GOMAXPROCS': str(self._choose_processors(key, methods)),
+            },
             files=files,
             sources=self._load_compiled_sources(key, files or ()) if conditions.sources else {},
             watched=self.cells.find_import_path(key) if conditions.observed else None,

@@ -12,5 +12,6 @@ BINARY = '/in/binary'
 
 # Writable, in memory: each tree lies in a folder that ends in the path of its module.
 SOURCES = '/w/src'
-# The module cache of one job; it contains links to the modules in MODULES.
-OWN_MODULES = '/w/modules'
+# The module cache and the cache of compiled packages of one job; they contain links to MODULES and
+# CACHES.
+OWN_MODULES, OWN_CACHE = '/w/modules', '/w/cache'

@@ -8,15 +8,25 @@ from __future__ import annotations
 import hashlib
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
+from coevo.languages.core.cell_files import CellFiles
 from coevo.languages.golang.module_listing import ListedModule, ModuleLister, parse_hashes
 from coevo.languages.golang.places import SOURCES
-from coevo.languages.golang.reading.layout import GO_MOD, GO_WORK, VENDOR, is_compiled, is_test_path
+from coevo.languages.golang.reading.layout import (
+    GO_MOD,
+    GO_WORK,
+    VENDOR,
+    VENDORED,
+    VENDORING,
+    is_compiled,
+    is_test_path,
+)
 from coevo.languages.golang.reading.module_paths import (
     ImportingFile,
     find_module_path_fault,
@@ -46,6 +56,7 @@ class GoProject:
     files      go.mod and go.sum of each module, by path in the repository
     libraries  of each module
     failures   by module, why it cannot be read
+    vendored   the modules whose libraries are those of their folder `vendor`
     """
 
     path: str
@@ -53,6 +64,7 @@ class GoProject:
     files: Mapping[str, bytes]
     libraries: Mapping[str, tuple[LibraryEntry, ...]]
     failures: Mapping[str, str]
+    vendored: frozenset[str] = frozenset()
 
     @property
     def paths(self) -> dict[str, str]:
@@ -70,10 +82,14 @@ class GoProject:
         """Return the folder of the module to which a package folder belongs."""
         return find_owning_module(package, self.folders)
 
+    def list_flags(self, package: str) -> list[str]:
+        """Return the flags of the go command for the module of a package folder."""
+        return [VENDORING] if self.find_module(package) in self.vendored else []
+
     @property
     def digest(self) -> str:
         """A digest of the files that decide which libraries are used."""
-        text = repr((self.path, sorted(self.files.items())))
+        text = repr((self.path, sorted(self.files.items()), sorted(self.vendored)))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -125,7 +141,10 @@ def describe_modules(
     folders = tuple(folder for folder in roots if folder == '.' or _has_tests(seen, folder, roots))
     folders = folders[:_MOST_MODULES]
     levels = [_parse_level(texts[locate_go_mod(folder)]) for folder in folders]
-    needs = repr((path, folders, sorted(texts.items()), sorted(_list_imports(seen))))
+    vendored = sorted(
+        (path, repr(entry.oid)) for path, entry in seen.entries.items() if path.endswith(VENDORED)
+    )
+    needs = repr((path, folders, sorted(texts.items()), sorted(_list_imports(seen)), vendored))
     return ModuleDescription(
         path=path,
         folders=folders,
@@ -163,16 +182,18 @@ def resolve_modules(
     Raises:
         Transient: the network or the sandbox failed.
     """
-    tree_file = pack_files(_load_compiled_files(repository, rev, described.texts), folder)
-    try:
-        folders = [
-            module_folder
-            for module_folder in described.folders
-            if module_folder not in described.refused
-        ]
+    folders = [each for each in described.folders if each not in described.refused]
+    compiled = _load_compiled_files(repository, rev, described.texts)
+    with _packed(compiled, folder) as tree_file:
         listed = lister.list_modules(made, tree_file, folders, when)
-    finally:
-        tree_file.unlink()
+    vendored: set[str] = set()
+    doubtful = [each for each in folders if listed[each].failure or listed[each].lacking]
+    if wanting := [each for each in doubtful if _join_path(each, VENDORED) in repository.tree(rev)]:
+        compiled |= _load_vendored_files(repository, rev, wanting)
+        with _packed(compiled, folder) as tree_file:
+            again = lister.list_modules(made, tree_file, wanting, when, VENDORING)
+        vendored = {each for each in wanting if _is_more_complete(again[each], listed[each])}
+        listed |= {each: again[each] for each in vendored}
     files = dict(described.texts)
     libraries: dict[str, tuple[LibraryEntry, ...]] = {}
     failures = dict(described.refused)
@@ -190,7 +211,37 @@ def resolve_modules(
         files=files,
         libraries=libraries,
         failures=failures,
+        vendored=frozenset(vendored),
     )
+
+
+@contextmanager
+def _packed(files: CellFiles, folder: Path) -> Iterator[Path]:
+    tree_file = pack_files(files, folder)
+    try:
+        yield tree_file
+    finally:
+        tree_file.unlink()
+
+
+def _is_more_complete(vendored: ListedModule, plain: ListedModule) -> bool:
+    """Return whether the folder `vendor` has packages that no proxy has; if so, it is used.
+
+    The go command refuses a `vendor` that does not agree with go.mod.
+    """
+    if vendored.failure is not None:
+        return False
+    return plain.failure is not None or vendored.lacking < plain.lacking
+
+
+def _load_vendored_files(repository: Repository, rev: str, modules: Sequence[str]) -> CellFiles:
+    """Return what lies in the folders `vendor` of some modules, links aside."""
+    tops = tuple(f'{_join_path(module, VENDOR)}/' for module in modules)
+    return {
+        path: (entry.mode, repository.blob(entry.oid))
+        for path, entry in repository.tree(rev).items()
+        if path.startswith(tops) and entry.mode != LINK
+    }
 
 
 def _list_libraries(listed: ListedModule) -> Iterator[LibraryEntry]:
@@ -257,9 +308,7 @@ def _describe_imports(seen: GoTree, path: str) -> ImportingFile:
     )
 
 
-def _load_compiled_files(
-    repository: Repository, rev: str, texts: Mapping[str, bytes]
-) -> dict[str, tuple[str, bytes]]:
+def _load_compiled_files(repository: Repository, rev: str, texts: Mapping[str, bytes]) -> CellFiles:
     """Return the files from which the go command learns the imports. None of them can be run."""
     files = {
         path: (entry.mode, repository.blob(entry.oid))

@@ -20,7 +20,7 @@ from coevo.languages.core.test_processes import WALL_PER_CPU, CpuBounds
 from coevo.languages.core.test_runs import RunResult
 from coevo.languages.golang.channel import GoProcessReport, GoTestReport
 from coevo.languages.golang.launch import make_test_job
-from coevo.languages.golang.places import BINARY, TREE_FILE
+from coevo.languages.golang.places import BINARY, CACHES, TREE_FILE
 from coevo.languages.golang.standard_library import PreparedToolchain
 from coevo.sandboxes.sandbox import Job
 
@@ -33,8 +33,9 @@ class GoCellLayout:
 
     Fulfils `coevo.languages.core.sessions.SessionOrders`.
 
-    binary  its path on the host, and its file name
-    root    the folder in which the tree is laid out
+    binary    its path on the host, and its file name
+    root      the folder in which the tree is laid out
+    packages  see `make_test_job`
     """
 
     prepared: PreparedToolchain
@@ -42,6 +43,7 @@ class GoCellLayout:
     binary: tuple[Path, str]
     root: str
     folder: str
+    packages: Path | None = None
 
     def make_job(self, mode: str, cpu_seconds: float) -> Job:
         """Return the job of a test process.
@@ -51,7 +53,13 @@ class GoCellLayout:
         binary_path, name = self.binary
         wall = cpu_seconds * WALL_PER_CPU
         return make_test_job(
-            self.prepared, mode, self.tree, (binary_path, f'{BINARY}/{name}'), cpu_seconds, wall
+            self.prepared,
+            mode,
+            self.tree,
+            (binary_path, f'{BINARY}/{name}'),
+            cpu_seconds,
+            wall,
+            self.packages,
         )
 
     def make_session_job(self) -> Job:
@@ -111,6 +119,7 @@ class GoTestRun:
             'Tree': TREE_FILE,
             'Root': self.ground.root,
             'Folder': self.ground.folder,
+            'Caches': [] if self.ground.packages is None else [CACHES[1]],
             'Binary': f'{BINARY}/{self.ground.binary[1]}',
             'Arguments': _make_arguments([key.partition('#')[2] for key in self.limits]),
             'Tests': list(self.limits),

@@ -19,7 +19,7 @@ import (
 //	Size      that of an archive which follows the order instead
 //	Root      where; its last elements are those of the module's path
 //	Folder    the folder of a package, or of a module, below the root
-//	Caches    folders of compiled packages that are read, the first that has one counts
+//	Caches    folders of compiled packages that are read, the first that has one counts; of a run, for the go command
 //	Overlay   what replaces files of the standard library, as `go build -overlay` has it
 //	Packages  folders of packages below Folder, `.` for itself
 //	Flags     of `go list` and `go test -c` alike

@@ -36,8 +36,12 @@ func run(order *Order) {
 	follow(order)
 }
 
-// layOut makes the tree, with the folder in which tests run.
+// layOut makes the tree, with the folder in which tests run, and a cache for tests that run the go command.
 func layOut(order *Order) {
+	borrowed = map[string]bool{}
+	if len(order.Caches) > 0 {
+		linkCaches(order.Caches)
+	}
 	archive, err := os.Open(order.Tree)
 	check(err)
 	defer archive.Close()

@@ -96,6 +96,32 @@ def _are_counted_constants(lines: list[Node], source: bytes) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoConstantLine:
+    """A line of constants that count or repeat.
+
+    nodes  the line, and what it repeats of a line above it
+    """
+
+    names: tuple[str, ...]
+    nodes: tuple[Node, ...]
+
+
+def list_constant_lines(declaration: GoDeclaration, source: bytes) -> Iterator[GoConstantLine]:
+    """Yield the lines of a group of constants; a line without a value repeats the last one that has
+    one (https://go.dev/ref/spec#Constant_declarations)."""
+    repeated: tuple[Node, ...] = ()
+    for line in declaration.inner:
+        value = line.child_by_field_name('value')
+        if value is not None:
+            type_ = line.child_by_field_name('type')
+            repeated = (value,) if type_ is None else (type_, value)
+        yield GoConstantLine(
+            names=tuple(_parse_names(line, source)),
+            nodes=(line,) if value is not None else (line, *repeated),
+        )
+
+
 def _parse_name(node: Node, source: bytes) -> str:
     return _read_text(node.child_by_field_name('name'), source)
 

@@ -12,7 +12,9 @@ TESTDATA = 'testdata'
 VENDOR = 'vendor'
 GO_MOD, GO_WORK = 'go.mod', 'go.work'
 _BUILD_FILES = frozenset({GO_MOD, 'go.sum', GO_WORK, 'go.work.sum'})
-_VENDORED = 'vendor/modules.txt'
+VENDORED = 'vendor/modules.txt'
+# The flag of the go command for a module whose libraries are those of its folder `vendor`.
+VENDORING = '-mod=vendor'
 
 
 def classify_path(path: str) -> PathClassification | None:
@@ -27,7 +29,7 @@ def classify_path(path: str) -> PathClassification | None:
 def is_build_file(path: str) -> bool:
     """Return whether a file determines how a revision is built."""
     name = path.rpartition('/')[2]
-    return name in _BUILD_FILES or path == _VENDORED or path.endswith(f'/{_VENDORED}')
+    return name in _BUILD_FILES or path == VENDORED or path.endswith(f'/{VENDORED}')
 
 
 def is_test_path(path: str) -> bool:

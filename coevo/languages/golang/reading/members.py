@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from coevo.languages.declarations import Member
-from coevo.languages.golang.reading.declared import GoDeclaration
+from coevo.languages.golang.reading.declared import GoDeclaration, list_constant_lines
+from coevo.languages.golang.reading.embedding import list_embed_patterns
 from coevo.languages.golang.reading.token_walk import GoTokenIndex
 from coevo.languages.golang.reading.tokens import GoPackageNames, GoTokenSlice
 from coevo.languages.spans import subtract_holes
@@ -78,9 +79,26 @@ class GoMemberReader:
         return self._package if receiver is None else f'{self._package}${receiver}'
 
     def _load_piece(self, piece: GoTokenisedDeclaration) -> Iterator[Member]:
-        """Yield the members. A variable named `_` is an initializer: only its value counts."""
+        """Yield the members. A variable named `_` is an initializer: only its value counts.
+
+        Of constants that count or repeat, each has the tokens of its own line and of what that
+        repeats: a line that is inserted above it does not modify it.
+        """
         declaration = piece.declared
-        for name in declaration.names or ('_',):
+        if declaration.kind == 'const' and len(declaration.inner) > 1:
+            for line in list_constant_lines(declaration, self._source):
+                spans = sorted((node.start_byte, node.end_byte) for node in line.nodes[1:])
+                own = [(node.start_byte, node.end_byte) for node in line.nodes[:1]]
+                tokens = self._tokens.slice_spans([*own, *spans])
+                yield from self._load_names(replace(piece, tokens=tokens), line.names)
+            return
+        yield from self._load_names(piece, declaration.names or ('_',))
+
+    def _load_names(
+        self, piece: GoTokenisedDeclaration, names: tuple[str, ...]
+    ) -> Iterator[Member]:
+        declaration = piece.declared
+        for name in names:
             plain = self._make_member(piece, name)
             if declaration.kind == 'func':
                 yield self._make_function(plain, piece)
@@ -144,7 +162,7 @@ class GoMemberReader:
             calls=tokens.list_calls(self._packages),
             types=tokens.types,
             names=tokens.list_names(self._packages),
-            strings=tokens.strings,
+            strings=tokens.strings | set(list_embed_patterns(tokens.texts)),
             tokens=tokens.texts,
         )
 

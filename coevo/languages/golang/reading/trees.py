@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from pathlib import PurePosixPath
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.declarations import Import, LocatedType
+from coevo.languages.declarations import MODULE, DeclaredType, Import, LocatedType, Member
+from coevo.languages.golang.reading.embedding import MARK, is_embedded, list_embed_patterns
 from coevo.languages.golang.reading.files import TEST_SUFFIX, GoFile
 from coevo.languages.golang.reading.layout import GO_MOD, VENDOR, is_compiled, is_test_path
 from coevo.languages.golang.reading.module_paths import (
@@ -23,16 +25,16 @@ from coevo.languages.golang.reading.module_paths import (
     parse_module_path,
 )
 from coevo.languages.golang.reading.syntax import parse
+from coevo.languages.golang.reading.tests import is_fixture
 from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     PlacedFiles,
     find_folder_above,
-    find_meant_types,
     group_paths_by_side,
     index_test_types,
     list_paths_of_side,
 )
-from coevo.model.records import FileOrigin
+from coevo.model.records import FileOrigin, compute_short_hash
 
 _EXTERNAL = '_test'
 
@@ -49,7 +51,6 @@ class GoTree:
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
-    resolve_type = find_meant_types
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository
@@ -58,6 +59,7 @@ class GoTree:
         self._origins: dict[str, FileOrigin] = {}
         self._seen: dict[str, frozenset[Package]] = {}
         self._names: dict[str, str] = {}
+        self._patterns: dict[str, tuple[tuple[str, str, str], ...]] = {}
 
     def parse_file(self, path: str) -> GoFile:
         """Return a file with the context of the revision."""
@@ -84,8 +86,13 @@ class GoTree:
         own = _load_package_clause(parsed)
         if own and not own.endswith(_EXTERNAL):
             imports.append(_import_all_names(own, 0))
-        seen = (own, own.removesuffix(_EXTERNAL)) if self.belongs_to_tests(path) else ()
-        around = GoFileContext(imports=tuple(imports), interfaces=tuple(dict.fromkeys(seen)))
+        base = own.removesuffix(_EXTERNAL)
+        seen = (own, base, base + _EXTERNAL) if self.belongs_to_tests(path) else ()
+        around = GoFileContext(
+            imports=tuple(imports),
+            interfaces=tuple(dict.fromkeys(seen)),
+            embedded=self._digest_embedded_files(path),
+        )
         return _PLACED.place(self.read_content(path), path, around)
 
     def _resolve_import(self, one: Import) -> Import:
@@ -132,9 +139,56 @@ class GoTree:
     def belongs_to_tests(self, path: str) -> bool:
         """Return whether a file of any kind belongs to the tests.
 
-        All files of a package that serves tests alone do so.
+        All files of a package that serves tests alone do so, and files that are embedded by tests
+        alone.
         """
-        return is_test_path(path) or self.find_module(path) in self._testing_folders
+        if is_test_path(path) or self.find_module(path) in self._testing_folders:
+            return True
+        embedders = () if is_compiled(path) else self.find_embedders(path)
+        return bool(embedders) and all(map(self.belongs_to_tests, embedders))
+
+    def find_embedders(self, path: str) -> tuple[str, ...]:
+        """See `RevisionTree.find_embedders`; embedding ends at the borders of modules."""
+        embedders: dict[str, None] = {}
+        for folder in map(str, PurePosixPath(path).parents):
+            relative = path if folder == '.' else path[len(folder) + 1 :]
+            embedders |= {
+                file: None
+                for file, _, pattern in self._list_patterns(folder)
+                if is_embedded(pattern, relative)
+            }
+            if (GO_MOD if folder == '.' else f'{folder}/{GO_MOD}') in self.entries:
+                break
+        return tuple(sorted(embedders))
+
+    def _list_patterns(self, folder: str) -> tuple[tuple[str, str, str], ...]:
+        """Return file, variable and pattern of each `//go:embed` directive of a package."""
+        if folder not in self._patterns:
+            self._patterns[folder] = tuple(
+                (path, member.name, pattern)
+                for path in self._by_folder.get(folder, ())
+                if MARK in self.read_content(path)
+                for type_ in self.parse_alone(path).types[:1]
+                for member in type_.members
+                for pattern in list_embed_patterns(member.tokens)
+            )
+        return self._patterns[folder]
+
+    def _digest_embedded_files(self, path: str) -> tuple[tuple[str, str], ...]:
+        """Return a digest of the files that each variable of a Go file embeds."""
+        folder = path.rpartition('/')[0]
+        own = [row for row in self._list_patterns(folder or '.') if row[0] == path]
+        if not own:
+            return ()
+        files: dict[str, list[str]] = {}
+        for other, entry in sorted(self.entries.items()):
+            relative = other[len(folder) + 1 :] if folder else other
+            if not other.startswith(folder) or path not in self.find_embedders(other):
+                continue
+            for _, name, pattern in own:
+                if is_embedded(pattern, relative):
+                    files.setdefault(name, []).append(f'{relative} {entry.oid!r}')
+        return tuple((name, compute_short_hash(*rows)) for name, rows in sorted(files.items()))
 
     def find_module(self, path: str) -> str:
         """Return the folder of the package of a file, even of data; '.' is the root."""
@@ -194,6 +248,27 @@ class GoTree:
                             importer=folder, imported=imported, by_test=path.endswith(TEST_SUFFIX)
                         )
 
+    def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
+        """See `RevisionTree.resolve_type`.
+
+        A package and its external tests are one binary. Where one does not see the names of the
+        other, what runs by itself is shared nevertheless, such as `TestMain`.
+        """
+        return tuple(self._find_meant_types(path, simple))
+
+    def _find_meant_types(self, path: str, simple: str) -> Iterator[LocatedType]:
+        folder = path.rpartition('/')[0]
+        for located in self.test_types.get(simple, ()):
+            if self.is_visible(path, located):
+                yield located
+            elif (
+                located.type.kind == MODULE
+                and located.path.rpartition('/')[0] == folder
+                and path.endswith(TEST_SUFFIX)
+                and located.path.endswith(TEST_SUFFIX)
+            ):
+                yield LocatedType(located.path, _keep_fixtures(located.type))
+
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Return whether a file can refer to a type by its simple name or with its package."""
         folder = type_.path.rpartition('/')[0] or '.'
@@ -222,6 +297,15 @@ class GoTree:
 def _load_package_clause(file: GoFile) -> str:
     """Return the name in a file's package clause."""
     return file.types[0].simple if file.types else ''
+
+
+def _keep_fixtures(type_: DeclaredType) -> DeclaredType:
+    """Return a package with nothing but what runs by itself, under a name of its own."""
+    return replace(
+        type_,
+        name=f'{type_.name}#fixtures',
+        members=tuple(member for member in type_.members if is_fixture(member)),
+    )
 
 
 def _import_all_names(package: str, at: int) -> Import:
@@ -276,16 +360,46 @@ class GoFileContext:
 
     imports     the imports with the names that they stand for
     interfaces  of its package: the packages of the test tree whose names the file sees
+    embedded    a digest of the files that each variable embeds; they are part of what it is
     """
 
     imports: tuple[Import, ...]
     interfaces: tuple[str, ...] = ()
+    embedded: tuple[tuple[str, str], ...] = ()
 
 
 def _apply_context(parsed: GoFile, around: GoFileContext) -> GoFile:
     first, others = parsed.types[:1], parsed.types[1:]
-    placed = (replace(type_, interfaces=around.interfaces) for type_ in first)
-    return replace(parsed, imports=around.imports, types=(*placed, *others))
+    placed = (_place_package_type(type_, around) for type_ in first)
+    placed_file = replace(parsed, imports=around.imports, types=(*placed, *others))
+    if not around.embedded:
+        return placed_file
+    return replace(placed_file, hash=compute_short_hash(parsed.hash, repr(around.embedded)))
+
+
+def _place_package_type(type_: DeclaredType, around: GoFileContext) -> DeclaredType:
+    placed = replace(type_, interfaces=around.interfaces)
+    if not around.embedded:
+        return placed
+    embedded = dict(around.embedded)
+    return replace(
+        placed,
+        header_hash=compute_short_hash(type_.header_hash, repr(around.embedded)),
+        members=tuple(
+            _add_embedded(member, embedded[member.name])
+            if member.kind == 'field' and member.name in embedded
+            else member
+            for member in type_.members
+        ),
+    )
+
+
+def _add_embedded(member: Member, digest: str) -> Member:
+    return replace(
+        member,
+        hash=compute_short_hash(member.hash, digest),
+        bare_hash=compute_short_hash(member.bare_hash, digest),
+    )
 
 
 _PLACED = PlacedFiles(parse, _apply_context)

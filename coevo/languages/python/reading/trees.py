@@ -14,6 +14,7 @@ from coevo.languages.located_types import (
     PlacedFiles,
     find_folder_above,
     find_meant_types,
+    find_no_embedders,
     group_paths_by_side,
     index_test_types,
     list_paths_of_side,
@@ -50,6 +51,7 @@ class PythonTree:
     # `conftest` resolves to those of the folders above, whose fixtures are visible without an
     # import.
     resolve_type = find_meant_types
+    find_embedders = find_no_embedders
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository
