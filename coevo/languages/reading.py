@@ -138,6 +138,15 @@ class LanguageReading(Protocol):
     def is_fixture(self, member: Member) -> bool:
         """Return whether the framework itself runs or injects a member of a test class."""
 
+    def list_injected_names(self, member: Member) -> tuple[str, ...]:
+        """Return the names under which the framework injects a member into tests; () if it does not.
+
+        A test has such a name as a parameter or in a string, without calling the member.
+        """
+
+    def requests_any_fixture(self, member: Member) -> bool:
+        """Return whether a member requests injected members by names that its text does not show."""
+
     def list_words(self, source: str) -> tuple[Word, ...]:
         """Return the words of a declaration that was cut out of its file, in order."""
 
@@ -163,6 +172,16 @@ class LanguageReading(Protocol):
 # Defaults that languages assign to members for which they have no behaviour of their own.
 
 NO_COMMON_CALLS = frozenset[str]()
+
+
+def inject_nothing(member: Member) -> tuple[str, ...]:
+    """Return no names: the framework injects no members of test classes by name."""
+    return ()
+
+
+def request_nothing(member: Member) -> bool:
+    """Return False: nothing is injected by name."""
+    return False
 
 
 def expect_no_throws(source: bytes) -> tuple[str, ...]:

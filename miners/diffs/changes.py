@@ -156,7 +156,18 @@ class _PairDifference:
 
     @cached_property
     def _resources(self) -> list[str]:
-        return [f.path for f in self.files if is_resource(self.new.reading, f.path, Side.TEST)]
+        return [
+            file.path
+            for file in self.files
+            if is_resource(self.new.reading, file.path, Side.TEST) or self._is_test_data(file.path)
+        ]
+
+    def _is_test_data(self, path: str) -> bool:
+        """Return whether a path is a file of another kind that belongs to the tests at an end."""
+        return any(
+            tree.find_side(path) is None and path in tree.entries and tree.belongs_to_tests(path)
+            for tree in (self.old.tree, self.new.tree)
+        )
 
     @cached_property
     def source_changed(self) -> bool:
@@ -168,16 +179,6 @@ class _PairDifference:
         """True if the tests differ in more than comments and formatting, or a test resource
         differs."""
         return bool(self._resources) or self._files_differ(*self._test_paths)
-
-    @cached_property
-    def _do_test_sides_differ(self) -> bool:
-        """True if the test sides differ in anything that a run may notice, of any kind of file."""
-        ends = (self.old.tree, self.new.tree)
-        return self.tests_changed or any(
-            tree.find_side(file.path) is None and tree.belongs_to_tests(file.path)
-            for file in self.files
-            for tree in ends
-        )
 
     def _files_differ(self, old: list[str], new: list[str]) -> bool:
         return _count_hashes(self.old.tree, old) != _count_hashes(self.new.tree, new)
@@ -331,7 +332,7 @@ class _PairDifference:
             dependencies=candidate_dependencies,
             focal_method=find_focal_method(candidate_dependencies),
             origin=self._find_origin(old, new),
-            surroundings_differ=self._do_test_sides_differ,
+            surroundings_differ=self.tests_changed,
         )
         return candidate, best
 

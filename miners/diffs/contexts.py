@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import PurePosixPath
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType, Import, LocatedType, Member
@@ -134,13 +135,27 @@ class TestTree:
         )
 
     def find_named_resources(self, test: Test, paths: Iterable[str]) -> set[str]:
-        """Return the test resources that a string literal in a test's closure names."""
+        """Return the test resources that belong to a test.
+
+        A string literal in its closure names them, or they are named after the test or its file, as
+        recorded snapshots and answers of services are.
+        """
         literals = {text for unit in self.compute_closure(test) for text in unit.strings}
         return {
             path
             for path in paths
             if any(is_named_by_literal(self.reading, path, text) for text in literals)
+            or self._is_named_after(path, test.method)
         }
+
+    def _is_named_after(self, path: str, method: TestMethod) -> bool:
+        stems = {part.partition('.')[0] for part in path.split('/')}
+        if method.test_method in stems:
+            return True
+        file_stem = PurePosixPath(method.test_file).stem
+        if file_stem not in stems or path not in self.tree.entries:
+            return False
+        return method.test_method.encode() in self.tree.read_content(path)
 
     def find_affected_files(self, changed: set[str], names: frozenset[str]) -> set[str]:
         """Return test files that may use, directly or indirectly, a changed file or one of the
@@ -163,12 +178,16 @@ class TestTree:
 
     @cached_property
     def _mentions_by_file(self) -> dict[str, frozenset[str]]:
-        """For each test file, its identifiers and the parts of its static imports."""
+        """For each test file, its identifiers, the parts of its static imports, and its supertypes.
+
+        A supertype may be one that its text does not name, such as a file with shared fixtures.
+        """
         mentions = {}
         for path in self.tree.list_paths(Side.TEST):
             file = self.tree.parse_file(path)
             statics = {part for i in file.imports if i.static for part in i.text.split('.')}
-            mentions[path] = file.names | statics
+            above = {name for type_ in file.types for name in type_.interfaces}
+            mentions[path] = file.names | statics | above
         return mentions
 
     def _get_fixtures(self, test: Test) -> tuple[TreeUnit, ...]:
@@ -198,6 +217,8 @@ class TestTree:
         own = LocatedType(unit.path, unit.type)
         for located in self._get_scope(own):
             yield from self._find_named_members(located, unit)
+        if unit.member is not None and self.reading.requests_any_fixture(unit.member):
+            yield from self._find_injectable(own)
         known = self.tree.test_types
         statics = [i for i in self.tree.parse_file(unit.path).imports if i.static]
         simples = set(unit.names & self._known_types)
@@ -248,6 +269,14 @@ class TestTree:
                 ):
                     yield member_unit
 
+    def _find_injectable(self, own: LocatedType) -> Iterator[TreeUnit]:
+        """Yield all units in the scope of a type that the framework injects by name."""
+        for located in self._get_scope(own):
+            for units in self._get_members(located).values():
+                yield from (
+                    u for u in units if u.member and self.reading.list_injected_names(u.member)
+                )
+
     def _get_scope(self, own: LocatedType) -> tuple[LocatedType, ...]:
         """Return a type, its enclosing types, and the ancestors of each."""
         key = (own.path, own.type.name)
@@ -287,9 +316,9 @@ class TestTree:
         if key not in self._units:
             units_by_name: dict[str, list[TreeUnit]] = {}
             for member in located.type.members:
-                units_by_name.setdefault(member.name, []).append(
-                    TreeUnit(located.path, located.type, member)
-                )
+                unit = TreeUnit(located.path, located.type, member)
+                for name in {member.name, *self.reading.list_injected_names(member)}:
+                    units_by_name.setdefault(name, []).append(unit)
             self._units[key] = units_by_name
         return self._units[key]
 

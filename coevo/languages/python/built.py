@@ -13,7 +13,8 @@ from coevo.languages.builds import Build
 from coevo.languages.core.cell_files import RevisionTrees
 from coevo.languages.python import layout
 from coevo.languages.python.environments import InstalledPackages
-from coevo.languages.python.options import SETTINGS, make_pytest_options
+from coevo.languages.python.options import make_pytest_options
+from coevo.languages.python.reading.collection import SETTINGS
 from coevo.languages.python.requirements.reading import BUILD_FILES
 from coevo.languages.python.requirements.stated import Needs
 

@@ -13,7 +13,8 @@ from coevo.languages.packed_files import Files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.runner import PythonRunResult
-from coevo.languages.python.sides import is_test_file, select_test_paths
+from coevo.languages.python.sides import TestNames, select_test_paths
+from coevo.languages.python.test_names import find_test_names
 from coevo.languages.verdicts import Verdict
 from coevo.model.records import TestMethod
 
@@ -50,8 +51,12 @@ class PythonCell:
         return frozenset((*self.stood_in, *(path for path, why in self.loaded.items() if why)))
 
     @cached_property
+    def _names(self) -> TestNames:
+        return find_test_names(self.files.keys(), self.load_file)
+
+    @cached_property
     def _test_paths(self) -> frozenset[str]:
-        return select_test_paths(self.files.keys())
+        return select_test_paths(self.files.keys(), self._names)
 
     @property
     def test_files(self) -> list[str]:
@@ -68,7 +73,7 @@ class PythonCell:
     @cached_property
     def _collectable_files(self) -> list[str]:
         """Files of all modules that may have tests."""
-        theirs = (path for path in self._test_paths if is_test_file(path))
+        theirs = (path for path in self._test_paths if self._names.is_test_file(path))
         return sorted(path for path in theirs if not path.endswith('conftest.py'))
 
     def load_file(self, path: str) -> bytes:
@@ -112,7 +117,7 @@ class PythonCell:
         A file may be imported if its module name occurs anywhere in the text of another one.
         """
         by_name: dict[bytes, list[str]] = {}
-        for path in (test_path for test_path in self._test_paths if is_test_file(test_path)):
+        for path in filter(self._names.is_test_file, self._test_paths):
             name = path.rpartition('/')[2].removesuffix('.py')
             by_name.setdefault(name.encode(errors='surrogateescape'), []).append(path)
         left = [*files, *by_name.get(b'conftest', ())]

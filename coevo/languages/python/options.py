@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 
-from coevo.languages.python.requirements.ini_files import parse_sections
+from coevo.languages.python.reading.collection import SETTINGS, parse_settings
 
 # Block plugins that reorder, repeat or distribute tests, and the cache between runs. Two words
 # each: pytest 3 overlooks the form `-pno:xdist`.
@@ -24,17 +22,6 @@ _KEPT = ('--import-mode', '--strict', '-W', '--pythonwarnings', '--asyncio-mode'
 # Rejects settings of plugins that are not installed.
 _OF_ALL_PLUGINS = '--strict-config'
 
-# The settings files in the order in which pytest looks for them, with the section.
-_PLACES = (
-    ('pytest.ini', 'pytest'),
-    ('.pytest.ini', 'pytest'),
-    ('pyproject.toml', ''),
-    ('tox.ini', 'pytest'),
-    ('setup.cfg', 'tool:pytest'),
-)
-
-SETTINGS = tuple(name for name, _ in _PLACES)
-
 Read = Callable[[str], bytes | None]
 
 
@@ -48,30 +35,12 @@ def make_pytest_options(read: Read) -> tuple[str, ...]:
 
 def _load_added_options(read: Read) -> Sequence[str]:
     """Return the `addopts` of the first file with settings for pytest."""
-    for name, section in _PLACES:
+    for name in SETTINGS:
         source = read(name)
-        if source is None:
-            continue
-        settings = (
-            _parse_toml_settings(source) if not section else parse_sections(source).get(section)
-        )
-        if settings is None:
-            continue
-        added = settings.get('addopts', '')
-        try:
-            return added if isinstance(added, list) else shlex.split(str(added), comments=True)
-        except ValueError:
-            return ()
+        settings = parse_settings(name, source) if source is not None else None
+        if settings is not None:
+            return settings.get('addopts', ())
     return ()
-
-
-def _parse_toml_settings(source: bytes) -> dict[str, object] | None:
-    try:
-        tool = tomllib.loads(source.decode(errors='replace')).get('tool', {})
-        table = tool['pytest']
-        return dict(table.get('ini_options', table))
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, AttributeError, ValueError):
-        return None
 
 
 def _filter_options(options: Sequence[str]) -> Iterator[str]:

@@ -17,9 +17,9 @@ from coevo.git.objects import LINK
 from coevo.languages.packed_files import SECONDS, Files
 from coevo.languages.python.environments import InstalledPackages, list_packages
 from coevo.languages.python.launch import PythonSetup, make_rewriter_job
-from coevo.languages.python.options import SETTINGS
 from coevo.languages.python.places import TREE
-from coevo.languages.python.sides import is_test_file
+from coevo.languages.python.reading.collection import SETTINGS
+from coevo.languages.python.test_names import find_test_names
 from coevo.sandboxes.sandbox import Sandbox
 
 _BYTES = 256 << 20
@@ -59,10 +59,11 @@ class RewrittenTestCache:
             for path, (_, text) in files.items()
         ):
             return {}
+        names = find_test_names(files.keys(), lambda path: files[path][1])
         sources = {
             path: text
             for path, (mode, text) in files.items()
-            if path in tests and is_test_file(path) and mode != LINK
+            if path in tests and names.is_test_file(path) and mode != LINK
         }
         files_beside = {}
         for path, (tail, code) in self._get_or_rewrite(sources, installed, ask).items():

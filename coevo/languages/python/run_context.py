@@ -12,6 +12,7 @@ from contextlib import ExitStack, suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from coevo.git.repository import Repository
 from coevo.languages.cells import CheckedSource
 from coevo.languages.core.cell_files import RevisionTrees, read_sizes
 from coevo.languages.core.engines import open_run_ground
@@ -29,6 +30,7 @@ from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure, resolve_requirements
 from coevo.languages.python.rewritten import RewrittenTestCache
 from coevo.languages.python.sides import select_test_paths
+from coevo.languages.python.test_names import find_test_names
 from coevo.languages.python.uv_jobs import compile_requirements, install_packages
 from coevo.languages.python.wheels import WheelMaker
 from coevo.model.errors import Transient
@@ -57,7 +59,7 @@ class PythonRunContext:
         self.repository, self.own_edits = run.repository, run.own_edits
         self.trees = RevisionTrees(
             repository=run.repository,
-            select_test_paths=lambda repository, rev: select_test_paths(repository.tree(rev)),
+            select_test_paths=_select_test_paths,
             list_sizes=read_sizes,
         )
         self.sandbox, self.root = open_run_ground(run.sandbox, stack)
@@ -145,6 +147,13 @@ class PythonRunContext:
         with suppress(Transient):  # traces need it, but they are made when there may be no network
             ensure_coverage_package(interpreter, self.sandbox)
         return environment
+
+
+def _select_test_paths(repository: Repository, rev: str) -> frozenset[str]:
+    tree = repository.tree(rev)
+    return select_test_paths(
+        tree, find_test_names(tree, lambda path: repository.blob(tree[path].oid))
+    )
 
 
 def _compute_settled_date(interpreter: Interpreter) -> datetime:

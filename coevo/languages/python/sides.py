@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 _FOLDERS = frozenset({'tests', '_tests', 'unit_test', 'unit_tests', 'unittests'})
@@ -21,24 +23,48 @@ _FILE = re.compile(r'(test_[^/]*|[^/]*_test|tests?|conftest)\.py')
 _DOUBTFUL_FILES = ('test.py', 'tests.py')
 
 
-def select_test_paths(paths: Collection[str]) -> frozenset[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestNames:
+    """The test files of a revision by their names.
+
+    patterns  globs of the names of test files, beside the usual names
+    folders   folders of tests whose names do not say so
+    """
+
+    __test__ = False
+
+    patterns: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+    def is_test_file(self, path: str) -> bool:
+        """Return whether a file is named as pytest or unittest collects it, or is a conftest."""
+        name = path.rpartition('/')[2]
+        return _FILE.fullmatch(name) is not None or any(
+            fnmatchcase(path, f'*{pattern}') if '/' in pattern else fnmatchcase(name, pattern)
+            for pattern in self.patterns
+        )
+
+    def is_within(self, path: str) -> bool:
+        """Return whether a path lies in one of the folders."""
+        return path.startswith(tuple(f'{folder}/' for folder in self.folders))
+
+
+USUAL = TestNames()
+
+
+def select_test_paths(paths: Collection[str], names: TestNames = USUAL) -> frozenset[str]:
     """Return the paths of a revision that belong to its tests."""
     folders, code = (
         frozenset(_find_testing_folders(paths)),
         frozenset(_find_modules_named_like_tests(paths)),
     )
     return frozenset(
-        path for path in paths if path not in code and _belongs_to_tests(path, folders)
+        path for path in paths if path not in code and _belongs_to_tests(path, folders, names)
     )
 
 
-def is_test_file(path: str) -> bool:
-    """Return whether a file is named as pytest or unittest collects it, or is a conftest."""
-    return _FILE.fullmatch(path.rpartition('/')[2]) is not None
-
-
-def _belongs_to_tests(path: str, testing: frozenset[str]) -> bool:
-    if is_test_file(path):
+def _belongs_to_tests(path: str, testing: frozenset[str], names: TestNames) -> bool:
+    if names.is_test_file(path) or names.is_within(path):
         return True
     parents = PurePosixPath(path).parents
     return any(folder.name in _FOLDERS or str(folder) in testing for folder in parents)
@@ -50,10 +76,10 @@ def _find_testing_folders(paths: Collection[str]) -> Iterator[str]:
         for folder in PurePosixPath(path).parents:
             if folder.name == _IN_PACKAGES_DOUBTFUL:
                 in_package = str(folder.parent / '__init__.py') in paths
-                if is_test_file(path) or not in_package:
+                if USUAL.is_test_file(path) or not in_package:
                     yield str(folder)
         folder = PurePosixPath(path).parent
-        if folder.name == _DOUBTFUL and is_test_file(path):
+        if folder.name == _DOUBTFUL and USUAL.is_test_file(path):
             yield str(folder)
 
 

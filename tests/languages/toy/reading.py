@@ -10,7 +10,13 @@ from coevo.languages import file_names, licences, submitted_files
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.layout import PathClassification, Side
 from coevo.languages.prints import LexicalRules
-from coevo.languages.reading import NO_COMMON_CALLS, Resolve, expect_no_throws
+from coevo.languages.reading import (
+    NO_COMMON_CALLS,
+    Resolve,
+    expect_no_throws,
+    inject_nothing,
+    request_nothing,
+)
 from coevo.languages.traces import ExecutedMethod
 from coevo.languages.words import DeclarationPart, Word
 from coevo.model.records import TestMethod
@@ -23,6 +29,8 @@ FIXTURE = '_before'
 COMMON_CALLS = NO_COMMON_CALLS
 explain_refusal = submitted_files.accept_any_file
 list_expected_throws = expect_no_throws
+list_injected_names = inject_nothing
+requests_any_fixture = request_nothing
 list_reference_names = file_names.name_by_stem
 list_watch_names = file_names.name_by_types
 open_tree = trees.open_tree

@@ -23,6 +23,8 @@ from coevo.languages.golang.reading.words import list_words as list_words
 
 SUFFIXES = ('.go',)
 
+list_injected_names = reading.inject_nothing
+requests_any_fixture = reading.request_nothing
 list_reference_names = file_names.name_by_declarations
 list_watch_names = file_names.name_by_path
 parse_licences = licences.list_no_licences

@@ -5,7 +5,7 @@ Implements `coevo.languages.reading.LanguageReading`.
 
 from functools import partial
 
-from coevo.languages import file_names, grammars, submitted_files
+from coevo.languages import file_names, grammars, reading, submitted_files
 from coevo.languages.java.reading import syntax, tests, tokens
 from coevo.languages.java.reading.class_under_test import (
     guess_class_under_test as guess_class_under_test,
@@ -28,6 +28,8 @@ from coevo.languages.java.reading.words import list_words as list_words
 
 SUFFIXES = ('.java',)
 
+list_injected_names = reading.inject_nothing
+requests_any_fixture = reading.request_nothing
 list_reference_names = file_names.name_by_stem
 list_watch_names = file_names.name_by_types
 explain_refusal = submitted_files.accept_any_file

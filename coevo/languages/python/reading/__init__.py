@@ -19,7 +19,12 @@ from coevo.languages.python.reading.layout import (
 from coevo.languages.python.reading.lexis import LEXIS as LEXIS
 from coevo.languages.python.reading.metadata_licences import parse_licences as parse_licences
 from coevo.languages.python.reading.syntax import parse as parse, parse_uncached as parse_uncached
-from coevo.languages.python.reading.tests import find_tests as find_tests, is_fixture as is_fixture
+from coevo.languages.python.reading.tests import (
+    find_tests as find_tests,
+    is_fixture as is_fixture,
+    list_injected_names as list_injected_names,
+    requests_any_fixture as requests_any_fixture,
+)
 from coevo.languages.python.reading.trees import open_tree as open_tree
 from coevo.languages.python.reading.words import list_words as list_words
 

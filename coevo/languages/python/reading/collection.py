@@ -7,6 +7,7 @@ https://docs.pytest.org/en/stable/example/pythoncollection.html what it can set.
 from __future__ import annotations
 
 import configparser
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,16 +16,19 @@ from functools import lru_cache
 
 from coevo.languages.declarations import SourceFile
 
-# The settings files in the order in which pytest looks for them, each with the sections that make
-# it apply to pytest. pytest.ini and .pytest.ini apply even without a section.
+# The settings files in the order in which pytest looks for them (`locate_config` of pytest 9, which
+# alone reads the first two), each with the sections that make it apply to pytest. Those named after
+# pytest apply even without a section.
 SETTINGS: Mapping[str, tuple[str, ...]] = {
+    'pytest.toml': ('pytest',),
+    '.pytest.toml': ('pytest',),
     'pytest.ini': ('pytest',),
     '.pytest.ini': ('pytest',),
     'pyproject.toml': (),
     'tox.ini': ('pytest',),
     'setup.cfg': ('tool:pytest', 'pytest'),
 }
-_ALWAYS = ('pytest.ini', '.pytest.ini')
+_ALWAYS = ('pytest.toml', '.pytest.toml', 'pytest.ini', '.pytest.ini')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +36,16 @@ class CollectionRules:
     """The name patterns of tests.
 
     A class or function matches by a glob or by a prefix of its name; a file matches by a glob only.
+
+    plugins  the modules that the settings load by `-p`
+    folders  `testpaths`
     """
 
     files: tuple[str, ...] = ('test_*.py', '*_test.py')
     classes: tuple[str, ...] = ('Test',)
     functions: tuple[str, ...] = ('test',)
+    plugins: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
     def is_class(self, name: str) -> bool:
         """Return whether pytest collects a class of this name."""
@@ -81,21 +90,44 @@ def _begins_or_matches(name: str, patterns: Sequence[str]) -> bool:
 @lru_cache(maxsize=256)
 def parse_rules(name: str, content: bytes) -> CollectionRules | None:
     """Return the rules that a settings file states; None if it does not apply to pytest."""
-    text = content.decode(errors='replace')
-    settings = _parse_toml(text) if name.endswith('.toml') else _parse_ini(text, SETTINGS[name])
+    settings = parse_settings(name, content)
     if settings is None:
-        return DEFAULT if name in _ALWAYS else None
+        return None
     return CollectionRules(
         files=tuple(settings.get('python_files', ())) or DEFAULT.files,
         classes=tuple(settings.get('python_classes', ())) or DEFAULT.classes,
         functions=tuple(settings.get('python_functions', ())) or DEFAULT.functions,
+        plugins=tuple(_find_plugins(settings.get('addopts', ()))),
+        folders=tuple(settings.get('testpaths', ())),
     )
 
 
-def _parse_toml(text: str) -> Mapping[str, list[str]] | None:
+@lru_cache(maxsize=256)
+def parse_settings(name: str, content: bytes) -> Mapping[str, Sequence[str]] | None:
+    """Return the words of each setting in a settings file; None if it does not apply to pytest."""
+    text = content.decode(errors='replace')
+    settings = (
+        _parse_toml(text, name) if name.endswith('.toml') else _parse_ini(text, SETTINGS[name])
+    )
+    return {} if settings is None and name in _ALWAYS else settings
+
+
+def _find_plugins(options: Sequence[str]) -> Iterator[str]:
+    words = iter(options)
+    for word in words:
+        plugin = next(words, '') if word == '-p' else word[2:] if word.startswith('-p') else ''
+        if plugin and not plugin.startswith('no:'):
+            yield plugin
+
+
+def _parse_toml(text: str, name: str) -> Mapping[str, list[str]] | None:
     try:
-        pytest = tomllib.loads(text).get('tool', {}).get('pytest')
-        table = pytest.get('ini_options', pytest)
+        document = tomllib.loads(text)
+        if SETTINGS[name]:
+            table = document.get('pytest')
+        else:
+            pytest = document.get('tool', {}).get('pytest')
+            table = pytest.get('ini_options', pytest)
         return {key: list(_split_words(value)) for key, value in table.items()}
     except (tomllib.TOMLDecodeError, AttributeError):
         return None  # pytest would not read it either
@@ -103,7 +135,10 @@ def _parse_toml(text: str) -> Mapping[str, list[str]] | None:
 
 def _split_words(value: object) -> Iterator[str]:
     if isinstance(value, str):
-        yield from value.split()
+        try:
+            yield from shlex.split(value, comments=True)
+        except ValueError:
+            yield from value.split()
     elif isinstance(value, list):
         yield from (word for word in value if isinstance(word, str))
 

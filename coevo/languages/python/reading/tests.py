@@ -27,6 +27,7 @@ _AROUND = frozenset(
     }
 )
 _SETTINGS = frozenset({'pytestmark', 'pytest_plugins', '__test__', 'load_tests'})
+_REQUESTS = frozenset({'getfixturevalue', 'getfuncargvalue'})
 _MAIN = ('if', '__name__', '==')
 
 
@@ -87,6 +88,30 @@ def _is_collected_by_name(name: str, bases: Sequence[str], *, rules: CollectionR
 def is_named_fixture(member: Member) -> bool:
     """Return whether a function is a fixture that a parameter of its name requests."""
     return member.kind == 'method' and not FIXTURES.isdisjoint(member.annotations)
+
+
+def list_injected_names(member: Member) -> tuple[str, ...]:
+    """Return the name by which tests request a fixture: its own, or the one of `name=`."""
+    if not is_named_fixture(member):
+        return ()
+    head = member.tokens[: member.tokens.index('def')] if 'def' in member.tokens else ()
+    for at in range(len(head) - 2):
+        if head[at : at + 2] == ('name', '=') and head[at + 2][:1] in ("'", '"'):
+            return (head[at + 2].strip('\'"'),)
+    return (member.name,)
+
+
+def requests_any_fixture(member: Member) -> bool:
+    """Return whether a function requests a fixture by a name that it computes."""
+    tokens = member.tokens
+    return any(
+        token in _REQUESTS and not _is_literal_argument(tokens[at + 1 : at + 4])
+        for at, token in enumerate(tokens)
+    )
+
+
+def _is_literal_argument(tokens: Sequence[str]) -> bool:
+    return len(tokens) == 3 and tokens[1][:1] in ('"', "'") and tokens[2] in (')', ',')
 
 
 def _is_autouse(tokens: tuple[str, ...]) -> bool:

@@ -26,11 +26,14 @@ from coevo.languages.python.reading.collection import (
     PythonFile,
     parse_rules,
 )
+from coevo.languages.python.reading.fixture_modules import FixtureModules
 from coevo.languages.python.reading.module_paths import get_module_paths
 from coevo.languages.python.reading.modules import PythonModules
+from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.syntax import parse
 from coevo.languages.python.reading.tests import find_extended_names
-from coevo.languages.python.sides import select_test_paths
+from coevo.languages.python.sides import TestNames, select_test_paths
+from coevo.languages.python.test_names import find_test_names
 from coevo.model.records import FileOrigin
 
 _LINK = '120000'
@@ -39,7 +42,6 @@ _BUILD_FILES = frozenset({'pyproject.toml', 'setup.py', 'setup.cfg'})
 _NO_CODE = frozenset({'setup.py', 'noxfile.py', 'conf.py'})
 # unittest collects more files than pytest; whole suites are in test.py and tests.py.
 _CLASS = re.compile(rb'^[ \t]*class\s+(\w+)\s*\(([^)]*)\)', re.MULTILINE)
-_CONFTEST = 'conftest'
 
 
 class PythonTree:
@@ -48,8 +50,7 @@ class PythonTree:
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
-    # `conftest` resolves to those of the folders above, whose fixtures are visible without an
-    # import.
+    # The module of a file with fixtures is visible where its fixtures are, without an import.
     resolve_type = find_meant_types
     find_embedders = find_no_embedders
 
@@ -86,7 +87,12 @@ class PythonTree:
             rules=rules,
             collected=rules.is_file(path) or self._is_named_for_tests(path, parsed.types),
             extended=self._extended_names & {type_.simple for type_ in parsed.types},
-            interfaces=(_CONFTEST,),
+            interfaces=tuple(
+                dict.fromkeys(
+                    module_name(other).rpartition('.')[2]
+                    for other in self._fixture_modules.find_paths(path)
+                )
+            ),
         )
         return _PLACED.place(self.read_content(path), path, around)
 
@@ -126,7 +132,8 @@ class PythonTree:
 
     @cached_property
     def _tests(self) -> frozenset[str]:
-        return _get_test_paths(frozenset(self.entries))
+        names = find_test_names(self.entries, self.read_content)
+        return _get_test_paths(frozenset(self.entries), names)
 
     def find_module(self, path: str) -> str:
         """Return the nearest folder with a build file above a file; '.' if there is none."""
@@ -146,6 +153,17 @@ class PythonTree:
         """The resolver for the imports of this revision."""
         paths = frozenset(path for path in self.entries if path.endswith('.py'))
         return PythonModules(get_module_paths(paths, self.modules), self.read_content)
+
+    @cached_property
+    def _fixture_modules(self) -> FixtureModules:
+        paths = frozenset(path for path in self.entries if path.endswith('.py'))
+        return FixtureModules(
+            get_module_paths(paths, self.modules),
+            [path for path in self._tests if self.find_side(path) is Side.TEST],
+            self.parse_alone,
+            self.read_content,
+            lambda path: self._rules(self.find_module(path)).plugins,
+        )
 
     def _find_rules(self, module: str) -> CollectionRules:
         """Return the collection rules of a module's folder: its own settings, else the root's."""
@@ -173,10 +191,8 @@ class PythonTree:
         """Return whether a file's code can name a type, simply or through its module."""
         if path == type_.path:
             return True
-        if type_.type.kind == 'module' and type_.type.simple == _CONFTEST:
-            return f'{path.rpartition("/")[0]}/'.startswith(
-                f'{type_.path.rpartition("/")[0]}/'.lstrip('/')
-            )
+        if type_.type.kind == 'module' and type_.path in self._fixture_modules.find_paths(path):
+            return True
         module = type_.type.name.partition('$')[0]
         canonical = type_.canonical
         return any(
@@ -200,9 +216,9 @@ def _split_base_names(bases: str) -> list[str]:
 
 
 @lru_cache(maxsize=8)
-def _get_test_paths(paths: frozenset[str]) -> frozenset[str]:
+def _get_test_paths(paths: frozenset[str], names: TestNames) -> frozenset[str]:
     """Return the test paths from a cache: adjacent revisions mostly have the same files."""
-    return select_test_paths(paths)
+    return select_test_paths(paths, names)
 
 
 @lru_cache(maxsize=4)
