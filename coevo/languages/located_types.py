@@ -61,6 +61,11 @@ def find_no_embedders(tree: RevisionTree, path: str) -> tuple[str, ...]:
     return ()
 
 
+def find_no_companions(tree: RevisionTree, path: str) -> tuple[LocatedType, ...]:
+    """Return nothing: only fixtures that a file can see run around its tests."""
+    return ()
+
+
 class PlacedFiles(Generic[Parsed, Context, Placed]):
     """Files with the context of their revision applied.
 

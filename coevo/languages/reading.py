@@ -80,6 +80,12 @@ class RevisionTree(Protocol):
     def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
         """Return the types of the test tree that a simple name may refer to in one of its files."""
 
+    def find_companions(self, path: str) -> tuple[LocatedType, ...]:
+        """Return the types whose fixtures run around the tests of a file that cannot see them.
+
+        Their other members do not reach these tests.
+        """
+
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Return whether a file can refer to a type by its simple name."""
 

@@ -187,7 +187,8 @@ class TestTree:
             file = self.tree.parse_file(path)
             statics = {part for i in file.imports if i.static for part in i.text.split('.')}
             above = {name for type_ in file.types for name in type_.interfaces}
-            mentions[path] = file.names | statics | above
+            beside = {located.type.simple for located in self.tree.find_companions(path)}
+            mentions[path] = file.names | statics | above | beside
         return mentions
 
     def _get_fixtures(self, test: Test) -> tuple[TreeUnit, ...]:
@@ -202,10 +203,13 @@ class TestTree:
     def _find_fixtures(self, own: LocatedType) -> Iterator[TreeUnit]:
         for located in self._get_scope(own):
             yield self._get_shape(located)
-            for units in self._get_members(located).values():
-                yield from (
-                    u for u in units if u.member is not None and self.reading.is_fixture(u.member)
-                )
+            yield from self._list_fixtures(located)
+        for located in self.tree.find_companions(own.path):
+            yield from self._list_fixtures(located)
+
+    def _list_fixtures(self, located: LocatedType) -> Iterator[TreeUnit]:
+        for units in self._get_members(located).values():
+            yield from (u for u in units if u.member and self.reading.is_fixture(u.member))
 
     def _list_used_units(self, unit: TreeUnit) -> tuple[TreeUnit, ...]:
         """Return the units that one unit refers to by name."""

@@ -31,7 +31,6 @@ from coevo.languages.engine import (
     find_no_other_runtime,
     find_no_shadowing,
     refuse_mutation,
-    refuse_project_run,
 )
 from coevo.languages.golang.cells import BinaryVariant, GoBinary
 from coevo.languages.golang.channel import explain_doubt, make_verdicts, name_in_binary
@@ -40,7 +39,9 @@ from coevo.languages.golang.ends import GoBuiltEnd
 from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import GoRunResult
+from coevo.languages.golang.umpire import run_go_test
 from coevo.languages.observation import mark_as_tampered
+from coevo.languages.project_runs import ProjectRun
 from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace, TraceBatch, unite_traces
 from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.environments import Environment
@@ -65,7 +66,6 @@ class GoBuiltPair:
     build_with_other_runtime = find_no_other_runtime
     find_shadowing_classes = find_no_shadowing
     mutate = refuse_mutation
-    run_project = refuse_project_run
 
     @property
     def old(self) -> Build:
@@ -290,6 +290,12 @@ class GoBuiltPair:
             )
             for row in rows
         )
+
+    def run_project(self, rev: str, module: str, methods: Sequence[TestMethod]) -> ProjectRun:
+        """See `BuiltPair.run_project`; a module is a package folder."""
+        if self.runs is None:
+            return ProjectRun(outcomes={}, failure='runtime_missing')
+        return run_go_test(self._cells, rev, module, methods)
 
     def describe_environment(self, rev: str, module: str) -> Environment | None:
         """See `BuiltPair.describe_environment`."""

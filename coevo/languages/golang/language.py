@@ -43,7 +43,7 @@ MEASURES = Measures(
     placebos=placebos,
     undoing=undo,
 )
-OFFERS = frozenset(Capability) - {Capability.MUTATE, Capability.UMPIRE}
+OFFERS = frozenset(Capability) - {Capability.MUTATE}
 
 WORKAROUNDS = base.NO_WORKAROUNDS
 suggest_workaround = base.suggest_no_workaround

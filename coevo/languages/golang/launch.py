@@ -66,7 +66,7 @@ def make_test_job(
     made: PreparedToolchain,
     mode: str,
     tree: Path,
-    binary: tuple[Path, str],
+    binary: tuple[Path, str] | None,
     cpu_seconds: float,
     wall_seconds: float,
     packages: Path | None = None,
@@ -74,17 +74,17 @@ def make_test_job(
     """Return a job that runs a test binary, with its channel on standard output.
 
     mode      of coevo's program
-    binary    its path on the host, and its path in the sandbox
+    binary    its path on the host, and its path in the sandbox; None for one that `go test` makes
+              within the job
     packages  compiled packages of the standard library; None if no test runs the go command. They
               are read only: coevo's program makes a cache with links to them, which is the job's
               own
     """
-    binary_path, target = binary
-    mounts = [
-        Mount(source=tree, target=TREE_FILE),
-        Mount(source=binary_path, target=target),
-        *_list_common_mounts(made),
-    ]
+    mounts = [Mount(source=tree, target=TREE_FILE), *_list_common_mounts(made)]
+    if binary is None:
+        mounts.append(Mount(source=made.overlay, target=OVERLAY))
+    else:
+        mounts.append(Mount(source=binary[0], target=binary[1]))
     if packages is not None:
         mounts.append(Mount(source=packages, target=CACHES[1]))
     return Job(

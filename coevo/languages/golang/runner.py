@@ -20,11 +20,14 @@ from coevo.languages.core.test_processes import WALL_PER_CPU, CpuBounds
 from coevo.languages.core.test_runs import RunResult
 from coevo.languages.golang.channel import GoProcessReport, GoTestReport
 from coevo.languages.golang.launch import make_test_job
-from coevo.languages.golang.places import BINARY, CACHES, TREE_FILE
+from coevo.languages.golang.places import BINARY, CACHES, OVERLAY, TREE_FILE
 from coevo.languages.golang.standard_library import PreparedToolchain
 from coevo.sandboxes.sandbox import Job
 
 LOADING_SECONDS = 120.0
+
+# What developers type, with a package testing that reports outcomes apart from its text.
+_PROJECT_COMMAND = ('test', f'-overlay={OVERLAY}/plain.json', '-count=1', '.')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +36,14 @@ class GoCellLayout:
 
     Fulfils `coevo.languages.core.sessions.SessionOrders`.
 
-    binary    its path on the host, and its file name
+    binary    its path on the host, and its file name; None if `go test` makes it
     root      the folder in which the tree is laid out
     packages  see `make_test_job`
     """
 
     prepared: PreparedToolchain
     tree: Path
-    binary: tuple[Path, str]
+    binary: tuple[Path, str] | None
     root: str
     folder: str
     packages: Path | None = None
@@ -50,17 +53,23 @@ class GoCellLayout:
 
         mode  of coevo's program: `run` or `session`
         """
-        binary_path, name = self.binary
+        binary = self.binary and (self.binary[0], f'{BINARY}/{self.binary[1]}')
         wall = cpu_seconds * WALL_PER_CPU
         return make_test_job(
             self.prepared,
             mode,
             self.tree,
-            (binary_path, f'{BINARY}/{name}'),
+            binary,
             cpu_seconds,
             wall,
             self.packages,
         )
+
+    def make_command(self, names: Sequence[str]) -> tuple[str, list[str]]:
+        """Return the program that runs these tests, and its arguments."""
+        if self.binary is None:
+            return f'{self.prepared.toolchain.inside}/bin/go', list(_PROJECT_COMMAND)
+        return f'{BINARY}/{self.binary[1]}', _make_arguments(names)
 
     def make_session_job(self) -> Job:
         """See `SessionOrders.make_session_job`."""
@@ -89,6 +98,7 @@ class GoTestRun:
     watched      the import path of the package whose tests an observer watches; None for no
                  observer
     lines        further lines that it watches, by path in the repository
+    loading      CPU seconds until the first test begins
     """
 
     ground: GoCellLayout
@@ -99,13 +109,14 @@ class GoTestRun:
     sources: Mapping[str, bytes] = field(default_factory=dict)
     watched: str | None = None
     lines: Mapping[str, Collection[int]] = field(default_factory=dict)
+    loading: float = LOADING_SECONDS
 
     line_bytes: ClassVar[int] = 1 << 21
 
     @property
     def most_cpu_seconds(self) -> float:
         """See `TestRun.most_cpu_seconds`."""
-        return self.cpu_seconds or sum(self.limits.values()) + LOADING_SECONDS
+        return self.cpu_seconds or sum(self.limits.values()) + self.loading
 
     def make_report(self, key: str) -> GoProcessReport:
         """See `TestRun.make_report`."""
@@ -113,6 +124,7 @@ class GoTestRun:
 
     def make_order(self, nonce: str, key: str, **more: str) -> str:
         """See `TestRun.make_order`; `more` adds entries to the order."""
+        program, arguments = self.ground.make_command([_find_name(key) for key in self.limits])
         order = {
             'Nonce': nonce,
             'Key': key,
@@ -120,8 +132,8 @@ class GoTestRun:
             'Root': self.ground.root,
             'Folder': self.ground.folder,
             'Caches': [] if self.ground.packages is None else [CACHES[1]],
-            'Binary': f'{BINARY}/{self.ground.binary[1]}',
-            'Arguments': _make_arguments([key.partition('#')[2] for key in self.limits]),
+            'Binary': program,
+            'Arguments': arguments,
             'Tests': list(self.limits),
             'Variables': dict(self.variables),
             'Profile': self.files is not None,
@@ -140,13 +152,18 @@ class GoTestRun:
         """See `TestRun.bounds`."""
         return CpuBounds(
             tests=self.limits,
-            loading=LOADING_SECONDS,
+            loading=self.loading,
             whole=self.most_cpu_seconds,
             loading_is='cpu',
         )
 
 
 GoRunResult = RunResult[GoProcessReport]
+
+
+def _find_name(key: str) -> str:
+    """Return the name of a test from its key in the binary."""
+    return key.partition('#')[2]
 
 
 def _make_arguments(names: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     find_folder_above,
     find_meant_types,
+    find_no_companions,
     find_no_embedders,
     group_paths_by_side,
     index_test_types,
@@ -35,6 +36,7 @@ class ToyTree:
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
     resolve_type = find_meant_types
+    find_companions = find_no_companions
     find_embedders = find_no_embedders
 
     def __init__(self, repository: Repository, rev: str) -> None:

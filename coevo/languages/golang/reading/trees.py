@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
-from coevo.languages.declarations import MODULE, DeclaredType, Import, LocatedType, Member
+from coevo.languages.declarations import DeclaredType, Import, LocatedType, Member
 from coevo.languages.golang.reading.embedding import MARK, is_embedded, list_embed_patterns
 from coevo.languages.golang.reading.files import TEST_SUFFIX, GoFile
 from coevo.languages.golang.reading.layout import GO_MOD, VENDOR, is_compiled, is_test_path
@@ -25,11 +25,11 @@ from coevo.languages.golang.reading.module_paths import (
     parse_module_path,
 )
 from coevo.languages.golang.reading.syntax import parse
-from coevo.languages.golang.reading.tests import is_fixture
 from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     PlacedFiles,
     find_folder_above,
+    find_meant_types,
     group_paths_by_side,
     index_test_types,
     list_paths_of_side,
@@ -51,6 +51,7 @@ class GoTree:
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
     test_types = cached_property(index_test_types)
+    resolve_type = find_meant_types
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository = repository
@@ -86,8 +87,7 @@ class GoTree:
         own = _load_package_clause(parsed)
         if own and not own.endswith(_EXTERNAL):
             imports.append(_import_all_names(own, 0))
-        base = own.removesuffix(_EXTERNAL)
-        seen = (own, base, base + _EXTERNAL) if self.belongs_to_tests(path) else ()
+        seen = (own, own.removesuffix(_EXTERNAL)) if self.belongs_to_tests(path) else ()
         around = GoFileContext(
             imports=tuple(imports),
             interfaces=tuple(dict.fromkeys(seen)),
@@ -248,26 +248,23 @@ class GoTree:
                             importer=folder, imported=imported, by_test=path.endswith(TEST_SUFFIX)
                         )
 
-    def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
-        """See `RevisionTree.resolve_type`.
+    def find_companions(self, path: str) -> tuple[LocatedType, ...]:
+        """See `RevisionTree.find_companions`.
 
-        A package and its external tests are one binary. Where one does not see the names of the
-        other, what runs by itself is shared nevertheless, such as `TestMain`.
+        A package and its external tests are one binary, in which the `TestMain`, `init` and
+        variables `_` of both run, though neither sees the names of the other's test files.
         """
-        return tuple(self._find_meant_types(path, simple))
-
-    def _find_meant_types(self, path: str, simple: str) -> Iterator[LocatedType]:
-        folder = path.rpartition('/')[0]
-        for located in self.test_types.get(simple, ()):
-            if self.is_visible(path, located):
-                yield located
-            elif (
-                located.type.kind == MODULE
-                and located.path.rpartition('/')[0] == folder
-                and path.endswith(TEST_SUFFIX)
-                and located.path.endswith(TEST_SUFFIX)
-            ):
-                yield LocatedType(located.path, _keep_fixtures(located.type))
+        if not path.endswith(TEST_SUFFIX):
+            return ()
+        folder, clause = self.find_package(path)
+        base = clause.removesuffix(_EXTERNAL)
+        packages = {base, base + _EXTERNAL} - {clause}
+        return tuple(
+            LocatedType(other, type_)
+            for other in self._by_folder.get(folder, ())
+            if other.endswith(TEST_SUFFIX) and self.find_package(other)[1] in packages
+            for type_ in self.parse_file(other).types[:1]
+        )
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Return whether a file can refer to a type by its simple name or with its package."""
@@ -297,15 +294,6 @@ class GoTree:
 def _load_package_clause(file: GoFile) -> str:
     """Return the name in a file's package clause."""
     return file.types[0].simple if file.types else ''
-
-
-def _keep_fixtures(type_: DeclaredType) -> DeclaredType:
-    """Return a package with nothing but what runs by itself, under a name of its own."""
-    return replace(
-        type_,
-        name=f'{type_.name}#fixtures',
-        members=tuple(member for member in type_.members if is_fixture(member)),
-    )
 
 
 def _import_all_names(package: str, at: int) -> Import:

@@ -14,6 +14,7 @@ from coevo.languages.located_types import (
     PlacedFiles,
     find_folder_above,
     find_meant_types,
+    find_no_companions,
     find_no_embedders,
     group_paths_by_side,
     index_test_types,
@@ -52,6 +53,7 @@ class PythonTree:
     test_types = cached_property(index_test_types)
     # The module of a file with fixtures is visible where its fixtures are, without an import.
     resolve_type = find_meant_types
+    find_companions = find_no_companions
     find_embedders = find_no_embedders
 
     def __init__(self, repository: Repository, rev: str) -> None:
