@@ -11,7 +11,7 @@ from coevo.languages.reading import RevisionTree
 from coevo.languages.refactorings import Refactorings
 from coevo.languages.table import get_reading, get_reading_of_file
 from coevo.model.records import Pair, TestMethod
-from miners.diffs.declarations import make_type_rest
+from miners.diffs.declarations import have_same_tokens, make_type_rest
 from miners.diffs.refactored import Declaration, are_all_only_refactored, is_only_refactored
 from miners.diffs.sources import SourceChange
 
@@ -42,6 +42,8 @@ def is_source_only_refactored(
     """
     parsed = get_reading(pair.language)
     old, new = (parsed.open_tree(repository, commit.rev) for commit in (pair.old, pair.new))
+    if any(_has_changed_beside_its_text(change, old, new) for change in changes):
+        return False
     return are_all_only_refactored(
         refactorings,
         (
@@ -52,6 +54,21 @@ def is_source_only_refactored(
             for change in changes
         ),
     )
+
+
+def _has_changed_beside_its_text(
+    change: SourceChange, old: RevisionTree, new: RevisionTree
+) -> bool:
+    """Return whether a type is the same text and yet another, since a file that it embeds changed."""
+    if change.member is not None or change.old is None or change.new is None:
+        return False
+    if change.old.type.header_hash == change.new.type.header_hash:
+        return False
+    ends = (
+        make_type_rest(located.path, tree.read_content(located.path), located.type)
+        for tree, located in ((old, change.old), (new, change.new))
+    )
+    return have_same_tokens(*ends)
 
 
 def _make_declaration(

@@ -17,13 +17,13 @@ from coevo.languages.golang.commands import (
 from coevo.languages.golang.engine import make_engine as make_engine
 from coevo.languages.golang.kits import GoKits
 from coevo.languages.golang.reading.token_walk import GO
+from coevo.languages.golang.refactorings import GoRefactoringFinder
 from coevo.languages.golang.supply import GoSupply, inspect_machine as inspect_machine
 from coevo.languages.golang.surgery import placebos, undo
 from coevo.languages.golang.toolchains import LIMIT, find_toolchains, select_alike
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
 from coevo.languages.reading import LanguageReading
-from coevo.languages.refactorings import NoRefactoringFinder
 from coevo.languages.surgery import FileSurgery
 from coevo.languages.universal_mutator import UniversalMutator
 from coevo.model.environments import Environment
@@ -50,7 +50,7 @@ suggest_workaround = base.suggest_no_workaround
 explain_outdated = base.accept_any_age
 list_tool_versions = base.list_no_tools
 get_mutation_tool = base.refuse_mutation_tool
-make_refactoring_finder = NoRefactoringFinder
+make_refactoring_finder = GoRefactoringFinder
 make_kits = GoKits
 
 

@@ -31,6 +31,14 @@ def list_words(source: str) -> tuple[Word, ...]:
     return tuple(_make_words(tokens, content))
 
 
+@lru_cache(maxsize=1024)
+def list_bound_names(source: str) -> frozenset[str]:
+    """Return the names that a declaration declares for itself alone, such as variables."""
+    content = source.encode('utf-8', 'replace')
+    tokens = GoTokenIndex(Parser(GO).parse(content).root_node, content)
+    return frozenset(token.text for _, token in tokens if token.role is GoTokenRole.BOUND)
+
+
 def _make_words(tokens: Iterable[tuple[int, GoToken]], content: bytes) -> Iterator[Word]:
     starts = [0] + [i + 1 for i, byte in enumerate(content) if byte == 0x0A]
     for at, token in tokens:
