@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 
 from coevo.languages.table import LANGUAGES
-from coevo.model.reasons import explain_reason
+from coevo.model.reasons import Reason, explain_reason
 from coevo.model.segment import Segment
-from flows.funnel import count_labels
+from flows.funnel import count_labels, count_umpire
 from packagers.funnel import FunnelStep
 from packagers.news import RepositoryNews
 
@@ -36,6 +36,8 @@ def print_report(
     counted = count_labels(segments)
     if counted:
         console.print('labels: ' + ', '.join(f'{name} {count}' for name, count in counted))
+    if umpire := count_umpire(segments).sentence:
+        console.print(umpire, markup=False, highlight=False)
     for sentence in (*report.warnings, *_describe_missing_runtimes(segments)):
         console.print(sentence)
     for language, sentence in report.unmined.items():
@@ -56,7 +58,7 @@ def _describe_missing_runtimes(segments: Sequence[Segment]) -> Iterator[str]:
     wanting = Counter(
         (segment.pair.language, segment.pair.runtime_missing)
         for segment in segments
-        if segment.pair.runtime_missing is not None
+        if any(drop.reason == Reason.RUNTIME_MISSING for drop in segment.drops)
     )
     for (language, release), count in sorted(wanting.items()):
         runtime = LANGUAGES[language].RUNTIME

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from coevo.languages.project_runs import RAN
 from coevo.model.drops import Drop
 from coevo.model.labels import TRACKS
+from coevo.model.reasons import Reason
 from coevo.model.segment import Segment
 from coevo.model.words import Stage
 from packagers.funnel import FunnelStep
@@ -46,6 +49,49 @@ def _build_step(stage: Stage, kept: int, drops: Sequence[Drop]) -> FunnelStep:
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return FunnelStep(
         stage=stage, entered=kept + len(drops), kept_count=kept, dropped=tuple(ordered)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UmpireCounts:
+    """How often the project's own command was asked and ran, and about how many methods it
+    disagrees.
+
+    asked, ran  ends of pairs
+    methods     that were run
+    """
+
+    asked: int
+    ran: int
+    methods: int
+    unlike: int
+
+    @property
+    def sentence(self) -> str:
+        """The counts for a person; '' if it was not asked."""
+        if not self.asked:
+            return ''
+        share = 100 * self.unlike / self.methods if self.methods else 0.0
+        return (
+            f"the project's own command ran for {self.ran} of {self.asked} revisions; it disagrees"
+            f' about {self.unlike} of {self.methods} methods ({share:.1f} %)'
+        )
+
+
+def count_umpire(segments: Sequence[Segment]) -> UmpireCounts:
+    """Return what the project's own command said of the pairs of segments."""
+    statuses = [
+        status
+        for segment in segments
+        for status in (segment.pair.umpire_old, segment.pair.umpire_new)
+        if status is not None
+    ]
+    labelled = [d for s in segments for d in s.drops if d.stage is Stage.LABEL]
+    return UmpireCounts(
+        asked=len(statuses),
+        ran=statuses.count(RAN),
+        methods=sum(len(segment.methods) for segment in segments) + len(labelled),
+        unlike=sum(drop.reason == Reason.UNLIKE_THE_PROJECT for drop in labelled),
     )
 
 

@@ -65,7 +65,7 @@ def build_pair_row(
         build_new=new.summary if new else None,
         runtime=new.runtime if new else None,
         runtimes_tried=new.runtimes_tried if new else (),
-        runtime_missing=old.runtime_lacking if old else None,
+        runtime_missing=(old.runtime_lacking or old.runtime_preferred) if old else None,
         tools=_list_tools(pair, new) if new else (),
         candidates=candidates,
         tests_compared=change.compared,

@@ -20,6 +20,8 @@ class Build:
     runtimes_tried    in the order of the attempts, including the runtime that was chosen
     runtime_lacking   for an end that was not built: a runtime release that is needed and not
                       available
+    runtime_preferred a runtime release that was to be tried before the chosen one and is not
+                      available
     """
 
     rev: str
@@ -32,6 +34,7 @@ class Build:
     runtime_packages: tuple[str, ...] = ()
     runtimes_tried: tuple[str, ...] = ()
     runtime_lacking: str | None = None
+    runtime_preferred: str | None = None
     cpu_seconds: float = 0.0
 
     @property

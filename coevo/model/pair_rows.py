@@ -87,8 +87,9 @@ class PairRow:
     runtime_missing: Annotated[
         str | None,
         Column(
-            'The release of the runtime (JDK, interpreter) that was to be tried next and could not be'
-            ' had. Null if none was missing, and in what was mined before schema 2.1.'
+            'The release of the runtime (JDK, interpreter) that was to be tried next, or before the'
+            ' one that was chosen, and could not be had. Null if none was missing, and in what was'
+            ' mined before schema 2.1.'
         ),
     ] = None
     suite_old: Annotated[

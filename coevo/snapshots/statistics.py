@@ -80,6 +80,12 @@ STATISTICS = (
         note='Every labelled test method, be it a task or not.',
     ),
     Statistic(
+        name='umpire',
+        title="What the project's own command says",
+        note='Of methods that were run: those that do not pass on their own revision here, about'
+        " which the project's own command disagrees (`unlike_the_project`).",
+    ),
+    Statistic(
         name='funnel',
         title='The funnel',
         note='What entered each stage, what it kept, and why the rest left, over all walks.',

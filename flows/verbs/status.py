@@ -78,7 +78,7 @@ def _print_store(console: Console, found: StoreStatus) -> None:
 
 def _print_repository(console: Console, store: Store, one: RepositoryStatus) -> None:
     from flows.console import build_funnel_table
-    from flows.funnel import build_funnel, count_labels
+    from flows.funnel import build_funnel, count_labels, count_umpire
 
     _print_sentence(console, one.repo)
     if one.validation is not None:
@@ -102,6 +102,9 @@ def _print_repository(console: Console, store: Store, one: RepositoryStatus) -> 
             _print_sentence(
                 console, 'labels: ' + ', '.join(f'{name} {count}' for name, count in counted)
             )
+        umpire = count_umpire(segments).sentence
+        if umpire:
+            _print_sentence(console, umpire)
     for sentence in _describe_cost_and_failures(store, one):
         _print_sentence(console, sentence)
 

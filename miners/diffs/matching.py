@@ -18,6 +18,12 @@ renamed and edited methods reach 0.8, all of them correct, and 20 reach 0.85. Bu
 that were published as new in some of these pairs, 6 are among the former and 2 among the latter.
 """
 
+NAMESAKE = 0.7
+"""The same for two tests of one name in different classes, if no other test has the name.
+
+A test may move to another file and be edited at once, without the rest of its class.
+"""
+
 Match = tuple[Test, Test]
 """A pair (old, new)."""
 
@@ -25,7 +31,10 @@ Match = tuple[Test, Test]
 def match_tests(
     deleted: Sequence[Test], inserted: Sequence[Test], gone: Container[str] = ()
 ) -> tuple[Match, ...]:
-    """Return one-to-one matches, best first: equal bodies, then equal names, then similar bodies.
+    """Return one-to-one matches, best first.
+
+    Tests match by equal bodies, then by equal names, then by similar bodies in classes that are the
+    same, and last by a name that only they have.
 
     gone  the test classes that no longer exist at new; their tests may have moved to any class
     """
@@ -34,6 +43,7 @@ def match_tests(
     lineage = _find_lineage(pool)
     pool.take_matches(_match_same_names(pool, lineage))
     pool.take_matches(_match_similar_bodies(pool, lineage, gone))
+    pool.take_matches(_match_namesakes(pool))
     return tuple(pool.matches)
 
 
@@ -130,6 +140,16 @@ def _match_similar_bodies(
     ]
     scored.sort(key=lambda item: (-item[0], *_get_distance_key(item[1])))
     return [pair for _, pair in scored]
+
+
+def _match_namesakes(pool: _MatchPool) -> list[Match]:
+    """Return tests of any classes whose name no other deleted or inserted test has."""
+    by_name: dict[str, tuple[list[Test], list[Test]]] = defaultdict(lambda: ([], []))
+    for end, tests in enumerate((pool.old, pool.new)):
+        for test in tests:
+            by_name[test.method.test_method][end].append(test)
+    matches = [(olds[0], news[0]) for olds, news in by_name.values() if len(olds) == len(news) == 1]
+    return [pair for pair in matches if _compute_similarity(*pair, NAMESAKE) >= NAMESAKE]
 
 
 def _compute_similarity(old: Test, new: Test, least: float = 0.0) -> float:

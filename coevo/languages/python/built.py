@@ -31,6 +31,7 @@ class PythonModule:
     roots     the folders on `sys.path`
     tops      the top-level packages of the code
     compiled  C extensions, by path
+    metadata  the files of its .dist-info folder, by path
     others    folders of other projects below it, whose tests do not belong to it
     """
 
@@ -43,6 +44,7 @@ class PythonModule:
     options: tuple[str, ...]
     written: tuple[tuple[str, bytes], ...]
     compiled: tuple[tuple[str, bytes], ...] = ()
+    metadata: tuple[tuple[str, bytes], ...] = ()
     others: tuple[str, ...] = ()
 
 
@@ -95,7 +97,7 @@ def make_module(
     paths = repository.tree(rev).keys()
     every = [layout.find_import_roots(paths, project) for project in (folder, *beside)]
     roots = tuple(dict.fromkeys(root for project_roots in every for root in project_roots))
-    settings = dict(_load_settings(repository, rev, folder))
+    settings = dict(load_settings(repository, rev, folder))
     return PythonModule(
         rev=rev,
         folder=folder,
@@ -125,7 +127,8 @@ def _is_within(folder: str, other: str) -> bool:
     return other == '.' or folder.startswith(f'{other}/')
 
 
-def _load_settings(repository: Repository, rev: str, folder: str) -> Iterator[tuple[str, bytes]]:
+def load_settings(repository: Repository, rev: str, folder: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the files in a folder of a revision that may hold settings of pytest, by name."""
     tree = repository.tree(rev)
     for name in (*SETTINGS, 'setup.py'):
         path = name if folder == '.' else f'{folder}/{name}'

@@ -10,6 +10,7 @@ from coevo.languages.builds import Build
 from coevo.languages.cells import (
     BorrowedSettings,
     CellEdits,
+    CellKey,
     CheckedSource,
     CompiledTests,
     SettingsScope,
@@ -17,9 +18,15 @@ from coevo.languages.cells import (
 from coevo.languages.conditions import PLAIN, RunConditions
 from coevo.languages.core.channel import TargetReport
 from coevo.languages.core.test_runs import PassingTimes
-from coevo.languages.engine import find_no_shadowing, refuse_mutation, refuse_project_run
+from coevo.languages.engine import find_no_shadowing, refuse_mutation
 from coevo.languages.observation import mark_as_tampered
-from coevo.languages.python.built import BuiltEnd, PythonModule, find_nearest_folder
+from coevo.languages.project_runs import ProjectRun
+from coevo.languages.python.built import (
+    BuiltEnd,
+    PythonModule,
+    find_nearest_folder,
+    load_settings,
+)
 from coevo.languages.python.c_libraries import OBSERVER
 from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.cells import PythonCells
@@ -35,6 +42,7 @@ from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import PythonRunResult
 from coevo.languages.python.tracing import make_joint_trace, make_trace
+from coevo.languages.python.umpire import run_by_pytest
 from coevo.languages.traces import Trace, TraceBatch, unite_reached_lines
 from coevo.languages.verdicts import NO_CLOCK, UNOBSERVED, Verdict, VerdictBatch
 from coevo.model.environments import Environment, LibraryEntry
@@ -68,7 +76,6 @@ class PythonBuiltPair:
 
     find_shadowing_classes = find_no_shadowing
     mutate = refuse_mutation
-    run_project = refuse_project_run
 
     def build_with_other_runtime(self) -> PythonBuiltPair | None:
         """See `BuiltPair.build_with_other_runtime`; the runtime is the interpreter."""
@@ -167,6 +174,7 @@ class PythonBuiltPair:
                 f'{path} {hashlib.sha256(binary).hexdigest()}'
                 for path, binary in cell.module.compiled
             ),
+            *(f'{path} {hashlib.sha256(text).hexdigest()}' for path, text in cell.module.metadata),
             cell.module.installed.locked,
             cell.module.installed.interpreter.version,
             self.context.digest,
@@ -316,6 +324,15 @@ class PythonBuiltPair:
                 for name, digest in list_packages(built_module.installed.locked)
             ),
         )
+
+    def run_project(self, rev: str, module: str, methods: Sequence[TestMethod]) -> ProjectRun:
+        """See `BuiltPair.run_project`; the command is `python -m pytest`."""
+        own = self._find_module(rev, module)
+        if own is None:
+            return ProjectRun(outcomes={}, failure=self.ends[rev].build.find_trouble(module))
+        key = CellKey(tests_rev=rev, code_rev=rev, module=module)
+        settings = dict(load_settings(self.context.repository, rev, own.folder))
+        return run_by_pytest(self.cells, self.cells.get(key, own), methods, settings)
 
     # Cells
 

@@ -7,6 +7,7 @@ need such a name report so themselves (`inside/absent.py`).
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +24,6 @@ from coevo.languages.python.built import PythonModule
 from coevo.languages.python.cell import PythonCell
 from coevo.languages.python.events import is_below_conftest
 from coevo.languages.python.launch import PythonSetup, make_test_job
-from coevo.languages.python.layout import make_metadata
 from coevo.languages.python.places import PACKAGES, TREE
 from coevo.languages.python.rewritten import Said
 from coevo.languages.python.run_context import PythonRunContext
@@ -35,6 +35,7 @@ from coevo.languages.python.runner import (
     PythonTestRun,
     SessionKey,
 )
+from coevo.languages.python.scripts import list_entry_points, make_scripts, make_tools
 from coevo.languages.python.shown_sources import replace_shown_sources, select_sources
 from coevo.languages.verdicts import Verdict
 from coevo.model.errors import Transient
@@ -47,6 +48,8 @@ _MOST_PACKED = 6
 _MOST_COMPILED = 8 << 20
 
 _UNSAID = (None, None)
+
+_CALLS_C = re.compile(rb'\b(?:ctypes|cffi)\b')
 
 # Exceptions that a missing name raises, directly or because None was used in its place.
 _OF_NAMES = frozenset(('ImportError', 'AttributeError', 'NameError', 'TypeError'))
@@ -127,6 +130,7 @@ class PythonCells:
         watched: Mapping[str, int] | None = None,
         sources: MainSources | None = None,
         clock: Mapping[str, str] | None = None,
+        shared: bool = True,
     ) -> PythonRunResult:
         """Run a request in a cell; the fields that describe the tree are added.
 
@@ -135,6 +139,7 @@ class PythonCells:
         watched      as in `PythonTestRun`
         sources      as in `RunConditions`
         clock        as in `make_test_job`
+        shared       whether the process may be forked from one that has imported pytest
         """
         module = cell.module
         setup = PythonSetup(installed=module.installed, programs=self._context.programs)
@@ -146,6 +151,7 @@ class PythonCells:
             'absent': [],
             'tops': sorted(module.tops),
             'packages': PACKAGES,
+            'natives': [] if watched is None else self._find_users_of_c(cell),
             **request,
         }
         spent = 0.0
@@ -155,7 +161,7 @@ class PythonCells:
         run = PythonTestRun(
             request=whole, tree=tree, limits=limits, most_cpu_seconds=most, watched=watched
         )
-        if self._may_share(cell, sources) and watched is None and clock is None:
+        if shared and self._may_share(cell, sources) and watched is None and clock is None:
             done, spent = self._run_in_session(module, setup, run, alone=alone)
             if done is not None:
                 return done
@@ -166,7 +172,7 @@ class PythonCells:
             module.roots,
             alone=alone,
             cpu_seconds=most,
-            wall_seconds=(sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
+            wall_seconds=max(most, sum(limits) + LOADING_SECONDS) * WALL_PER_CPU,
             clock=clock,
         )
         done = run_in_fresh_process(self._context.sandbox, chosen, run)
@@ -183,6 +189,17 @@ class PythonCells:
             alone=alone,
         )
         return self._sessions.run_in_session(key, run, partial(PythonSessionOrders, key, setup))
+
+    def _find_users_of_c(self, cell: PythonCell) -> list[str]:
+        """Return the files of the code, as it was committed, that name a library to call C."""
+        edits = cell.key.edits
+        apart = {path for path, _ in (*edits.code, *edits.tests)} if edits else set()
+        apart |= self._context.trees.list_test_paths(cell.key.tests_rev)
+        return sorted(
+            path
+            for path, (_, content) in cell.files.items()
+            if path.endswith('.py') and path not in apart and _CALLS_C.search(content)
+        )
 
     def to_process_paths(self, cell: PythonCell, files: Sequence[str]) -> list[str]:
         """Return repository paths as they are relative to the folder of the process."""
@@ -341,8 +358,11 @@ class PythonCells:
         major, minor = module.installed.interpreter.feature
         site = f'env/lib/python{major}.{minor}/site-packages'
         packed = {f'tree/{path}': entry for path, entry in {**files, **rewritten}.items()}
-        for path, content in make_metadata(module.needs).items():
+        for path, content in module.metadata:
             packed[f'{site}/{path}'] = ('100644', content)
+        scripts = make_scripts(list_entry_points(module.metadata), module.installed.site)
+        for path, entry in {**make_tools(), **scripts}.items():
+            packed[path.removeprefix('/w/')] = entry
         return pack_files(packed, self._folder)
 
 

@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import TypeGuard
 
 from packaging.utils import canonicalize_name
 
@@ -22,6 +23,7 @@ from coevo.languages.python.built import (
     make_module,
 )
 from coevo.languages.python.cells import PythonCells
+from coevo.languages.python.environments import InstalledPackages, list_packages
 from coevo.languages.python.extensions import Extensions, build_extensions
 from coevo.languages.python.interpreter_choice import (
     RELEASED,
@@ -32,6 +34,8 @@ from coevo.languages.python.interpreter_choice import (
 from coevo.languages.python.interpreters import Interpreter
 from coevo.languages.python.layout import find_main_packages
 from coevo.languages.python.left_out import needs_submodule
+from coevo.languages.python.metadata import build_metadata
+from coevo.languages.python.missing_modules import find_missing_lines, find_missing_modules
 from coevo.languages.python.reading.layout import is_build_file
 from coevo.languages.python.requirements.locks import load_pins
 from coevo.languages.python.requirements.reading import load_needs
@@ -62,10 +66,12 @@ class PythonEndBuilder:
         """
         best: tuple[BuiltEnd, BuiltEnd] | None = None
         tried: list[str] = []
+        passed_over: list[Feature] = []
         wanted = list(self._list_features_to_try(pair))
         for feature in tuple(wanted):
             interpreter = self._supply.get(feature) if feature in wanted else None
             if interpreter is None:
+                passed_over += [feature] if feature in wanted else []
                 continue
             tried.append(interpreter.version)
             ends = tuple(
@@ -93,7 +99,7 @@ class PythonEndBuilder:
         for end in best:
             modules = _cover_all_projects(end.build.modules, folders)
             end.build = dataclasses.replace(end.build, modules=modules)
-        return _add_runtimes_tried(best, tuple(tried), lacking)
+        return _add_runtimes_tried(best, tuple(tried), lacking, passed_over)
 
     def _list_project_folders(self, pair: Pair) -> frozenset[str]:
         """Return the folders with a build file in either revision."""
@@ -163,6 +169,7 @@ class PythonEndBuilder:
             if isinstance(environment, ResolutionFailure):
                 failure_by_folder[folder] = environment.reason
                 continue
+            wanted, environment = self._bring_missing(rev, folder, wanted, environment, pair)
             module = make_module(
                 self._context.repository,
                 rev,
@@ -173,7 +180,9 @@ class PythonEndBuilder:
                 beside=beside,
             )
             built_extensions = build_extensions(self._context, module, _choose_build_date(pair))
-            module = dataclasses.replace(module, compiled=built_extensions.files)
+            metadata, written = build_metadata(self._context, module, _choose_build_date(pair))
+            spent += written
+            module = dataclasses.replace(module, compiled=built_extensions.files, metadata=metadata)
             failure, used = self._probe_import(module, built_extensions.failure)
             failure_by_folder[folder] = self._explain_failure(module, failure, built_extensions)
             spent += built_extensions.cpu_seconds + used
@@ -184,6 +193,31 @@ class PythonEndBuilder:
             rev, interpreter, None, failure_by_folder, tuple(dict.fromkeys(workarounds))
         )
         return BuiltEnd(build=dataclasses.replace(build, cpu_seconds=spent), modules=ready)
+
+    def _bring_missing(
+        self, rev: str, folder: str, needs: Needs, installed: InstalledPackages, pair: Pair
+    ) -> tuple[Needs, InstalledPackages]:
+        """Return needs and packages with modules that test files import and nothing provided yet.
+
+        What cannot be had is left out. The names of what came are workarounds.
+        """
+        missing = find_missing_modules(self._context.repository, rev, folder, installed.site)
+        lines = find_missing_lines(needs, missing)
+        names: list[str] = []
+        # If all together cannot be had, each is tried alone.
+        for batch in (lines, *({name: line} for name, line in lines.items())):
+            if not batch or names == list(lines):
+                break
+            more = replace(needs, tests=tuple(sorted({*needs.tests, *batch.values()})))
+            brought = self._context.get_environment(
+                more, installed.interpreter, pair.new.committer_date
+            )
+            if _is_no_worse(brought, installed, batch):
+                needs, installed = more, brought
+                names += batch
+        there = {name.partition('==')[0] for name, _ in list_packages(installed.locked)}
+        marks = [f'brought-{name}' for name in names if name in there]
+        return needs, dataclasses.replace(installed, workarounds=(*installed.workarounds, *marks))
 
     def _explain_failure(
         self, module: PythonModule, failure: str | None, made: Extensions
@@ -215,6 +249,18 @@ class PythonEndBuilder:
                 done.cpu_seconds,
             )
         return None if done.status == 'exit:0' else f'import:{done.status}', done.cpu_seconds
+
+
+def _is_no_worse(
+    brought: InstalledPackages | ResolutionFailure,
+    installed: InstalledPackages,
+    names: Collection[str],
+) -> TypeGuard[InstalledPackages]:
+    """Return whether packages could be added without a workaround that changes others."""
+    if isinstance(brought, ResolutionFailure):
+        return False
+    harmless = {f'without-{name}' for name in names} | {f'built-{name}' for name in names}
+    return {*brought.workarounds} <= {*installed.workarounds, *harmless}
 
 
 def _cover_all_projects(
@@ -279,12 +325,23 @@ def _is_interpreter_too_new(
 
 
 def _add_runtimes_tried(
-    ends: tuple[BuiltEnd, BuiltEnd], tried: tuple[str, ...], lacking: str | None
+    ends: tuple[BuiltEnd, BuiltEnd],
+    tried: tuple[str, ...],
+    lacking: str | None,
+    passed_over: Sequence[Feature],
 ) -> tuple[BuiltEnd, BuiltEnd]:
+    """Note the interpreters that were tried, and those that could not be, in the builds.
+
+    passed_over  the features that were wanted before the chosen one
+    """
+    preferred = '{}.{}'.format(*passed_over[0]) if passed_over else None
     hopeful = any(_may_another_interpreter_help(end.build.failure) for end in ends)
     for end in ends:
         end.build = dataclasses.replace(
-            end.build, runtimes_tried=tried, runtime_lacking=lacking if hopeful else None
+            end.build,
+            runtimes_tried=tried,
+            runtime_lacking=lacking if hopeful else None,
+            runtime_preferred=preferred,
         )
     return ends
 

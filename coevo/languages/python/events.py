@@ -20,6 +20,7 @@ from coevo.model.words import Outcome
 
 _MOST_TRACES = 4096
 _TEXTS = ('message', 'frame', 'detail')
+_RULINGS = frozenset({'compile_error', 'error', 'fail', 'skipped', 'pass'})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,6 +35,7 @@ class PythonProcessReport:
     late    the index of the target that exceeded its time, if any
     over    whether a session has reported all; again: whether it accepts another run
     refused why the session does not accept this run, if so
+    rulings    by file, class and function, the worst outcome of a test by the project's own run
     rewritten  by index of the source: the ending of its file name, and its content, as reported
     key     marks events that the test process must not forge: the observation, and the end of a
             run; '' if there are none
@@ -46,6 +48,7 @@ class PythonProcessReport:
     files: dict[str, Verdict] = field(default_factory=dict)
     absent: dict[tuple[str, str, str], str] = field(default_factory=dict)
     rewritten: dict[int, tuple[object, object]] = field(default_factory=dict)
+    rulings: dict[tuple[str, str, str], Outcome] = field(default_factory=dict)
     started: bool = False
     loaded: bool = False
     status: str | None = None
@@ -73,6 +76,8 @@ class PythonProcessReport:
                 self.started = True
             case 'loaded':
                 self.loaded = True
+            case 'ruling':
+                self._add_ruling(event)
             case 'rewritten' if isinstance(event.get('place'), int):
                 self.rewritten[event['place']] = event.get('tail'), event.get('code')
             case 'absent' if isinstance(event.get('file'), str):
@@ -82,6 +87,14 @@ class PythonProcessReport:
                 index = event.get('t')
                 if isinstance(index, int) and 0 <= index < len(self.targets):
                     _apply_target_event(self.targets[index], event)
+
+    def _add_ruling(self, event: dict[str, Any]) -> None:
+        place = event.get('file'), event.get('owner'), event.get('name')
+        match place, event.get('outcome'):
+            case (str() as file, str() as owner, str() as name), str() as text if text in _RULINGS:
+                known = self.rulings.get((file, owner, name))
+                both = [Outcome(text), *([known] if known is not None else [])]
+                self.rulings[file, owner, name] = min(both, key=tuple(Outcome).index)
 
     @property
     def running(self) -> int | None:

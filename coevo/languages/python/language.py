@@ -60,7 +60,9 @@ MEASURES = Measures(
 )
 # The observer needs a C compiler; `doctor` reports a missing one.
 _OBSERVER = frozenset({Capability.OBSERVE, Capability.WATCH} if c_libraries.find_compiler() else ())
-OFFERS = _OBSERVER | {Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES}
+OFFERS = _OBSERVER | {
+    *(Capability.TRACE, Capability.BORROW, Capability.CHECK_SOURCES, Capability.UMPIRE)
+}
 
 WORKAROUNDS = base.NO_WORKAROUNDS
 can_build_revision = partial(base.has_file_at_root, BUILD_FILES)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coevo.languages.python.environments import InstalledPackages
 from coevo.languages.python.interpreters import Interpreter
-from coevo.languages.python.places import ENVIRONMENT, PACKAGES, PROGRAMS, TREE, TREE_FILE
+from coevo.languages.python.places import ENVIRONMENT, PACKAGES, PROGRAMS, TOOLS, TREE, TREE_FILE
 from coevo.languages.python.shown_interpreter import (
     get_library_variables,
     get_sandbox_program,
@@ -25,11 +25,16 @@ DISK_BYTES = 1 << 30
 # The packages are added by `site.addsitedir`, so that their .pth files are processed.
 _ADD_PACKAGES = f"""printf '%s%s%s\\n' "import site; site.addsitedir('" {PACKAGES} "')\""""
 
+# Of the commands that lay out a tree: the tests' own does not have them yet.
+_OWN_PATH = 'PATH=/usr/bin:/bin'
+
 _BUILDING_SECONDS = 900.0
 _CHECKING_SECONDS = 120.0
 
 # For builds that ask Git for a version, which is missing there (setuptools_scm, pbr).
-_NO_VERSION = {'SETUPTOOLS_SCM_PRETEND_VERSION': '0', 'PBR_VERSION': '0'}
+_NO_VERSION = dict.fromkeys(
+    ('SETUPTOOLS_SCM_PRETEND_VERSION', 'PBR_VERSION', 'PDM_BUILD_SCM_VERSION'), '0'
+)
 
 # The path of an untrusted archive; its own name is not used.
 _SOURCE = '/in/source'
@@ -118,14 +123,19 @@ def make_session_job(
 def make_layout_script(setup: PythonSetup, folder: str, roots: Sequence[str]) -> str:
     """Return the script that lays out the archive on its standard input."""
     return '\n'.join(
-        ('set -e', _format_unpack_command('-'), *_list_layout_commands(setup, folder, roots))
+        (
+            'set -e',
+            _OWN_PATH,
+            _format_unpack_command('-'),
+            *_list_layout_commands(setup, folder, roots),
+        )
     )
 
 
 def _make_variables(setup: PythonSetup, *, alone: bool) -> dict[str, str]:
     return {
         **setup.libraries,
-        'PATH': f'{ENVIRONMENT}/bin:/usr/bin:/bin',
+        'PATH': f'{ENVIRONMENT}/bin:{TOOLS}',
         'PYTHONDONTWRITEBYTECODE': '1',
         'PYTHONHASHSEED': _SEED_ALONE if alone else _SEED_TOGETHER,
         'VIRTUAL_ENV': ENVIRONMENT,
@@ -138,7 +148,12 @@ def _format_unpack_command(archive: str) -> str:
 
 def _format_start_script(program: str, setup: PythonSetup, before: Sequence[str]) -> str:
     words = f'{setup.python} -I -S -B {PROGRAMS}/{program}'
-    return '\n'.join(('set -e', *before, f'exec {words} 3>&1 1>&2'))
+    return '\n'.join(
+        (
+            *('set -e', 'theirs=$PATH', _OWN_PATH, *before),
+            *('PATH=$theirs', f'exec {words} 3>&1 1>&2'),
+        )
+    )
 
 
 def _list_layout_commands(setup: PythonSetup, folder: str, roots: Sequence[str]) -> tuple[str, ...]:
@@ -246,6 +261,33 @@ def make_extension_job(setup: PythonSetup, tree: Path, folder: str) -> Job:
             **_NO_VERSION,
             'PATH': '/usr/bin:/bin',
             'SOURCE_DATE_EPOCH': '946684800',
+        },
+    )
+
+
+def make_metadata_job(
+    setup: PythonSetup, tree: Path, folder: str, words: Sequence[str], version: str
+) -> Job:
+    """Return a job in which a build backend writes metadata of a fresh tree to standard output.
+
+    words    the name of the backend, and its folders for `sys.path`
+    version  for a backend that asks Git
+    """
+    program = f'{setup.python} -I -S -B {PROGRAMS}/metadata_builder.py {PACKAGES}'
+    lines = (
+        'set -e',
+        _format_unpack_command(TREE_FILE),
+        f'cd {shlex.quote(f"{TREE}/{folder}")}',
+        f'exec {program} "$@" 3>&1 1>&2',
+    )
+    return Job(
+        argv=('/bin/sh', '-c', '\n'.join(lines), 'sh', *words),
+        limits=_make_limits(_CHECKING_SECONDS, _CHECKING_SECONDS * 10),
+        mounts=tuple(setup.list_mounts(tree)),
+        environment={
+            **setup.libraries,
+            **dict.fromkeys(_NO_VERSION, version),
+            'PATH': '/usr/bin:/bin',
         },
     )
 

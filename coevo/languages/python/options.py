@@ -17,6 +17,27 @@ BLOCKED = tuple(
 _SETTINGS = ('-o', 'addopts=', '-o', 'required_plugins=')
 _OURS = ('-q', '--continue-on-collection-errors', *_SETTINGS, *BLOCKED)
 
+# Of a run as the developers start it: nothing is written, and results come over the channel alone.
+_BESIDE_OWN = ('-p', 'no:cacheprovider', *_SETTINGS)
+_DROPPED_WITH_VALUE = frozenset(
+    {
+        '-n',
+        '--numprocesses',
+        '--dist',
+        '--maxfail',
+        '--cov-report',
+        '--cov-config',
+        '--cov-fail-under',
+    }
+    | {'--reruns', '--reruns-delay', '--html', '--junitxml', '--junit-xml'}
+)
+_DROPPED = (
+    *('-n', '--numprocesses', '--dist', '--maxfail', '--cov', '--no-cov', '-x', '--exitfirst'),
+    *('--reruns', '--html', '--junitxml', '--junit-xml', '--random', '--randomly', '--flake8'),
+    *('--mypy', '--black', '--isort', '--pylint', '--ruff', '--codspeed', '--lf', '--ff', '--sw'),
+    *('--last-failed', '--failed-first', '--stepwise', '--strict-config'),
+)
+
 # The project's own options that tests may need; all others are left out.
 _KEPT = ('--import-mode', '--strict', '-W', '--pythonwarnings', '--asyncio-mode', '--pyargs')
 # Rejects settings of plugins that are not installed.
@@ -31,6 +52,24 @@ def make_pytest_options(read: Read) -> tuple[str, ...]:
     read  returns the content of a file in the module's folder, None if there is none
     """
     return (*_OURS, *_filter_options(_load_added_options(read)))
+
+
+def select_own_options(read: Read | None = None) -> tuple[str, ...]:
+    """Return the options for a run as the project's developers start it.
+
+    All of their own are kept, but those of plugins that are left out and those that stop the run
+    early. `read` as in `make_pytest_options`; without it they have none.
+    """
+    return (*_BESIDE_OWN, *(_drop_options(_load_added_options(read)) if read else ()))
+
+
+def _drop_options(options: Sequence[str]) -> Iterator[str]:
+    words = iter(options)
+    for word in words:
+        if word in _DROPPED_WITH_VALUE:
+            next(words, None)
+        elif not word.startswith(_DROPPED):
+            yield word
 
 
 def _load_added_options(read: Read) -> Sequence[str]:

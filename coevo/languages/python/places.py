@@ -8,3 +8,6 @@ PYTHON, PACKAGES = '/python', '/packages'
 
 # Writable, in memory: the tree that tests run in, and a virtual environment for it.
 TREE, ENVIRONMENT = '/w/tree', '/w/env'
+
+# Links to the programs of the host that tests may use.
+TOOLS = f'{ENVIRONMENT}/tools'

@@ -381,6 +381,14 @@ static int is_written_here(const char *path)
     return 1;
 }
 
+/* Whether a file of the code, which used C by itself when nothing had run yet, is as it was then. */
+static int is_own_user(const char *path)
+{
+    for (int i = 0; i < native_count; i++)
+        if (strcmp(path, natives[i].path) == 0) return !is_written_here(path);
+    return 0;
+}
+
 /* Whether two codes have an attribute that is the same: texts, numbers, bytes, tuples of texts; one that
 neither has is. */
 static int is_alike(PyObject *one, PyObject *other, const char *name)
@@ -429,6 +437,12 @@ static int is_made_awaitable(PyObject *arguments)
     return same;
 }
 
+/* Whether code under the name of a file is trusted more than other code. */
+static int is_guarded(const char *file)
+{
+    return is_a_test_file(file) || is_own_user(file);
+}
+
 static void judge(const char *event, PyObject *arguments)
 {
     static char file[PATH_MAX];
@@ -438,7 +452,7 @@ static void judge(const char *event, PyObject *arguments)
     } else if (strncmp(event, "ctypes.", 7) == 0) {
         /* `import ctypes` itself opens the process's own symbols, and asks for none of them */
         if (strcmp(event, "ctypes.dlopen") == 0 && !*argument(arguments, 0)) return;
-        if (asked_by_stranger(file)) latch(NATIVE);
+        if (asked_by_stranger(file) && !is_own_user(file)) latch(NATIVE);
     } else if (strcmp(event, "import") == 0) {
         const char *name = argument(arguments, 0), *path = argument(arguments, 1);
         if (*path && is_written_here(path)) latch(NATIVE);
@@ -454,10 +468,10 @@ static void judge(const char *event, PyObject *arguments)
     } else if (strncmp(event, "sys.monitoring.", 15) == 0) {
         if (asked_by_stranger(file)) latch(EYES);
     } else if (strcmp(event, "compile") == 0) {
-        if (is_a_test_file(argument(arguments, 1)) && asked_by_stranger(file) && !asked_by_import())
+        if (is_guarded(argument(arguments, 1)) && asked_by_stranger(file) && !asked_by_import())
             latch(CODE);
     } else if (strcmp(event, "code.__new__") == 0) {
-        if (is_a_test_file(argument(arguments, 1)) && asked_by_stranger(file)) latch(CODE);
+        if (is_guarded(argument(arguments, 1)) && asked_by_stranger(file)) latch(CODE);
     } else if (strcmp(event, "marshal.loads") == 0) {
         if (asked_by_stranger(file) && !asked_by_import()) latch(CODE);
     } else if (strcmp(event, "object.__setattr__") == 0) {
@@ -554,7 +568,7 @@ targets    (file, name, first line, place of its counts)
 files      (path, word of its first line, lines)
 returning  opcodes, none where a profiler is told how a function is left
 yielding   opcodes, and the one that waits for another generator, -1 where there is none
-natives    paths of extensions of the project's own */
+natives    paths of extensions of the project's own, and of files of its code that use C by themselves */
 static PyObject *watch(PyObject *self, PyObject *arguments)
 {
     PyObject *rows;

@@ -43,7 +43,7 @@ def watch(request, folder, packages):
         _get_opcode_numbers(_RETURNING),
         _get_opcode_numbers(_YIELDING),
         opcode.opmap.get('YIELD_FROM', -1),
-        tuple(_find_native_modules(root)),
+        (*_find_native_modules(root), *(os.path.join(root, path) for path in request['natives'])),
     )
     for name in (_NAME, '_ctypes'):  # the latter matters for 3.6 and 3.7 alone
         sys.modules.pop(name, None)

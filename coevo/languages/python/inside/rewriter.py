@@ -26,6 +26,16 @@ def main():
     json.dump([rewrite.PYC_TAIL, codes], sys.stdout)
 
 
+def rewrite_all(request, teller):
+    """Report the byte code of each source of a request to the worker."""
+    from _pytest.assertion import rewrite
+
+    for index, (path, text) in enumerate(request['sources']):
+        code = rewrite_source(rewrite, request['date'], path, base64.b64decode(text))
+        teller.tell({'e': 'rewritten', 'place': index, 'tail': rewrite.PYC_TAIL, 'code': code})
+    teller.tell({'e': 'loaded'})
+
+
 def rewrite_source(rewrite, date, path, source):
     """Return the byte code file of one source in Base64; None after an error or a warning."""
     try:

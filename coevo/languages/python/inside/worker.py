@@ -8,7 +8,7 @@ The request has:
 
     mode       `run`, `load` (import the files and report which fail), `trace`, `probe` (import
                packages of the code, which are listed as files), `rewrite` (compile the texts of
-               test files without running them)
+               test files without running them), `umpire` (run all tests as the project does)
     root       the tree; reported paths are relative to it
     folder     of the module, in which pytest runs
     files      test files, relative to the folder
@@ -21,6 +21,7 @@ The request has:
     coverage   for `trace`: the folder with coverage.py; absent if `traced` is empty
     loads      for `trace`: whether to report lines that run while files are loaded, too
     observed   where the observer counts, added by the controller; empty if nothing is observed
+    natives    files of the code that use C by themselves, which is no doubt about a test
     packages   the folder of libraries
     sources    for `rewrite`: [path, Base64 of a text]
     date       for `rewrite`: as in `rewriter.py`
@@ -33,7 +34,6 @@ import sys
 import time
 
 _TEXT = 1000
-_DEEP = 50
 
 # Marks of plugins that are left out or blocked. They are registered here, as a project may allow
 # registered marks only.
@@ -48,6 +48,22 @@ _QT = ('PySide6', 'PySide2', 'PyQt6', 'PyQt5')
 
 # Outcomes from the worst to the best, in coevo's order.
 _WORST = ('compile_error', 'error', 'fail', 'skipped', 'pass')
+
+
+def _import_own_module(folder, name):
+    """Import a module of these programs, whatever the project has under that name."""
+    import importlib.util
+
+    own = 'coevo_' + name
+    spec = importlib.util.spec_from_file_location(own, os.path.join(folder, name + '.py'))
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[own] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+_failures = _import_own_module(os.path.dirname(os.path.abspath(__file__)), 'failures')
+Failure, describe_import_error = _failures.Failure, _failures.describe_import_error
 
 
 class EventWriter:
@@ -67,54 +83,6 @@ class EventWriter:
         self.tell = tell
 
 
-class Failure:
-    """The parts of an exception that are reported.
-
-    types    its own type, its bases, then those of its causes
-    message  its text
-    frame    the innermost frame of the project
-    """
-
-    def __init__(self, value, root):
-        self.types = list(_list_type_names(value))
-        try:
-            self.message = str(value)[:_TEXT]
-        except BaseException as error:
-            self.message = 'str() raised %s' % type(error).__name__
-        self.frame = _find_innermost_frame(value, root)
-
-    def event(self, **more):
-        """Return an event with these parts and further fields."""
-        return dict(more, types=self.types, message=self.message, frame=self.frame)
-
-
-def _get_qualified_name(kind):
-    module = getattr(kind, '__module__', None)
-    return kind.__qualname__ if module in (None, 'builtins') else module + '.' + kind.__qualname__
-
-
-def _list_type_names(value):
-    seen = 0
-    while value is not None and seen < _DEEP:
-        for kind in type(value).__mro__:
-            if kind not in (object, BaseException, Exception):
-                yield _get_qualified_name(kind)
-        value = value.__cause__ or (None if value.__suppress_context__ else value.__context__)
-        seen += 1
-
-
-def _find_innermost_frame(value, root):
-    """Return FILE:FUNCTION of the innermost frame of the project; '' if there is none."""
-    frame_name, step = '', value.__traceback__
-    while step is not None:
-        code = step.tb_frame.f_code
-        path = os.path.realpath(code.co_filename)
-        if path.startswith(root + os.sep):
-            frame_name = '%s:%s' % (os.path.relpath(path, root), code.co_name)
-        step = step.tb_next
-    return frame_name
-
-
 class Plugin:
     """The pytest plugin of one session: selects and orders tests, and reports their outcomes."""
 
@@ -126,7 +94,7 @@ class Plugin:
             self.targets[file, owner, name] = index
         self.names = {name for _, _, name in request['targets']}
         self.counts = [0] * len(request['targets'])
-        self.raised, self.reported = {}, set()
+        self.raised, self.reported, self.called = {}, set(), False
         self.worst, self.cpu = None, 0.0
         self.tracer = None
 
@@ -215,7 +183,7 @@ class Plugin:
         failure = Failure(value if value is not None else Exception('unknown'), self.root)
         detail = ''
         if isinstance(value, ImportError):
-            detail = _describe_import_error(value)
+            detail = describe_import_error(value)
         event = failure.event(e='file', file=file, detail=detail)
         event['outcome'] = 'skipped' if skipped else 'compile_error'
         event['syntax'] = isinstance(value, SyntaxError)
@@ -246,18 +214,21 @@ class Plugin:
 
     def find_target_index(self, item):
         """Return the index of the target that an item belongs to; None if it belongs to none."""
-        obj = getattr(item, 'obj', None)
-        if obj is None:
+        return self.targets.get(self.find_identity(item))
+
+    def find_identity(self, item):
+        """Return the file, class and function that declare an item; None if no function does."""
+        if getattr(item, 'obj', None) is None:
             return None
         name = getattr(item, 'originalname', None) or item.name.partition('[')[0]
         owner = getattr(item, 'cls', None)
         if owner is None:
-            return self.targets.get((self.to_relative_path(str(item.fspath)), '', name))
+            return self.to_relative_path(str(item.fspath)), '', name
         for kind in owner.__mro__:
             if name in vars(kind):
                 module = sys.modules.get(kind.__module__)
                 file = self.to_relative_path(getattr(module, '__file__', None) or '')
-                return self.targets.get((file, kind.__qualname__, name))
+                return file, kind.__qualname__, name
         return None
 
     def to_relative_path(self, path):
@@ -303,6 +274,12 @@ class Plugin:
         self.counts[index] += 1
         self.tell(event)
 
+    def pytest_runtest_call(self, item):
+        """Note that the item is being called: its own report of the phase comes afterwards."""
+        self.called = True
+        yield
+        self.called = False
+
     def pytest_pyfunc_call(self, pyfuncitem):
         """Record the exception of the test function, or None."""
         outcome = yield
@@ -310,10 +287,18 @@ class Plugin:
         self.raised[pyfuncitem.nodeid] = info[1] if info else None
 
     def pytest_runtest_makereport(self, item, call):
-        """Record the outcome of each phase."""
+        """Record the outcome of each phase.
+
+        A report that is made while the item is still called is one of its parts (a subtest). A part
+        can break the item; whether the item passes is up to the report of the phase.
+        """
         outcome = yield
         report = outcome.get_result()
         self.reported.add(id(report))
+        if self.called:
+            if report.outcome == 'failed' and call.excinfo is not None:
+                self.outcomes.append(self.classify_failure(call.excinfo.value, call.when))
+            return
         self.phases.add(call.when)
         self.outcomes.append(self.classify_phase(item, call, report))
 
@@ -335,7 +320,11 @@ class Plugin:
                 value = RuntimeError('the test was reported to pass and was not called')
         if value is None:
             return 'fail', Failure(AssertionError('XPASS(strict)'), self.root)
-        return self.classify_exception(value, call.when), Failure(value, self.root)
+        return self.classify_failure(value, call.when)
+
+    def classify_failure(self, value, when):
+        """Return the outcome that an exception means in a phase, and the failure."""
+        return self.classify_exception(value, when), Failure(value, self.root)
 
     def classify_exception(self, value, when):
         """Return `compile_error`, `fail` or `error` for an exception in a phase."""
@@ -359,15 +348,6 @@ def _is_unittest(item):
     return type(item).__name__ == 'TestCaseFunction'
 
 
-def _describe_import_error(error):
-    """Return MODULE.NAME of an import that failed."""
-    if isinstance(error, ModuleNotFoundError):
-        return error.name or ''
-    words = str(error).split("'")
-    named = words[1] if len(words) > 2 and 'cannot import name' in words[0] else ''
-    return '.'.join(filter(None, (error.name, named)))
-
-
 def _make_hypothesis_deterministic(request):
     """Make hypothesis use the same examples in each run, without deadline and database.
 
@@ -389,6 +369,7 @@ def _mark_hooks(pytest):
         'pytest_make_collect_report',
         'pytest_collection_modifyitems',
         'pytest_runtest_protocol',
+        'pytest_runtest_call',
         'pytest_runtest_makereport',
         'pytest_pyfunc_call',
     ):
@@ -407,7 +388,8 @@ def run(request, teller):
     if request['mode'] == 'probe':
         return probe_imports(request, teller)
     if request['mode'] == 'rewrite':
-        return rewrite(request, teller, here)
+        rewriter = _import_own_module(here, 'rewriter')
+        return rewriter.rewrite_all(request, teller)
     if request.get('observed'):
         _import_own_module(here, 'observing').watch(request, here, [request['packages']])
         sys.modules.pop('coevo_observing')
@@ -424,7 +406,10 @@ def run(request, teller):
     from _pytest.config import _prepareconfig
 
     _mark_hooks(pytest)
-    plugin = Plugin(request, teller, pytest)
+    if request['mode'] == 'umpire':
+        plugin = _import_own_module(here, 'umpiring').make_umpire(Plugin, request, teller, pytest)
+    else:
+        plugin = Plugin(request, teller, pytest)
     plugin.tracer = tracer
     arguments = [*request['options'], *_make_blocking_options(), *request['files']]
     try:
@@ -472,35 +457,10 @@ def probe_imports(request, teller):
         try:
             __import__(name)
         except BaseException as error:
-            detail = _describe_import_error(error) if isinstance(error, ImportError) else ''
+            detail = describe_import_error(error) if isinstance(error, ImportError) else ''
             event = Failure(error, root).event(e='file', file=name, detail=detail)
             teller.tell(dict(event, outcome='compile_error'))
     teller.tell({'e': 'loaded'})
-
-
-def rewrite(request, teller, here):
-    """Report the byte code of each source with rewritten assertions; see `rewriter.py`."""
-    import base64
-
-    from _pytest.assertion import rewrite
-
-    rewriter = _import_own_module(here, 'rewriter')
-    for index, (path, text) in enumerate(request['sources']):
-        code = rewriter.rewrite_source(rewrite, request['date'], path, base64.b64decode(text))
-        teller.tell({'e': 'rewritten', 'place': index, 'tail': rewrite.PYC_TAIL, 'code': code})
-    teller.tell({'e': 'loaded'})
-
-
-def _import_own_module(folder, name):
-    """Import a module of these programs, whatever the project has under that name."""
-    import importlib.util
-
-    own = 'coevo_' + name
-    spec = importlib.util.spec_from_file_location(own, os.path.join(folder, name + '.py'))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[own] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def main():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -12,11 +11,13 @@ from typing import Any
 
 from coevo.git.objects import LINK
 from coevo.git.repository import Repository
+from coevo.languages.python.requirements.commands import list_command_packages
 from coevo.languages.python.requirements.ini_files import (
     load_requirement_list,
     parse_setup_cfg,
     parse_tox_ini,
 )
+from coevo.languages.python.requirements.other_places import PLACES
 from coevo.languages.python.requirements.setup_py import find_list_names, parse_setup_py
 from coevo.languages.python.requirements.stated import (
     FILES,
@@ -71,6 +72,11 @@ class _RequirementFiles:
             says_runtime = bool(named.runtime)
             yield named
         yield from self._load_test_lists(told=says_runtime)
+        for name, reader in PLACES.items():
+            source = self._load_file(self._prefix + name)
+            if source is not None:
+                yield self._expand_lists(reader(source))
+        yield from self._load_other_lists()
         for path in self._tree if not self._prefix else ():
             if is_workflow(path):
                 yield self._expand_lists(parse_workflow(self._load_file(path) or b''))
@@ -145,6 +151,16 @@ class _RequirementFiles:
                 else StatedRequirements(runtime=filter_for_tests(lines))
             )
 
+    def _load_other_lists(self) -> Iterator[StatedRequirements]:
+        """Yield the lists whose names do not say that tests need them, as groups of their names."""
+        for path in self._tree:
+            name = path.removeprefix(self._prefix)
+            is_list = path.startswith(self._prefix) and _OF_REQUIREMENTS.search(name)
+            if is_list and path.endswith(('.txt', '.in')) and not _TEST_LIST.fullmatch(name):
+                yield StatedRequirements(
+                    groups={f'list {name}': tuple(load_requirement_list(path, self._load_file))}
+                )
+
     def _load_file(self, path: str) -> bytes | None:
         entry = self._tree.get(path)
         if entry is None or entry.mode == LINK:
@@ -160,15 +176,6 @@ class _RequirementFiles:
 
 _FILE = re.compile(r'\.github/workflows/[^/]+\.ya?ml|\.travis\.ya?ml')
 _RUNS_TESTS = re.compile(r'pytest|py\.test|unittest')
-_FILLED_IN = re.compile(r'\$\{\{.*?\}\}')
-_INSTALL = re.compile(r'\bpip3?(?:\.exe)?[ ]+install[ ]+([^\n&|;#]+)')
-
-# Options followed by a value that is not an installed package.
-_WITH_A_WORD = frozenset(
-    {'-c', '--constraint', '-f', '--find-links', '-i', '--index-url', '--extra-index-url', '-t'}
-)
-_INSTALLERS = frozenset({'pip', 'setuptools', 'wheel'})
-_LISTS = ('-r', '--requirement')
 
 
 def is_workflow(path: str) -> bool:
@@ -181,35 +188,10 @@ def parse_workflow(source: bytes) -> StatedRequirements:
 
     Words with variables or substituted values are left out.
     """
-    text = _FILLED_IN.sub('$', source.decode(errors='replace').replace('\\\n', ' '))
-    if not _RUNS_TESTS.search(text):
+    if not _RUNS_TESTS.search(source.decode(errors='replace')):
         return StatedRequirements()
-    lines = tuple(
-        line for arguments in _INSTALL.findall(text) for line in _list_installed(arguments)
-    )
-    return StatedRequirements(groups={'tests': tuple(dict.fromkeys(lines))})
-
-
-def _list_installed(text: str) -> Iterator[str]:
-    words = iter(_split_words(text))
-    for word in words:
-        if '$' in word or '{' in word:
-            continue
-        if word in _WITH_A_WORD:
-            next(words, None)
-        elif word in _LISTS:
-            yield FILES + next(words, '')
-        elif word.startswith('-r'):
-            yield FILES + word.removeprefix('-r')
-        elif not word.startswith('-') and word not in _INSTALLERS:
-            yield word
-
-
-def _split_words(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:  # the command has an unbalanced quote that belongs to the YAML file
-        return text.replace('"', ' ').replace("'", ' ').split()
+    lines = tuple(dict.fromkeys(list_command_packages(source)))
+    return StatedRequirements(groups={'tests': lines})
 
 
 # pyproject.toml: PEP 621, dependency groups (PEP 735), and the tables of poetry, pdm, uv and hatch;
@@ -377,6 +359,14 @@ def _parse_entry_points(
         for group, points in holder.items()
         if isinstance(points, dict)
     }
-    scripts = {**_get_table(project, 'scripts'), **_get_table(poetry, 'scripts')}
-    lines = tuple(f'{name} = {value}' for name, value in scripts.items() if isinstance(value, str))
-    return {**entry_points, 'console_scripts': lines} if lines else entry_points
+    scripts = {
+        'console_scripts': {**_get_table(project, 'scripts'), **_get_table(poetry, 'scripts')},
+        'gui_scripts': _get_table(project, 'gui-scripts'),
+    }
+    for group, table in scripts.items():
+        lines = tuple(
+            f'{name} = {value}' for name, value in table.items() if isinstance(value, str)
+        )
+        if lines:
+            entry_points[group] = lines
+    return entry_points

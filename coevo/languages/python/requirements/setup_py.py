@@ -24,7 +24,7 @@ _ELSEWHERE = frozenset({'version_info', 'hexversion', 'platform', 'PY2', 'python
 
 def parse_setup_py(source: bytes) -> StatedRequirements:
     """Return the requirements that setup.py states; none if this Python cannot parse it."""
-    module = _parse_module(source)
+    module = parse_module(source)
     if module is None:
         return StatedRequirements()
     names = _evaluate_assignments(module)
@@ -56,7 +56,7 @@ def parse_setup_py(source: bytes) -> StatedRequirements:
 
 def find_list_names(source: bytes) -> tuple[str, ...]:
     """Return the names of requirement lists that appear in setup.py, each once."""
-    module = _parse_module(source)
+    module = parse_module(source)
     nodes = ast.walk(module) if module is not None else ()
     texts = (node.value for node in nodes if isinstance(node, ast.Constant))
     return tuple(
@@ -64,8 +64,8 @@ def find_list_names(source: bytes) -> tuple[str, ...]:
     )
 
 
-def _parse_module(source: bytes) -> ast.Module | None:
-    """Return the syntax tree; None if this Python cannot parse it."""
+def parse_module(source: bytes) -> ast.Module | None:
+    """Return the syntax tree of a program; None if this Python cannot parse it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter('ignore')

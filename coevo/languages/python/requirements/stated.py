@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 # Groups and extras with test requirements. The first of these kinds that a project has counts,
 # since `dev` adds linters, documentation tools and tox.
 _TEST_NAMES = (
-    frozenset({'test', 'tests', 'testing', 'tests-mypy', 'hatch-test'})
+    frozenset({'test', 'tests', 'testing', 'tests-mypy', 'hatch-test', 'test-min', 'qa'})
     | {'unit', 'unittest', 'unittests', 'unit-test', 'unit-tests'},
     frozenset({'dev', 'develop', 'development', 'all', 'ci'}),
 )
@@ -64,7 +64,8 @@ class StatedRequirements:
 class Needs:
     """The requirements of the tests of a revision: lines, sorted, each once.
 
-    pins  pins of the new commit of the pair, used for both revisions (`locks.py`)
+    pins    pins of the new commit of the pair, used for both revisions (`locks.py`)
+    groups  all groups, extras and lists, by name, from which missing modules are brought
     """
 
     runtime: tuple[str, ...] = ()
@@ -74,6 +75,7 @@ class Needs:
     name: str | None = None
     version: str | None = None
     entry_points: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    groups: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def clean_requirement(line: str) -> str | None:
@@ -94,6 +96,11 @@ def filter_for_tests(lines: Iterable[str]) -> tuple[str, ...]:
         for line in requirements
         if line and not _NOT_FOR_TESTS.fullmatch(get_requirement_name(line))
     )
+
+
+def is_for_tests(group: str) -> bool:
+    """Return whether the name of a group or extra says that tests or developers need it."""
+    return any(canonicalize_name(group) in names for names in _TEST_NAMES)
 
 
 def get_requirement_name(requirement: str) -> str:
@@ -135,6 +142,11 @@ def merge_requirements(stated: Iterable[StatedRequirements]) -> Needs:
         name=name,
         version=next((statement.version for statement in files if statement.version), None),
         entry_points=tuple((group, tuple(sorted(set(lines)))) for group, lines in points.items()),
+        groups=tuple(
+            (group, usable)
+            for group, lines in sorted(extras.items())
+            if (usable := tuple(sorted(_filter_usable(_expand_extras(lines, extras, own), own))))
+        ),
     )
 
 

@@ -250,7 +250,8 @@ def _find_used_names(found: PythonSlice) -> frozenset[str]:
 
 def _find_mentioned_names(found: PythonSlice) -> frozenset[str]:
     """Return names without local variables, members of `self` and `cls`, and words of strings."""
-    names, bound = set(_find_words(found.strings)), found.bound
+    names = {*_find_words(found.strings), *_find_global_names(found)}
+    bound = found.bound
     before, last = '', ''
     for token in found.tokens:
         if token.role is not None and last == '.':
@@ -260,6 +261,16 @@ def _find_mentioned_names(found: PythonSlice) -> frozenset[str]:
             names.add(token.text)
         before, last = last, token.text
     return frozenset(names)
+
+
+def _find_global_names(found: PythonSlice) -> Iterator[str]:
+    """Yield the names in statements `global`: variables of the module, though they are assigned."""
+    is_global = False
+    for token in found.tokens:
+        if token.role is None:
+            is_global = token.text == 'global' or (is_global and token.text == ',')
+        elif is_global:
+            yield token.text
 
 
 def _walk_nodes(root: Node) -> Iterator[Node]:

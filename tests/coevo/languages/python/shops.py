@@ -82,11 +82,12 @@ def shop(
     sandbox: str = 'bubblewrap',
     *,
     own_edits: bool = False,
+    dates: tuple[str, str] = DATES,
 ) -> Iterator[Shop]:
     """A repository with two commits, opened and built."""
     repo = init(folder / 'shop')
-    first = commit(repo, 'first', _texts({'pyproject.toml': project, **old}), date=DATES[0])
-    second = commit(repo, 'second', _texts(new), date=DATES[1])
+    first = commit(repo, 'first', _texts({'pyproject.toml': project, **old}), date=dates[0])
+    second = commit(repo, 'second', _texts(new), date=dates[1])
     repository = Repository(repo / '.git')
     with ExitStack() as stack:
         engine = language.make_engine(

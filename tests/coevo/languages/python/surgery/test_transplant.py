@@ -89,3 +89,28 @@ def test_mixin_that_the_old_file_has_brings_no_new_classes() -> None:
             pass
     """.replace('pass\n', 'go()\n', 1)
     assert transplanted(old, new, 'Base.test_a') == dedent(old).replace('pass', 'go()', 1)
+
+
+def test_a_helper_comes_with_the_variable_of_the_module_that_it_assigns() -> None:
+    new = """\
+        _known = None
+
+
+        def ask():
+            global _known
+            if _known is None:
+                _known = 1
+            return _known
+
+
+        def skip_unless(test):
+            return test if ask() else None
+
+
+        @skip_unless
+        def test_b():
+            pass
+    """
+    made = transplanted('def test_a():\n    pass\n', new, 'test_b')
+    for line in ('_known = None', 'def ask():', 'def skip_unless(test):', '@skip_unless'):
+        assert f'\n{line}\n' in f'\n{made}'

@@ -1,0 +1,40 @@
+"""Report the outcomes of a run of pytest that the project's settings alone decide.
+
+The plugin selects nothing, orders nothing and adds nothing. What it reports is compared with the
+engine's outcomes; nothing else depends on it.
+"""
+
+_WORST = ('compile_error', 'error', 'fail', 'skipped', 'pass')
+
+
+def make_umpire(plugin, request, teller, pytest):
+    """Return the reporter of a session; `plugin` is the class that reports the engine's runs."""
+
+    class Umpire(plugin):
+        """Reports the worst outcome of each item, by file, class and function."""
+
+        def pytest_pycollect_makeitem(self, collector, name, obj):
+            """Leave the collection to pytest."""
+            return
+
+        def pytest_collection_modifyitems(self, session, config, items):
+            """Leave selection and order to the project."""
+            yield
+
+        def pytest_runtest_protocol(self, item, nextitem):
+            """Report the worst outcome of an item after all of its phases."""
+            self.outcomes, self.phases = [], set()
+            yield
+            found = self.find_identity(item)
+            if found is None or not self.outcomes:
+                return
+            outcome = min((each for each, _ in self.outcomes), key=_WORST.index)
+            file, owner, name = found
+            self.tell(
+                {'e': 'ruling', 'file': file, 'owner': owner, 'name': name, 'outcome': outcome}
+            )
+
+    hooks = pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    hooks(Umpire.pytest_collection_modifyitems)
+    hooks(Umpire.pytest_runtest_protocol)
+    return Umpire(request, teller, pytest)

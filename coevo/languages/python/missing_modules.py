@@ -1,0 +1,190 @@
+"""Find modules that tests import and no package provides, and the requirements that bring them.
+
+A revision may say what its tests need in a place that is not read as such: an extra beside the one for
+tests, a session that only some run. A module that is missing is brought from any group that names it,
+else by the distribution of its name.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from coevo.git.repository import Repository
+from coevo.languages.layout import Side
+from coevo.languages.python.reading.module_paths import get_module_paths
+from coevo.languages.python.reading.modules import parse_module_contents
+from coevo.languages.python.reading.trees import PythonTree, open_tree
+from coevo.languages.python.requirements.stated import (
+    Needs,
+    filter_for_tests,
+    get_requirement_name,
+    is_for_tests,
+)
+
+# Distributions whose names do not show the module that they bring.
+_DISTRIBUTIONS = {
+    'Crypto': 'pycryptodome',
+    'OpenSSL': 'pyopenssl',
+    'PIL': 'pillow',
+    'attr': 'attrs',
+    'bs4': 'beautifulsoup4',
+    'cv2': 'opencv-python-headless',
+    'dateutil': 'python-dateutil',
+    'dotenv': 'python-dotenv',
+    'fitz': 'pymupdf',
+    'git': 'gitpython',
+    'github': 'pygithub',
+    'jose': 'python-jose',
+    'jwt': 'pyjwt',
+    'magic': 'python-magic',
+    'multipart': 'python-multipart',
+    'pkg_resources': 'setuptools',
+    'serial': 'pyserial',
+    'skimage': 'scikit-image',
+    'sklearn': 'scikit-learn',
+    'slugify': 'python-slugify',
+    'yaml': 'pyyaml',
+    'zmq': 'pyzmq',
+}
+# Modules of the standard library of older interpreters.
+_FORMER = frozenset(
+    {'asynchat', 'asyncore', 'cgi', 'crypt', 'distutils', 'imp', 'nntplib', 'pipes', 'smtpd'}
+    | {'telnetlib', 'uu', 'xdrlib', 'dummy_threading', 'formatter', 'parser', 'symbol', 'binhex'}
+)
+_STANDARD = frozenset(sys.stdlib_module_names) | _FORMER
+_MODULE_NAME = re.compile(r'[A-Za-z][A-Za-z0-9_]*')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingModules:
+    """Modules outside of the project and of the installed packages, by the full name imported.
+
+    needed  whether a test file cannot be loaded without the module: its import is not conditional
+    """
+
+    needed: Mapping[str, bool]
+
+    @property
+    def tops(self) -> frozenset[str]:
+        """The top-level names of the modules."""
+        return frozenset(name.partition('.')[0] for name in self.needed)
+
+
+def find_missing_modules(
+    repository: Repository, rev: str, folder: str, site: Path
+) -> MissingModules:
+    """Return the modules that test files of a project import, themselves or through its code.
+
+    folder  of the project
+    site    the folder of the installed packages
+    """
+    tree = open_tree(repository, rev)
+    there = {entry.name.partition('.')[0] for entry in site.iterdir()}
+    needed: dict[str, bool] = {}
+    for name, is_needed in _ImportWalk(tree, folder).list_outside():
+        top = name.partition('.')[0]
+        if top not in there and top not in _STANDARD and _MODULE_NAME.fullmatch(top):
+            needed[name] = needed.get(name, False) or is_needed
+    return MissingModules(needed=dict(sorted(needed.items())))
+
+
+class _ImportWalk:
+    """The imports of a project's test files, and of the code that they import."""
+
+    def __init__(self, tree: PythonTree, folder: str) -> None:
+        self._tree, self._prefix = tree, '' if folder == '.' else f'{folder}/'
+        paths = frozenset(path for path in tree.entries if path.endswith('.py'))
+        self._paths = get_module_paths(paths, tree.modules)
+        self._own = {part.removesuffix('.py') for path in paths for part in path.split('/')}
+
+    def list_outside(self) -> Iterator[tuple[str, bool]]:
+        """Yield modules that no file of the project is, and whether loading needs them."""
+        tests = [p for p in self._tree.list_paths(Side.TEST) if p.startswith(self._prefix)]
+        seen, queue = set(tests), list(tests)
+        while queue:
+            path = queue.pop()
+            is_test = path in self._tree.paths_by_side[Side.TEST]
+            for name, is_conditional in self._list_imports(path):
+                other = self._find_own(name, path)
+                if other is not None:
+                    if other not in seen and not is_conditional:
+                        seen.add(other)
+                        queue.append(other)
+                elif name.partition('.')[0] not in self._own and (is_test or not is_conditional):
+                    yield name, not is_conditional
+
+    def _list_imports(self, path: str) -> Iterator[tuple[str, bool]]:
+        """Yield the full name of each import, and whether it is indented: under a condition."""
+        source = self._tree.read_content(path)
+        imports = self._tree.parse_alone(path).imports
+        for imported, full in zip(
+            imports, parse_module_contents(source, path).imports, strict=True
+        ):
+            at = imported.start_byte
+            yield full.text, source[at - 1 : at] not in (b'', b'\n', b'\r', b';')
+
+    def _find_own(self, name: str, importer: str) -> str | None:
+        return self._paths.find_module(name, importer) or self._paths.find_module(
+            name.rpartition('.')[0], importer
+        )
+
+
+def find_missing_lines(needs: Needs, missing: MissingModules) -> dict[str, str]:
+    """Return the requirements that bring missing modules, by the names of the packages.
+
+    A group for tests or developers that names a module is taken as a whole. A module without which
+    a test file does not load is also taken from any other group, by its one line, or asked of the
+    index by its name.
+    """
+    known = {get_requirement_name(line) for line in (*needs.runtime, *needs.tests)}
+    lines: dict[str, None] = {}
+    for name, is_needed in missing.needed.items():
+        found = _find_group_lines(needs.groups, name, is_needed=is_needed)
+        if not found and is_needed:
+            found = (_name_distribution(name.partition('.')[0]),)
+        lines |= dict.fromkeys(found)
+    added: dict[str, str] = {}
+    for line in filter_for_tests(lines):
+        package = get_requirement_name(line)
+        if package not in known:
+            added.setdefault(package, line)
+    return dict(sorted(added.items()))
+
+
+def _find_group_lines(
+    groups: Sequence[tuple[str, tuple[str, ...]]], module: str, *, is_needed: bool
+) -> tuple[str, ...]:
+    naming = [
+        (group, lines, line)
+        for group, lines in groups
+        for line in lines
+        if _brings(get_requirement_name(line), module)
+    ]
+    for group, lines, _ in naming:
+        if is_for_tests(group):
+            return lines
+    return (naming[0][2],) if naming and is_needed else ()
+
+
+def _brings(package: str, module: str) -> bool:
+    """Return whether a distribution has the name of a module: `ruamel-yaml` of `ruamel.yaml`."""
+    top = module.partition('.')[0]
+    dotted = canonicalize_name(module)
+    return package in _list_names(top) or (
+        '-' in package and f'{dotted}-'.startswith(f'{package}-')
+    )
+
+
+def _list_names(top: str) -> Collection[str]:
+    plain = canonicalize_name(top)
+    return {plain, f'python-{plain}', f'py{plain}', _name_distribution(top)}
+
+
+def _name_distribution(top: str) -> str:
+    return _DISTRIBUTIONS.get(top, canonicalize_name(top))

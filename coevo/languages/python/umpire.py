@@ -1,0 +1,77 @@
+"""Run the tests of a project as its developers do: `python -m pytest` in its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from coevo.languages.project_runs import ProjectRun
+from coevo.languages.python.cell import PythonCell
+from coevo.languages.python.cells import PythonCells
+from coevo.languages.python.events import PythonProcessReport, is_below_conftest
+from coevo.languages.python.names import make_target
+from coevo.languages.python.options import select_own_options
+from coevo.languages.python.runner import PythonRunResult
+from coevo.model.records import TestMethod
+from coevo.model.words import Outcome
+
+# CPU seconds for one run of all tests of a project; what was reported until then counts.
+SECONDS = 600.0
+_REFUSED = 'settings_refused'
+_UNFINISHED = 'unfinished'
+
+
+def run_by_pytest(
+    cells: PythonCells,
+    cell: PythonCell,
+    methods: Sequence[TestMethod],
+    settings: Mapping[str, bytes],
+) -> ProjectRun:
+    """Return what pytest reports of all tests of a project on its own code.
+
+    If pytest refuses the options of the settings, which may be those of a plugin that is left out,
+    it runs once more without them.
+
+    settings  the settings files of the project's folder, by name
+    """
+    spent = 0.0
+    for options in dict.fromkeys((select_own_options(settings.get), select_own_options())):
+        done = cells.send_request(
+            cell,
+            {'mode': 'umpire', 'files': [], 'options': list(options)},
+            (),
+            cpu_seconds=SECONDS,
+            shared=False,
+        )
+        spent += done.cpu_seconds
+        if not _was_refused(done):
+            break
+    return ProjectRun(
+        outcomes=dict(_name_outcomes(done.heard, methods)),
+        failure=_explain_failure(done),
+        cpu_seconds=spent,
+    )
+
+
+def _was_refused(done: PythonRunResult) -> bool:
+    return not done.heard.rulings and ('*' in done.heard.files or not done.heard.loaded)
+
+
+def _explain_failure(done: PythonRunResult) -> str | None:
+    if _was_refused(done):
+        return _REFUSED
+    return None if done.heard.loaded else _UNFINISHED
+
+
+def _name_outcomes(
+    heard: PythonProcessReport, methods: Sequence[TestMethod]
+) -> Iterator[tuple[TestMethod, Outcome]]:
+    """Yield the outcome of each method that was run, or whose file was not loaded."""
+    for method in methods:
+        target = make_target(method)
+        if target in heard.rulings:
+            yield method, heard.rulings[target]
+            continue
+        for path, verdict in sorted(heard.files.items()):
+            if path == method.test_file or is_below_conftest(method.test_file, path):
+                yield method, verdict.outcome
+                break
