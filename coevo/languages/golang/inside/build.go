@@ -99,6 +99,9 @@ func buildPackages(order *Order) {
 	for _, one := range found {
 		if one.Error != nil && !hasNoFiles(one.Error.Err) {
 			failures[one.ImportPath] = firstError(one.Error.Err)
+			if isLacking(one.Error.Err) {
+				failures[one.ImportPath] = lacking + one.ImportPath
+			}
 		}
 	}
 	result := Built{Packages: map[string]string{}, Said: said}
@@ -130,12 +133,21 @@ var (
 	header = regexp.MustCompile(`^# `)
 )
 
+// lacking begins what is said of a package whose module is in no cache: where the go command would write it is no
+// matter of the repository's.
+const lacking = "module not available: "
+
+var unwritten = regexp.MustCompile(`\b(?:open|mkdir) /in/modules/cache/download/(\S+?)(?:/@v\S*)?: .*`)
+
+func isLacking(text string) bool { return unwritten.MatchString(text) }
+
 // firstError is the first error in what a compiler wrote, without its place.
 func firstError(text string) string {
 	for _, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line != "" && !header.MatchString(line) {
-			return brief(place.ReplaceAllString(line, ""))
+			line = place.ReplaceAllString(line, "")
+			return brief(unwritten.ReplaceAllString(line, lacking+"$1"))
 		}
 	}
 	return "failed"
