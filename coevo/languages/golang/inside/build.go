@@ -100,7 +100,7 @@ func buildPackages(order *Order) {
 		if one.Error != nil && !hasNoFiles(one.Error.Err) {
 			failures[one.ImportPath] = firstError(one.Error.Err)
 			if isLacking(one.Error.Err) {
-				failures[one.ImportPath] = lacking + one.ImportPath
+				failures[one.ImportPath] = unavailable + one.ImportPath
 			}
 		}
 	}
@@ -133,9 +133,9 @@ var (
 	header = regexp.MustCompile(`^# `)
 )
 
-// lacking begins what is said of a package whose module is in no cache: where the go command would write it is no
+// unavailable begins what is said of a package whose module is in no cache: where the go command would write it is no
 // matter of the repository's.
-const lacking = "module not available: "
+const unavailable = "module not available: "
 
 var unwritten = regexp.MustCompile(`\b(?:open|mkdir) /in/modules/cache/download/(\S+?)(?:/@v\S*)?: .*`)
 
@@ -147,7 +147,7 @@ func firstError(text string) string {
 		line = strings.TrimSpace(line)
 		if line != "" && !header.MatchString(line) {
 			line = place.ReplaceAllString(line, "")
-			return brief(unwritten.ReplaceAllString(line, lacking+"$1"))
+			return brief(unwritten.ReplaceAllString(line, unavailable+"$1"))
 		}
 	}
 	return "failed"
