@@ -12,10 +12,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import posixpath
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from coevo.languages.builds import Build
 from coevo.languages.cells import (
@@ -36,13 +34,14 @@ from coevo.languages.golang.cells import BinaryVariant, GoBinary
 from coevo.languages.golang.channel import explain_doubt, make_verdicts, name_in_binary
 from coevo.languages.golang.compiler import LATE
 from coevo.languages.golang.ends import GoBuiltEnd
+from coevo.languages.golang.executed_code import parse_trace
 from coevo.languages.golang.pair_runs import GoPairCells, GoPairRuns
 from coevo.languages.golang.run_context import GoRunContext
 from coevo.languages.golang.runner import GoRunResult
 from coevo.languages.golang.umpire import run_go_test
 from coevo.languages.observation import mark_as_tampered
 from coevo.languages.project_runs import ProjectRun
-from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace, TraceBatch, unite_traces
+from coevo.languages.traces import Trace, TraceBatch, unite_traces
 from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.environments import Environment
 from coevo.model.records import Pair, TestMethod
@@ -346,60 +345,3 @@ def _is_reversed(methods: Sequence[TestMethod]) -> bool:
     """Return whether methods are in descending order of file and name; candidates are ascending."""
     names = [(method.test_file, method.test_method) for method in methods]
     return len(names) > 1 and names == sorted(names, reverse=True)
-
-
-_RECEIVER = re.compile(r'\(\*?(\w+)\)\.')
-
-
-def parse_trace(told: Iterable[dict[str, Any]], files: Collection[str]) -> Trace:
-    """Return the trace in the events of a process.
-
-    files  the source files whose lines are wanted
-    """
-    executed: set[ExecutedMethod] = set()
-    lines: dict[str, tuple[CoveredLine, ...]] = dict.fromkeys(sorted(files), ())
-    for event in told:
-        file = event.get('file')
-        if not isinstance(file, str):
-            continue
-        executed.update(_parse_functions(file, str(event.get('package')), event.get('functions')))
-        if file in lines:
-            lines[file] = tuple(_parse_lines(event.get('lines')))
-    return Trace(executed=tuple(sorted(executed, key=_make_sort_key)), lines=lines)
-
-
-def _make_sort_key(one: ExecutedMethod) -> tuple[str, int, str]:
-    return one.file or '', one.first_line, one.method
-
-
-def _name_owner(package: str, method: str) -> str:
-    receiver = _RECEIVER.match(method)
-    return f'{package}${receiver[1]}' if receiver else package
-
-
-def _parse_functions(file: str, package: str, rows: object) -> Iterator[ExecutedMethod]:
-    """Yield the executed functions; rows that coevo's program would not write are left out."""
-    for row in rows if isinstance(rows, list) else ():
-        match row:
-            case [str() as name, int() as first, int() as last]:
-                yield ExecutedMethod(
-                    type=_name_owner(package, name),
-                    method=name,
-                    # A package may have several functions `init`, and two packages may have the
-                    # same name.
-                    descriptor=f'{file}:{first}',
-                    file=file,
-                    first_line=first,
-                    last_line=last,
-                )
-
-
-def _parse_lines(rows: object) -> Iterator[CoveredLine]:
-    for row in rows if isinstance(rows, list) else ():
-        match row:
-            case [int() as line, int() as known, int() as hit] if 0 <= hit <= known:
-                yield CoveredLine(
-                    line=line,
-                    missed_instructions=known - hit,
-                    covered_instructions=hit,
-                )

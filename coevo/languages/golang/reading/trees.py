@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
@@ -25,6 +25,11 @@ from coevo.languages.golang.reading.module_paths import (
     parse_module_path,
 )
 from coevo.languages.golang.reading.syntax import parse
+from coevo.languages.golang.reading.testing_packages import (
+    ImportEdge,
+    find_packages_for_tests,
+    may_be_for_tests,
+)
 from coevo.languages.layout import Side
 from coevo.languages.located_types import (
     PlacedFiles,
@@ -391,66 +396,3 @@ def _add_embedded(member: Member, digest: str) -> Member:
 
 
 _PLACED = PlacedFiles(parse, _apply_context)
-
-
-# Rules for packages that serve tests alone: no program may import them, and no code of the revision
-# does. Only packages below a folder `internal` cannot be imported from elsewhere
-# (https://pkg.go.dev/cmd/go#hdr-Internal_Directories); for others the name decides.
-
-_INTERNAL = 'internal'
-_NAMED = re.compile(
-    r'tests?|testing|_?test[-_]?(?:util|utils|help|helper|helpers|ing|lib|common|support)|.+test(?:s|util|utils|ing)?'
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportEdge:
-    """One import of a package of the revision by another.
-
-    by_test  whether the import is in a test file
-    """
-
-    importer: str
-    imported: str
-    by_test: bool
-
-
-def may_be_for_tests(folder: str) -> bool:
-    """Return whether a package may serve tests alone, judging by its path."""
-    parts = folder.split('/')
-    return _INTERNAL in parts or _NAMED.fullmatch(parts[-1]) is not None
-
-
-def find_packages_for_tests(
-    candidates: frozenset[str], graph: Iterable[ImportEdge]
-) -> frozenset[str]:
-    """Return the packages that serve tests alone.
-
-    These are candidates that test files import, directly or through each other, and that no other
-    code imports.
-    """
-    edges = list(graph)
-    packages = candidates & {edge.imported for edge in edges}
-    while True:
-        used = {
-            edge.imported for edge in edges if not edge.by_test and edge.importer not in packages
-        }
-        if packages.isdisjoint(used):
-            break
-        packages -= used
-    return packages & _find_reached_by_tests(packages, edges)
-
-
-def _find_reached_by_tests(found: frozenset[str], edges: Iterable[ImportEdge]) -> frozenset[str]:
-    """Return the packages that a test file imports, directly or through such packages."""
-    known = list(edges)
-    reached: set[str] = set()
-    while True:
-        more = {
-            edge.imported
-            for edge in known
-            if edge.imported in found and (edge.by_test or edge.importer in reached)
-        }
-        if more <= reached:
-            return frozenset(reached)
-        reached |= more

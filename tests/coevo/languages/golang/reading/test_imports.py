@@ -9,7 +9,7 @@ from coevo.languages.golang.reading.module_paths import (
     guess_own_path,
     parse_module_path,
 )
-from coevo.languages.golang.reading.trees import (
+from coevo.languages.golang.reading.testing_packages import (
     ImportEdge,
     find_packages_for_tests,
     may_be_for_tests,
