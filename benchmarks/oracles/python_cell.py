@@ -22,7 +22,7 @@ from coevo.languages.python import language, uv
 from coevo.languages.python.interpreters import Interpreter, ensure_open_prefix, find_interpreters
 from coevo.languages.python.layout import list_generated_modules, make_metadata
 from coevo.languages.python.names import make_pytest_id
-from coevo.languages.python.options import SETTINGS
+from coevo.languages.python.reading.collection import SETTINGS
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.model.environments import Environment
 from coevo.model.errors import Transient

@@ -39,7 +39,16 @@ NAMES_AND_FACTS = frozenset(
         *('build_new', 'build_old', 'build_tool', 'builder_new', 'builder_old', 'compile_command'),
         *('coordinates', 'engine_version', 'language', 'license', 'order', 'override', 'profile'),
         'prompt_version',
-        *('runtime', 'runtime_missing', 'runtimes_tried', 'sandbox', 'step', 'test_command'),
+        *(
+            'runtime',
+            'runtime_missing',
+            'runtimes_tried',
+            'sandbox',
+            'step',
+            'test_command',
+            'umpire_new',
+            'umpire_old',
+        ),
         'tools',
         # Terms of coevo, or of a tool that names its findings.
         *('contamination_basis', 'dependency_source', 'description', 'detail', 'kinds', 'reason'),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -29,19 +28,23 @@ from coevo.languages.python.built import (
 )
 from coevo.languages.python.c_libraries import OBSERVER
 from coevo.languages.python.cell import PythonCell
+from coevo.languages.python.cell_digest import digest_cell
 from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.checking import compile_and_check
 from coevo.languages.python.environments import list_packages
 from coevo.languages.python.events import derive_verdicts
 from coevo.languages.python.names import make_target
-from coevo.languages.python.reading.places import module_name
 from coevo.languages.python.reading.source_text import decode_source
 from coevo.languages.python.reading.statement_lines import add_first_lines
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure
 from coevo.languages.python.run_context import PythonRunContext
 from coevo.languages.python.runner import PythonRunResult
-from coevo.languages.python.tracing import make_joint_trace, make_trace
+from coevo.languages.python.tracing import (
+    make_joint_trace,
+    make_trace,
+    select_watched_lines,
+)
 from coevo.languages.python.umpire import run_by_pytest
 from coevo.languages.traces import Trace, TraceBatch, unite_reached_lines
 from coevo.languages.verdicts import NO_CLOCK, UNOBSERVED, Verdict, VerdictBatch
@@ -163,26 +166,7 @@ class PythonBuiltPair:
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
         """See `BuiltPair.digest_content`."""
-        cell = self._get_cell(compiled)
-        repository = self.context.repository
-        revs = (compiled.code_rev, compiled.tests_rev)
-        parts = (
-            *(str(repository.header(rev).tree) for rev in revs),
-            repr(replace(cell.module.needs, pins=())),  # the effect of the pins is in `locked`
-            repr((cell.module.folder, cell.module.roots, cell.module.options, cell.module.written)),
-            *(
-                f'{path} {hashlib.sha256(binary).hexdigest()}'
-                for path, binary in cell.module.compiled
-            ),
-            *(f'{path} {hashlib.sha256(text).hexdigest()}' for path, text in cell.module.metadata),
-            cell.module.installed.locked,
-            cell.module.installed.interpreter.version,
-            self.context.digest,
-            self.context.sandbox.name,
-            repr(compiled.borrowed),
-            repr(compiled.edits),
-        )
-        return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
+        return digest_cell(self.context, self._get_cell(compiled), compiled)
 
     def run(
         self,
@@ -294,9 +278,7 @@ class PythonBuiltPair:
                 observed_traces.append(None)
             else:
                 lines = self._add_statement_starts(cell, seen.reached, trace.lines)
-                observed_traces.append(
-                    replace(trace, reached=_select_watched_lines(lines, watched))
-                )
+                observed_traces.append(replace(trace, reached=select_watched_lines(lines, watched)))
         return observed_traces, done.cpu_seconds
 
     def _add_statement_starts(
@@ -333,8 +315,6 @@ class PythonBuiltPair:
         key = CellKey(tests_rev=rev, code_rev=rev, module=module)
         settings = dict(load_settings(self.context.repository, rev, own.folder))
         return run_by_pytest(self.cells, self.cells.get(key, own), methods, settings)
-
-    # Cells
 
     def _find_module(self, rev: str, module: str) -> PythonModule | None:
         """Return the module of a folder, or the one around a folder that is no module of its own.
@@ -517,14 +497,3 @@ class PythonBuiltPair:
         if verdict.outcome is Outcome.MISSING and hidden:
             return replace(verdict, outcome=Outcome.COMPILE_ERROR, signature='missing:declaration')
         return verdict
-
-
-def _select_watched_lines(
-    reached: Mapping[str, frozenset[int]], watched: Mapping[str, Collection[int]]
-) -> dict[str, frozenset[int]]:
-    """Return the watched lines that were executed, by module."""
-    lines_by_module = {name: frozenset[int]() for name in watched}
-    for path, lines in reached.items():
-        name = module_name(path)
-        lines_by_module[name] |= lines.intersection(watched[name])
-    return lines_by_module

@@ -9,7 +9,7 @@ line, a branch is one of several possible next lines.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -134,3 +134,14 @@ def _parse_pairs(rows: object) -> Iterator[tuple[int, int]]:
         match row:
             case [int() as one, int() as other]:
                 yield one, other
+
+
+def select_watched_lines(
+    reached: Mapping[str, frozenset[int]], watched: Mapping[str, Collection[int]]
+) -> dict[str, frozenset[int]]:
+    """Return the watched lines that were executed, by module."""
+    lines_by_module = {name: frozenset[int]() for name in watched}
+    for path, lines in reached.items():
+        name = module_name(path)
+        lines_by_module[name] |= lines.intersection(watched[name])
+    return lines_by_module

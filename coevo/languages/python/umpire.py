@@ -10,12 +10,10 @@ from coevo.languages.python.cells import PythonCells
 from coevo.languages.python.events import PythonProcessReport, is_below_conftest
 from coevo.languages.python.names import make_target
 from coevo.languages.python.options import select_own_options
-from coevo.languages.python.runner import PythonRunResult
+from coevo.languages.python.runner import LOADING_SECONDS, PythonRunResult
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 
-# CPU seconds for one run of all tests of a project; what was reported until then counts.
-SECONDS = 600.0
 _REFUSED = 'settings_refused'
 _UNFINISHED = 'unfinished'
 
@@ -31,6 +29,8 @@ def run_by_pytest(
     If pytest refuses the options of the settings, which may be those of a plugin that is left out,
     it runs once more without them.
 
+    It has as many CPU seconds as loading may take; what was reported until then counts.
+
     settings  the settings files of the project's folder, by name
     """
     spent = 0.0
@@ -39,7 +39,7 @@ def run_by_pytest(
             cell,
             {'mode': 'umpire', 'files': [], 'options': list(options)},
             (),
-            cpu_seconds=SECONDS,
+            cpu_seconds=LOADING_SECONDS,
             shared=False,
         )
         spent += done.cpu_seconds

@@ -123,13 +123,11 @@ def _find_plugins(options: Sequence[str]) -> Iterator[str]:
 def _parse_toml(text: str, name: str) -> Mapping[str, list[str]] | None:
     try:
         document = tomllib.loads(text)
-        if SETTINGS[name]:
-            table = document.get('pytest')
-        else:
-            pytest = document.get('tool', {}).get('pytest')
-            table = pytest.get('ini_options', pytest)
+        table = document['pytest'] if SETTINGS[name] else document['tool']['pytest']
+        if not SETTINGS[name]:
+            table = table.get('ini_options', table)
         return {key: list(_split_words(value)) for key, value in table.items()}
-    except (tomllib.TOMLDecodeError, AttributeError):
+    except (tomllib.TOMLDecodeError, AttributeError, KeyError, TypeError):
         return None  # pytest would not read it either
 
 

@@ -72,10 +72,10 @@ class _RequirementFiles:
             says_runtime = bool(named.runtime)
             yield named
         yield from self._load_test_lists(told=says_runtime)
-        for name, reader in PLACES.items():
+        for name, read_place in PLACES.items():
             source = self._load_file(self._prefix + name)
             if source is not None:
-                yield self._expand_lists(reader(source))
+                yield self._expand_lists(read_place(source))
         yield from self._load_other_lists()
         for path in self._tree if not self._prefix else ():
             if is_workflow(path):
