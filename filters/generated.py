@@ -1,5 +1,5 @@
-"""Drop tests in generated or vendored files, which a generator or another project changes, and tests
-among the sources, which the engine takes for code."""
+"""Drop tests in generated or vendored files, which a generator or another project changes, tests
+among the sources, which the engine takes for code, and tests behind links."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ class Reason(Choice):
         'generated_code',
         'The test file is generated, as its folder, its head or a mark in it says.',
     )
+    BEHIND_LINK = (
+        'behind_link',
+        'The test file is a symbolic link at one of the ends, or only a link makes it a test file.',
+    )
     TEST_AMONG_SOURCES = (
         'test_among_sources',
         'The test lies among the main sources of its module, for modules that inherit it.',
@@ -24,6 +28,7 @@ class Reason(Choice):
 
 _BY_ORIGIN = {
     FileOrigin.GENERATED: Reason.GENERATED_CODE,
+    FileOrigin.LINKED: Reason.BEHIND_LINK,
     FileOrigin.SOURCES: Reason.TEST_AMONG_SOURCES,
     FileOrigin.VENDORED: Reason.VENDORED_CODE,
 }

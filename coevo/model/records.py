@@ -34,13 +34,15 @@ class TestMethod:
 class FileOrigin(StrEnum):
     """The origin of a file: written by hand, generated, or copied from another project.
 
-    A test that a module of tests publishes among its main sources comes from there.
+    A test that a module of tests publishes among its main sources comes from there, and a test
+    whose file is a symbolic link at one end, or that a link shows, from behind a link.
     """
 
     WRITTEN = 'written'
     GENERATED = 'generated'
     VENDORED = 'vendored'
     SOURCES = 'sources'
+    LINKED = 'linked'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

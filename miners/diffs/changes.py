@@ -21,6 +21,7 @@ from coevo.model.words import MethodChange
 from miners.diffs.contexts import Test, TestTree, load_test_tree
 from miners.diffs.coupling import Reference, find_focal_method, make_dependencies, rank_references
 from miners.diffs.dependencies import RevisionDependencies
+from miners.diffs.links import is_at_or_below, list_links
 from miners.diffs.matching import match_tests, pair_with_keys
 from miners.diffs.resources import is_resource
 from miners.diffs.sources import SourceChange, find_source_changes
@@ -194,7 +195,8 @@ class _PairDifference:
     def tests_changed(self) -> bool:
         """True if the tests differ in more than comments and formatting, or a test resource
         differs."""
-        return bool(self._resources) or self._files_differ(*self._test_paths)
+        shown = self._files_differ(*self._shown_paths)
+        return bool(self._resources) or shown or self._files_differ(*self._test_paths)
 
     def _files_differ(self, old: list[str], new: list[str]) -> bool:
         return _count_hashes(self.old.tree, old) != _count_hashes(self.new.tree, new)
@@ -254,7 +256,8 @@ class _PairDifference:
                 compared.alike += 1
             else:
                 compared.referring.append(referring)
-        for referring in self._list_tests_among_sources():
+        linked = self._list_tests_elsewhere(self._shown_paths, FileOrigin.LINKED)
+        for referring in (*self._list_tests_among_sources(), *linked):
             compared.total += 1
             compared.referring.append(referring)
         others = set(self.new.tree.list_paths(Side.TEST)) - self._affected_files
@@ -277,11 +280,43 @@ class _PairDifference:
 
     def _list_tests_among_sources(self) -> Iterator[_Referring]:
         """Yield changed tests in files of the sources, such as a module of tests publishes."""
-        if not self.new.reading.TESTS_AMONG_SOURCES:
-            return
+        if self.new.reading.TESTS_AMONG_SOURCES:
+            yield from self._list_tests_elsewhere(self._source_paths, FileOrigin.SOURCES)
+
+    @cached_property
+    def _links(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        return list_links(self.old.tree), list_links(self.new.tree)
+
+    @cached_property
+    def _shown_paths(self) -> tuple[list[str], list[str]]:
+        """The files that differ, at old and at new, and that only a link makes tests."""
+        old, new = (
+            [
+                path
+                for path in paths
+                if is_at_or_below(path, tuple(links.values()))
+                and path.endswith(side.reading.SUFFIXES)
+                and side.tree.find_side(path) is None
+            ]
+            for side, links, paths in zip(
+                (self.old, self.new),
+                self._links,
+                (
+                    [f.path for f in self.files if f.old_oid],
+                    [f.path for f in self.files if f.new_oid],
+                ),
+                strict=True,
+            )
+        )
+        return old, new
+
+    def _list_tests_elsewhere(
+        self, places: tuple[list[str], list[str]], origin: FileOrigin
+    ) -> Iterator[_Referring]:
+        """Yield changed tests in files, of both ends, that are no test files."""
         old, new = (
             dict(pair_with_keys(test for path in paths for test in side.list_tests(path)))
-            for side, paths in zip((self.old, self.new), self._source_paths, strict=True)
+            for side, paths in zip((self.old, self.new), places, strict=True)
         )
         for key in old.keys() | new.keys():
             before, after = old.get(key), new.get(key)
@@ -292,7 +327,7 @@ class _PairDifference:
             else:
                 continue
             candidate, references = self._make_candidate(change, before, after)
-            yield replace(candidate, origin=FileOrigin.SOURCES), references
+            yield replace(candidate, origin=origin), references
 
     def _list_removed_classes(self, tests: Iterable[Test]) -> set[str]:
         """Return the classes of old tests that are no longer in the test tree at new."""
@@ -375,7 +410,13 @@ class _PairDifference:
         return candidate, best
 
     def _find_origin(self, old: Test | None, new: Test | None) -> FileOrigin:
-        """Return the origin of the test's file at new, or at old if the test was deleted."""
+        """Return the origin of the test's file at new, or at old if the test was deleted.
+
+        A test that came or went has another origin if its file is a link at the other end.
+        """
+        test, links = (new, self._links[0]) if old is None else (old, self._links[1])
+        if None in (old, new) and test and is_at_or_below(test.method.test_file, links):
+            return FileOrigin.LINKED
         if new is not None:
             return self.new.tree.find_origin(new.method.test_file)
         assert old is not None, 'a candidate exists at one end at least'

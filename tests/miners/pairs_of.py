@@ -30,12 +30,17 @@ def diffed(
     repo = repos.init(folder / 'repository')
     first = repos.commit(repo, 'old', before)
     second = repos.commit(repo, 'new', after)
+    return diff_between(repo, first, second)
+
+
+def diff_between(repo: Path, old: str, new: str) -> PairChange:
+    """The change between two commits of a repository."""
     pair = Pair(
         repo='local/repository',
         language='java',
         walk=Walk.PARENTS,
-        old=_commit(first),
-        new=_commit(second),
+        old=_commit(old),
+        new=_commit(new),
         old_is_ancestor=True,
     )
     return diff_pair(Repository(repo / '.git'), pair)

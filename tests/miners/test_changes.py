@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from coevo.model.records import FileOrigin
 from coevo.model.words import MethodChange
 from filters import filter_candidates
 from miners.diffs.changes import compute_candidate_id
-from tests.miners.pairs_of import changes, diffed, only
+from tests.miners.pairs_of import changes, diff_between, diffed, only
+from tests.repos import commit, commit_tree, git, init, write_object
 
 FOO = 'public class Foo { public int one() { return 1; } public int two() { return 2; } }'
 IMPORTS = 'import org.junit.Test;'
@@ -256,6 +258,36 @@ def test_tests_among_the_sources_are_candidates_of_that_origin(tmp_path: Path) -
     kept, drops = filter_candidates(change, load_profile('default'))
     assert kept == ()
     assert {str(drop.reason) for drop in drops} == {'test_among_sources'}
+
+
+@pytest.mark.parametrize('place', ['src/test/java/p/FooTest.java', 'src/test/java/p'])
+def test_tests_behind_links_neither_come_nor_go_nor_change_without_a_word(
+    tmp_path: Path, place: str
+) -> None:
+    """A file, or the folder with it, moves behind a link, changes there, and moves back."""
+    path = 'src/test/java/p/FooTest.java'
+    shown = 'shared/FooTest.java'
+    text = f'package p; {java_class(ONE)}'
+    target = shown if place == path else 'shared'
+    up = '../' * place.count('/')
+    repo = init(tmp_path / 'repository')
+    revs = [commit(repo, 'start', {'pom.xml': '<project/>', path: text})]
+    oid = write_object(repo, 'blob', f'{up}{target}'.encode())
+    git(repo, 'rm', '-q', '-r', '--cached', place)
+    (repo / path).unlink()
+    (repo / 'shared').mkdir()
+    (repo / shown).write_text(text)
+    git(repo, 'add', shown)
+    git(repo, 'update-index', '--add', '--cacheinfo', f'120000,{oid},{place}')
+    revs.append(commit_tree(repo, 'link', git(repo, 'write-tree'), parents=revs[-1:]))
+    revs.append(commit(repo, 'change', {shown: text.replace('(1,', '(11,')}))
+    git(repo, 'rm', '-q', place)
+    revs.append(commit(repo, 'back', {path: text, shown: None}))
+    for old, new in pairwise(revs):
+        change = diff_between(repo, old, new)
+        kept, drops = filter_candidates(change, load_profile('default'))
+        assert kept == ()
+        assert {str(drop.reason) for drop in drops} == {'behind_link'}
 
 
 DECLARED = """<project><build><resources>

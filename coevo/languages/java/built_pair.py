@@ -157,9 +157,11 @@ class JavaBuiltPair:
         self, key: CellKey, methods: Sequence[TestMethod]
     ) -> list[dict[int, ModuleRunners]]:
         """Return the runners of methods by their index, one mapping for each module."""
+        find = self._cells.reactor.find_runners
+        by_class = {name: find(key, name) for name in dict.fromkeys(m.test_class for m in methods)}
         by_module: dict[str, dict[int, ModuleRunners]] = {}
         for index, method in enumerate(methods):
-            for runners in self._cells.reactor.find_runners(key, method.test_class):
+            for runners in by_class[method.test_class]:
                 by_module.setdefault(runners.cell.compiled.module, {})[index] = runners
         return [by_module[module] for module in sorted(by_module)]
 

@@ -491,7 +491,22 @@ def undone(leak: float | None = 0.0, patch: str = '', **values: Any) -> Edit:
     return edit
 
 
+def tests_alone(rows: Rows) -> Rows:
+    """Give the pair of an update no change of production."""
+    update = next(row for row in rows.methods if row.label is Label.UPDATE)
+    pairs = [(row.pair_id, row.walk) for row in rows.pairs]
+    at = pairs.index((update.pair_id, update.walk))
+    values = {'changed_kinds': (), 'source_changed': False, 'test_only': True}
+    return changed('pairs', at, **values)(rows)
+
+
 WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
+    'a break by production that does not differ': (tests_alone, 'methods', 'test_only'),
+    'kinds of no change': (
+        changed('pairs', 0, changed_kinds=('kotlin',), source_changed=False),
+        'pairs',
+        'changed_kinds',
+    ),
     'a pair without its repository': (without('repositories', 0), 'pairs', 'repositories_missing'),
     'a task of no repository': (without('repositories', 0), 'tasks', 'repositories_missing'),
     'a drop of no pair': (added('drops', stray_drop), 'drops', 'pairs_missing'),

@@ -22,6 +22,9 @@ from coevo.model.words import Outcome
 
 _WORST_FIRST = tuple(Outcome)
 
+# Source folders whose words are kept; adjacent pairs share a revision.
+_MOST_ROOTS = 64
+
 _WORD = re.compile(rb'[A-Za-z_$][\w$]*')
 
 
@@ -76,6 +79,8 @@ class ReactorRunners:
         code is no runner there.
         """
         home = replace(key, code_rev=key.tests_rev, edits=None, borrowed=None)
+        if not self._list_users(home):
+            return None
         for runners in self.find_runners(home, test_class):
             module = runners.cell.compiled.module
             if module == key.module:
@@ -110,6 +115,8 @@ class ReactorRunners:
         words: set[bytes] = set()
         for root in self._get_output(rev).list_source_roots(module):
             if root not in self._words:
+                while len(self._words) >= _MOST_ROOTS:
+                    del self._words[next(iter(self._words))]
                 self._words[root] = frozenset(
                     word for file in root.rglob('*.java') for word in _list_words_of_file(file)
                 )
