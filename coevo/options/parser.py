@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from coevo import __version__
 from coevo.model.errors import Fatal
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ Verb = Callable[[argparse.Namespace], int]
 def suggest_extra(extra: str) -> str:
     """Return how to install an extra of the wheel, which no package index has."""
     return (
-        f"install the wheel with its extra: pip install 'coevo-{__version__}-py3-none-any.whl[{extra}]' "
+        f"install the wheel with its extra: pip install 'coevo-{version('coevo')}-py3-none-any.whl[{extra}]' "
         '(`uv build --wheel` in a clone of coevo writes it into dist)'
     )
 
