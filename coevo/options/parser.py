@@ -36,9 +36,10 @@ Verb = Callable[[argparse.Namespace], int]
 
 def suggest_extra(extra: str) -> str:
     """Return how to install an extra of the wheel, which no package index has."""
+    wheel = f'coevo-{version("coevo")}-py3-none-any.whl[{extra}]'
     return (
-        f"install the wheel with its extra: pip install 'coevo-{version('coevo')}-py3-none-any.whl[{extra}]' "
-        '(`uv build --wheel` in a clone of coevo writes it into dist)'
+        f"install the wheel with its extra: pip install '{wheel}' (`uv build --wheel` in a clone of "
+        'coevo writes it into dist)'
     )
 
 
