@@ -272,3 +272,13 @@ def test_predictions_of_the_submission_folder_are_loaded(folder: Path, snapshot:
     known = {one.task_id for one in load_assignments(snapshot)}
     submission = load_submission(folder)
     assert len(load_predictions(submission.predictions, known)) == len(known)
+
+
+def test_submission_for_a_private_snapshot_is_refused(
+    folder: Path, snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    private = Path(shutil.copytree(snapshot, tmp_path / 'private'))
+    content = json.loads((private / 'manifest.json').read_bytes())
+    (private / 'manifest.json').write_text(json.dumps({**content, 'private': True}))
+    assert main(['submit', '--check', str(folder), '--snapshot', str(private)]) == 1
+    assert f'{private} is private' in capsys.readouterr().out

@@ -15,6 +15,7 @@ import pytest
 import coevo
 from coevo.command.main import main
 from coevo.evaluation.assignments import describe_withheld_tasks, load_assignments
+from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from coevo.model.listener import Listener
 from coevo.snapshots.code_free.blobs import CloneLocations
@@ -246,6 +247,8 @@ def test_half_filled_folder_serves_its_tasks_and_names_the_command_for_others(
     assert loaded == {'example/ferry', 'example/quay'}
     assert '1 of 3 tasks' in (describe_withheld_tasks(world.release) or '')
     assert describe_withheld_tasks(world.whole) is None
+    # What is scored here counts as scored on the release.
+    assert require_verified(world.release) == require_verified(world.whole)
     assert main(['show', str(world.release), dock]) == 0
     assert f'--task {dock}' in capsys.readouterr().out
     checkout = ['checkout', str(world.release), task_of(world.release, 'example/ferry')]
@@ -396,3 +399,32 @@ def test_verification_finds_a_row_that_hides_what_is_withheld(world: World, tmp_
     (changed / 'manifest.json').write_text(json.dumps(manifest))
     rules = {finding.rule for finding in verify_snapshot(changed)}
     assert rules == {'text_of_others', 'manifest'}
+
+
+@pytest.mark.parametrize('same_writer', [True, False])
+def test_other_bytes_are_damage_unless_another_writer_made_the_release(
+    world: World, tmp_path: Path, same_writer: bool
+) -> None:
+    """Another version of PyArrow writes other bytes; what is filled in can be used all the same."""
+    edition, out = Path(shutil.copytree(world.edition, tmp_path / 'edition')), tmp_path / 'out'
+    full = json.loads((edition / 'full-manifest.json').read_text())
+    full['files']['data/methods/part-0.parquet']['sha256'] = 'f' * 64
+    (edition / 'full-manifest.json').write_text(json.dumps(full))
+    content = json.loads((edition / 'manifest.json').read_text())
+    digest = files(edition)['full-manifest.json']
+    size = (edition / 'full-manifest.json').stat().st_size
+    content['files']['full-manifest.json'] = {'sha256': digest, 'size': size}
+    content['edition'] |= {'files': full['files'], 'manifest_sha256': digest}
+    if not same_writer:
+        content['edition']['written_by'] = 'pyarrow 1.0.0'
+    (edition / 'manifest.json').write_text(json.dumps(content))
+    report = fill_edition(edition, out, CloneLocations(store=world.store))
+    said = '\n'.join(report.sentences)
+    assert report.is_complete is not same_writer
+    assert out.exists() is not same_writer
+    if same_writer:
+        assert 'data/methods/part-0.parquet came out with other bytes' in said
+    else:
+        assert 'pyarrow 1.0.0 wrote it' in said
+        assert verify_snapshot(out) == []
+        assert not any(withheld(out).values())

@@ -471,15 +471,20 @@ def test_croissant_points_to_files_and_columns_that_exist(store: Store, tmp_path
     snapshots.write(store, target)
     found = json.loads((target / 'croissant.json').read_bytes())
     assert found['conformsTo'] == 'http://mlcommons.org/croissant/1.0'
+    (tasks,) = (file for file in found['distribution'] if file['@type'] == 'cr:FileSet')
+    assert len([*target.glob(tasks['includes'])]) == 3
     for file in found['distribution']:
-        data = (target / file['contentUrl']).read_bytes()
-        assert file['sha256'] == hashlib.sha256(data).hexdigest()
+        if file is not tasks:
+            data = (target / file['contentUrl']).read_bytes()
+            assert file['sha256'] == hashlib.sha256(data).hexdigest()
     ids = {file['@id'] for file in found['distribution']}
     for record in found['recordSet']:
         table = 'tasks' if record['name'].startswith('test_') else record['name']
         columns = build_arrow_schema(TABLES[table]).names
         for field in record['field']:
-            assert field['source']['fileObject']['@id'] in ids
+            (origin,) = field['source'].keys() - {'extract', 'transform'}
+            assert field['source'][origin]['@id'] in ids
+            assert (origin == 'fileSet') is (record['name'] == 'tasks')
             assert field['source']['extract']['column'] in columns
 
 
