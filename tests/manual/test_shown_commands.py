@@ -41,7 +41,6 @@ NOT_RUN = {
     'apache/commons-csv': 'GitHub; the same verb is run with a folder below',
     's3://': 'a bucket; tests/flows/test_object_store.py has a server of its own',
     'https://example.org/2026-05': 'no such server; tests/coevo/snapshots/test_published.py has one',
-    'https://example.org/coevo': 'no such server; tests/packagers/test_cataloguing.py has one',
     '--endpoint http': 'no model listens there; tests/agents/test_story.py has one that does',
     '--part 1/2': 'asks for two repositories; tests/evaluation/test_evaluation_parts.py has them',
     'report merge part-1': 'the same; tests/evaluation/test_merging.py',
@@ -63,7 +62,7 @@ class Stage:
         text = re.sub(r'\bSNAPSHOT\b', MONTH, text).replace('owner/name', 'me/my-project')
         words = shlex.split(text, comments=True)[1:]
         words = [str(Path(word).expanduser()) if word[0] == '~' else word for word in words]
-        clones = {'checkout', 'evaluate', 'run', 'reverify', 'get'} & set(words[:2])
+        clones = {'checkout', 'evaluate', 'run', 'reverify', 'code-free/2026-05'} & set(words[:2])
         return [*words, '--store', 'store'] if clones else words
 
 
@@ -216,6 +215,8 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         'success',
         _without('results'),
     ),
+    ('coevo report results', 'success', _nothing),
+    ('coevo report evaluation results', 'success', _nothing),
     ('coevo report regrade results', 'success', _nothing),
     ('coevo report compare results other-results', '', _other),
     (f'coevo report statistics {MONTH} --results results', 'Table 1', _nothing),
@@ -224,11 +225,6 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         f"coevo run {MONTH} --agent 'sh /agent/run.sh' --software my-agent --out attempts",
         'completed',
         _agent,
-    ),
-    (
-        f'coevo evaluate {MONTH} attempts/predictions.jsonl --out results',
-        'success',
-        _without('results'),
     ),
     ('coevo submit --check my-agent --snapshot SNAPSHOT', '', _submission),
     (f'coevo submit --check my-agent --snapshot {MONTH}', '', _nothing),
@@ -240,6 +236,14 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         _nothing,
     ),
     ('coevo verify snapshots/2026-06', 'good', _nothing),
+    ('coevo get 2026-06', 'is here, with all of its texts', _nothing),
+    ('coevo pipeline status', 'me/my-project', _nothing),
+    (
+        'coevo mine ~/src/my-project --name me/my-project --private --store private',
+        'update 4',
+        _nothing,
+    ),
+    ('coevo release --store private --snapshot my-snapshot', '', _nothing),
     (
         f'coevo release --snapshot snapshots/mine --url me/my-project={URL}',
         '',
