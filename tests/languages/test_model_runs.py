@@ -283,11 +283,11 @@ def test_a_model_that_answers_nonsense_ends_the_run_in_one_sentence(
     assert (tmp_path / 'out/predictions.jsonl').read_text() == '' if status == 3 else True
 
 
-def test_a_model_that_never_answers_is_cut_off_by_the_time_of_an_attempt(
+def test_an_answer_that_drips_for_ever_is_cut_off_by_the_time_of_an_attempt(
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     quick = settings(tmp_path, max_seconds=2.0)
-    with saying(Said()) as url:
+    with saying(Said(first=ENDLESS, drip=b' ')) as url:
         base = url.removesuffix('/file')
         command = world.command(world.release, base, tmp_path / 'out', '--limit', '1', *quick)
         assert main(command) == 0
