@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -306,6 +307,18 @@ def test_a_month_that_is_not_there_is_named_in_one_sentence(
     assert place.rpartition('/')[2] in said or '127.0.0.1' in said
     assert said.count('\n') == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_snapshot_of_a_later_schema_is_refused_in_one_sentence(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = shutil.copytree(world.release, tmp_path / 'later')
+    manifest = json.loads((place / 'manifest.json').read_text())
+    (place / 'manifest.json').write_text(json.dumps({**manifest, 'schema_version': 99}))
+    assert main(world.command(place, 'http://127.0.0.1:1', tmp_path / 'out')) == 2
+    said = capsys.readouterr().err
+    assert 'is of a newer schema (99): update coevo' in said
+    assert said.count('\n') == 1
 
 
 # -- interruptions ---------------------------------------------------------------------------------
