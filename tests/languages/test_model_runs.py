@@ -328,7 +328,7 @@ PROGRAM = 'import sys; from tests.languages.table import known_toy; from coevo.c
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL], ids=['INT', 'KILL'])
 @pytest.mark.parametrize(
     'moment', ['fetching', 'estimate: ', '1 of 2: ', 'grading ', 'tasks: 1 of 2']
 )
