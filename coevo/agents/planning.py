@@ -64,6 +64,8 @@ def check_options(arguments: argparse.Namespace) -> Endpoint | None:
     Raises: Fatal, before anything is read or fetched, for options that are not valid.
     """
     _build_series(arguments)
+    if arguments.max_cost is not None and load_requested_prices(arguments) is None:
+        raise Fatal('a cap of cost takes prices: name a table of them with --prices')
     load_requested_prices(arguments)
     check_store(arguments.store)
     return _build_settings(arguments, _find_adapter(arguments.agent)).endpoint
@@ -125,8 +127,8 @@ def choose_run_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
         if named or arguments.margin_days:
             raise Fatal('--any-date means all tasks; leave out it, or the cutoff')
         return Cutoff(before=arguments.before) if arguments.before else None
-    if named or arguments.model is None:
-        return parse_cutoff(arguments)
+    if named or arguments.model is None or arguments.grid is not None:
+        return parse_cutoff(arguments)  # a grid has several models, with a cutoff each
     added = read_models(arguments.models) if arguments.models else ()
     model = find_model(arguments.model, added)
     if model is None or model.cutoff is None:
