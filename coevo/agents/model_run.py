@@ -17,9 +17,8 @@ from coevo.agents.keeping import RunFolder
 from coevo.agents.outcome_line import format_outcome_line
 from coevo.agents.planning import (
     build_evaluation_options,
-    choose_endpoint,
+    check_options,
     estimate_cost,
-    find_adapter,
     is_estimable,
     make_plan,
     select_task_ids,
@@ -66,8 +65,8 @@ def run_model(arguments: argparse.Namespace) -> int:
 
 
 def _check_endpoint(asked: argparse.Namespace) -> None:
-    """Raise Fatal if nothing listens at the endpoint, and something is still to be asked there."""
-    endpoint = choose_endpoint(asked, find_adapter(asked.agent))
+    """Raise Fatal for bad options, or if nothing listens where something is still to be asked."""
+    endpoint = check_options(asked)
     if endpoint is None:
         return
     done = RunFolder(asked.out).load_attempts()

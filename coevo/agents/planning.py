@@ -38,7 +38,7 @@ USUAL_API = 'openai'
 
 def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
     """Return the plan that the options ask for. Raises: Fatal if they are not valid."""
-    adapter = find_adapter(arguments.agent)
+    adapter = _find_adapter(arguments.agent)
     settings, series = _build_settings(arguments, adapter), _build_series(arguments)
     tasks = select_tasks(arguments)
     check_writable(arguments.out, '--out')
@@ -56,6 +56,19 @@ def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
         series=series,
         run_inputs=_collect_run_inputs(arguments, settings, adapter),
     )
+
+
+def check_options(arguments: argparse.Namespace) -> Endpoint | None:
+    """Return the endpoint that the agent reaches, None without network.
+
+    Raises: Fatal, before anything is read or fetched, for options that are not valid.
+    """
+    _build_series(arguments)
+    if arguments.max_cost is not None and load_requested_prices(arguments) is None:
+        raise Fatal('a cap of cost takes prices: name a table of them with --prices')
+    load_requested_prices(arguments)
+    check_store(arguments.store)
+    return _build_settings(arguments, _find_adapter(arguments.agent)).endpoint
 
 
 def estimate_cost(arguments: argparse.Namespace) -> CostEstimate:
@@ -77,7 +90,7 @@ def estimate_cost(arguments: argparse.Namespace) -> CostEstimate:
 
 def is_estimable(agent: str) -> bool:
     """Return whether an agent's cost can be estimated: only agents without tools make one call."""
-    adapter = find_adapter(agent)
+    adapter = _find_adapter(agent)
     return adapter is not None and not adapter.HAS_TOOLS
 
 
@@ -114,8 +127,8 @@ def choose_run_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
         if named or arguments.margin_days:
             raise Fatal('--any-date means all tasks; leave out it, or the cutoff')
         return Cutoff(before=arguments.before) if arguments.before else None
-    if named or arguments.model is None:
-        return parse_cutoff(arguments)
+    if named or arguments.model is None or arguments.grid is not None:
+        return parse_cutoff(arguments)  # a grid has several models, with a cutoff each
     added = read_models(arguments.models) if arguments.models else ()
     model = find_model(arguments.model, added)
     if model is None or model.cutoff is None:
@@ -169,8 +182,7 @@ def _build_series(arguments: argparse.Namespace) -> AttemptSeries:
     )
 
 
-def find_adapter(agent: str) -> Adapter | None:
-    """Return the agent that is known by a name; None for a line for the shell."""
+def _find_adapter(agent: str) -> Adapter | None:
     return ADAPTERS.get(agent)
 
 
@@ -184,7 +196,7 @@ def _build_settings(arguments: argparse.Namespace, adapter: Adapter | None) -> A
     check_positive(arguments.max_seconds, 'max_seconds')
     check_positive(arguments.max_cost, '--max-cost')
     environment = dict(adapter.ENVIRONMENT) if adapter else {}
-    agent_endpoint = choose_endpoint(arguments, adapter)
+    agent_endpoint = _choose_endpoint(arguments, adapter)
     if agent_endpoint is not None:
         environment['COEVO_API'] = agent_endpoint.api
     return AgentSettings(
@@ -197,11 +209,7 @@ def _build_settings(arguments: argparse.Namespace, adapter: Adapter | None) -> A
     )
 
 
-def choose_endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoint | None:
-    """Return the endpoint that the agent reaches; None for an agent without network.
-
-    Raises: Fatal for options that contradict each other.
-    """
+def _choose_endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoint | None:
     api = arguments.api or (adapter.APIS[0] if adapter else None)
     if api is None and arguments.endpoint:
         api = USUAL_API

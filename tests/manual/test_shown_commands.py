@@ -228,6 +228,14 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         _nothing,
     ),
     ('coevo verify snapshots/2026-06', 'good', _nothing),
+    ('coevo get 2026-06', 'is here, with all of its texts', _nothing),
+    ('coevo pipeline status', 'me/my-project', _nothing),
+    (
+        'coevo mine ~/src/my-project --name me/my-project --private --store private',
+        'update 4',
+        _nothing,
+    ),
+    ('coevo release --store private --snapshot my-snapshot', '', _nothing),
     (
         f'coevo release --snapshot snapshots/mine --url me/my-project={URL}',
         '',
