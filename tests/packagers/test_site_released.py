@@ -65,7 +65,7 @@ def connect(month: str) -> duckdb.DuckDBPyConnection:
 
 def find_task(month: str) -> tuple[str, str, str, str]:
     """The first update: its id, the address of its repository, and both revisions."""
-    (found,) = (
+    ((task, url, old, new),) = (
         connect(month)
         .sql(
             """SELECT task_id, url, old_rev, new_rev FROM standard_tasks
@@ -73,7 +73,7 @@ def find_task(month: str) -> tuple[str, str, str, str]:
         )
         .fetchall()
     )
-    return found
+    return task, url, old, new
 
 
 @pytest.mark.parametrize('month', MONTHS)

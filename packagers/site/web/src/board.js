@@ -91,6 +91,12 @@ export function who(report) {
   return h('th', { scope: 'row', class: 'who' }, names(report, 'harness'), h('small', {}, names(report, 'model')))
 }
 
+// The manifests that evaluations name: an edition's own, or that of its whole release.
+export function scoredOn(reports) {
+  const sums = [...new Set(reports.map(report => report.snapshot_sha256))].sort()
+  return h('p', { class: 'note scored' }, 'Scored on the bytes with this manifest: ', sums.flatMap((sum, i) => [i ? ', ' : '', h('code', {}, sum)]))
+}
+
 export function names({ systems }, part) {
   return [...new Set(systems.map(system => system[part]).filter(Boolean))].join(', ') || '–'
 }

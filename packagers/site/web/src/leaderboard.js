@@ -3,7 +3,7 @@
 
 import { write } from './address.js'
 import { attempts } from './attempts.js'
-import { board, known, names, percent, percentage, who } from './board.js'
+import { board, known, names, percent, percentage, scoredOn, who } from './board.js'
 import { dayOf } from './dates.js'
 import { count, h, plural } from './dom.js'
 import { overTime, steps } from './plot.js'
@@ -27,7 +27,7 @@ export async function leaderboard(month, limits) {
   const track = tracks.includes(limits.tracks[0]) ? limits.tracks[0] : tracks[0]
   const kinds = h('nav', { class: 'kinds', 'aria-label': 'Track' }, ...tracks.map(one =>
     h('a', { href: write('leaderboard', { month: limits.month, tracks: [one], cutoff: limits.cutoff }), 'aria-current': one === track ? 'true' : null }, TRACKS[one] ?? FAMILIES[one])))
-  if (track in FAMILIES) return families(month, track, kinds, reports)
+  if (track in FAMILIES) return families(track, kinds, reports)
   const choice = control(limits, track, () => refresh())
   const result = h('div', { class: 'boards', role: 'region', 'aria-label': 'Scores', 'aria-live': 'polite' })
   const refresh = () => result.replaceChildren(...boards(reports, rows, track, limits.cutoff))
@@ -42,7 +42,7 @@ export async function leaderboard(month, limits) {
     attempts(track, reports),
     section('costs', 'Under a cap on the cost of a task', costs(reports, track), 'Over the methods of all tasks of an evaluation, whatever the cutoff. A task above the cap, or of unknown cost, counts as HrnsFail; the means of tokens and cost are over the tasks within it.'),
     section('spent', 'Tasks that cost at most so much', spent(reports, track)),
-    h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
+    scoredOn(reports),
     enter(month),
   )
 }

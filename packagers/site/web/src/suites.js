@@ -1,7 +1,7 @@
 // Evaluations of suites, of a family of tasks: outcomes, and measures of all tests of a file together.
 
 import { attempts } from './attempts.js'
-import { percent, who } from './board.js'
+import { percent, scoredOn, who } from './board.js'
 import { count, h, plural } from './dom.js'
 
 export const FAMILIES = { class: 'Tests of a class', file: 'Tests of a source file', function: 'Tests of a function', module: 'Tests of a package', maintenance: 'Maintenance of a test file' }
@@ -19,7 +19,7 @@ export function suites(report, name) {
 }
 
 // Suites: their outcomes, and each measure by both averages, whose numbers differ.
-export function families(month, name, kinds, reports) {
+export function families(name, kinds, reports) {
   const rows = reports.filter(report => suites(report, name)).map(report => ({ report, found: suites(report, name) }))
   const score = ({ found }) => (found.maintenance?.done ?? found.success).value ?? -1
   rows.sort((one, other) => score(other) - score(one))
@@ -46,7 +46,7 @@ export function families(month, name, kinds, reports) {
     ), measure === 'lines' ? 'Over all: a suite that did not run counts as 0. Over those that ran: they are other tasks for each model, and easier ones. Gain: beyond the start, and 0 for a suite of which not every test passes.' : null)),
     starts(rows),
     attempts(name, reports),
-    h('p', { class: 'note' }, 'All were scored on the bytes with this manifest: ', h('code', {}, month.entry.manifest_sha256)),
+    scoredOn(reports),
   )
 }
 
