@@ -108,12 +108,12 @@ def test_wheel_works_with_only_its_own_dependencies(alone: Path, tmp_path: Path)
     assert {name for name in outside if not name.startswith('_')} <= {'coevo', *CORE}
 
 
-@pytest.mark.parametrize('verb', ['query', 'verify', 'show', 'identification'])
+@pytest.mark.parametrize('verb', ['query', 'verify', 'show', 'get', 'report identification'])
 def test_commands_that_read_a_snapshot_need_no_more_than_the_wheel(
     alone: Path, tmp_path: Path, verb: str
 ) -> None:
     arguments = ['x'] if verb == 'show' else []
-    done = attempt(alone / 'coevo', verb, 'nowhere', *arguments, cwd=tmp_path)
+    done = attempt(alone / 'coevo', *verb.split(), 'nowhere', *arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert 'Traceback' not in done.stderr
     assert 'nowhere' in done.stderr
@@ -134,9 +134,11 @@ def test_a_snapshot_is_read_and_verified_with_the_wheel_alone(alone: Path, tmp_p
 
 
 def test_pipeline_commands_explain_how_to_install_them(alone: Path, tmp_path: Path) -> None:
-    done = attempt(alone / 'coevo', 'mine', 'x', cwd=tmp_path)
-    assert done.returncode == 2
-    assert 'make setup' in done.stderr
+    for words, verb in ((('mine', 'x'), 'mine'), (('pipeline', 'status'), 'pipeline status')):
+        done = attempt(alone / 'coevo', *words, cwd=tmp_path)
+        assert done.returncode == 2
+        assert f'`coevo {verb}` is part of' in done.stderr
+        assert 'make setup' in done.stderr
 
 
 def test_foreign_package_of_the_same_name_is_not_taken_for_the_pipeline(
@@ -151,7 +153,14 @@ def test_foreign_package_of_the_same_name_is_not_taken_for_the_pipeline(
 
 
 @pytest.mark.parametrize(
-    'words', [('evaluate', 'x', 'y', '--out', 'z'), ('compare', 'x', 'y'), ('regrade', 'x')]
+    'words',
+    [
+        ('evaluate', 'x', 'y', '--out', 'z'),
+        ('run', 'x', '--model', 'y'),
+        ('report', 'compare', 'x', 'y'),
+        ('report', 'x'),
+        ('doctor', '--install'),
+    ],
 )
 def test_evaluation_commands_name_the_extra_that_they_need(
     alone: Path, tmp_path: Path, words: tuple[str, ...]

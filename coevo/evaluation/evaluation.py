@@ -169,7 +169,7 @@ def _check_caches(options: EvaluationOptions) -> None:
     """
     parts = (options.grades_folder, options.oracles_folder, options.pit_folder)
     for folder in (options.evaluation_cache, *filter(os.path.lexists, parts)):
-        check_writable(folder, '--cache')
+        check_writable(folder, 'cache')
 
 
 def _open_ledger(

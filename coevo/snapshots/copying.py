@@ -36,7 +36,7 @@ def choose_target(place: Path | str) -> Path:
     root = find_default_place()
     if '://' in root:
         raise Fatal('$COEVO_SNAPSHOTS is a URL; say where the snapshot goes with --out DIR')
-    return Path(root) / manifest['month']
+    return Path(root) / str(manifest['month'])
 
 
 def copy_snapshot(place: Path | str, out: Path) -> None:

@@ -217,7 +217,7 @@ def test_evaluate_command_writes_results_junit_and_a_report(
         ({'test_seconds': 0}, 'test_seconds is more than 0, and not 0'),
         ({'test_seconds': math.nan}, 'test_seconds is more than 0, and not nan'),
         (('--store', 'nowhere'), 'nowhere is no folder; --store names a store'),
-        ({'cache': '/dev/null/c'}, 'name another --cache'),
+        ({'cache': '/dev/null/c'}, 'name another cache'),
         (('--only-tasks', 'nobody'), "has no task 'nobody'"),
         (('--only-tasks', '@nowhere'), 'nowhere cannot be read'),
         ({'margin_days': 3}, 'margin_days and models need a cutoff'),

@@ -16,6 +16,7 @@ from flows import pipeline
 from tests.flows.mining_runs import different, gone, released, wait_until
 from tests.git_server import GitBackend, serving
 from tests.projects import NAME, QUICKLY, junit, options, pom, source, write
+from tests.settings_files import settings
 
 PAIRS = 2
 # The command, but for the time that the lease of a killed one is waited for.
@@ -73,7 +74,10 @@ def test_a_resumed_run_into_a_bucket_gives_the_snapshot_of_a_run_into_a_folder(
         )
         assert pipeline.mine(undisturbed).executed == PAIRS
 
-        there = ('--store', bucket, '--local', tmp_path / 'local')
+        local, elsewhere = (
+            settings(tmp_path, local=tmp_path / name) for name in ('local', 'elsewhere')
+        )
+        there = ('--store', bucket, *local)
         mine = ('mine', undisturbed.source, '--name', NAME, '--jobs', '1', *QUICKLY, *there)
         with start(*mine, work=work) as first:
             wait_until(lambda: segments(bucket) > 0, first)
@@ -85,9 +89,9 @@ def test_a_resumed_run_into_a_bucket_gives_the_snapshot_of_a_run_into_a_folder(
         assert segments(bucket) == 0
 
         snapshot = Url(f'{bucket}-2024-01')
-        release = ('release', '--store', bucket, '--snapshot', snapshot, '--local')
-        assert 'written' in run(*release, tmp_path / 'elsewhere', work=work)
-        assert 'already there' in run(*release, tmp_path / 'local', work=work)
+        release = ('release', '--store', bucket, '--snapshot', snapshot)
+        assert 'written' in run(*release, *elsewhere, work=work)
+        assert 'already there' in run(*release, *local, work=work)
     copy = download(snapshot, tmp_path / 'copy')
     assert different(released(tmp_path / 'store'), copy) == []
     assert coevo.open(snapshot).execute('SELECT count(*) FROM pairs').fetchone() == (PAIRS,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -283,11 +284,11 @@ def test_a_model_that_answers_nonsense_ends_the_run_in_one_sentence(
     assert (tmp_path / 'out/predictions.jsonl').read_text() == '' if status == 3 else True
 
 
-def test_a_model_that_never_answers_is_cut_off_by_the_time_of_an_attempt(
+def test_an_answer_that_drips_for_ever_is_cut_off_by_the_time_of_an_attempt(
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     quick = settings(tmp_path, max_seconds=2.0)
-    with saying(Said()) as url:
+    with saying(Said(first=ENDLESS, drip=b' ')) as url:
         base = url.removesuffix('/file')
         command = world.command(world.release, base, tmp_path / 'out', '--limit', '1', *quick)
         assert main(command) == 0
@@ -306,6 +307,18 @@ def test_a_month_that_is_not_there_is_named_in_one_sentence(
     assert place.rpartition('/')[2] in said or '127.0.0.1' in said
     assert said.count('\n') == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_snapshot_of_a_later_schema_is_refused_in_one_sentence(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = shutil.copytree(world.release, tmp_path / 'later')
+    manifest = json.loads((place / 'manifest.json').read_text())
+    (place / 'manifest.json').write_text(json.dumps({**manifest, 'schema_version': 99}))
+    assert main(world.command(place, 'http://127.0.0.1:1', tmp_path / 'out')) == 2
+    said = capsys.readouterr().err
+    assert 'is of a newer schema (99): update coevo' in said
+    assert said.count('\n') == 1
 
 
 # -- interruptions ---------------------------------------------------------------------------------

@@ -253,6 +253,7 @@ def test_half_filled_folder_serves_its_tasks_and_names_the_command_for_others(
 # -- what Git says --
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ('fault', 'said'),
     [

@@ -104,3 +104,5 @@ def test_croissant_is_valid_and_its_records_can_be_read(snapshot: Path) -> None:
     environment = found[0]['test_update/environment']
     assert environment['test_update/environment/runtime'] == b'17'
     assert sum(1 for _ in dataset.records('methods')) == 9
+    assert sum(1 for _ in dataset.records('tasks')) == 6
+    assert '2024-' in str(dataset.metadata.cite_as)

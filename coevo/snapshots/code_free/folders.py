@@ -52,12 +52,24 @@ def exchange_folder(out: Path) -> Iterator[FolderExchange]:
             shutil.rmtree(left, ignore_errors=True)
         exchange = FolderExchange(new)
         try:
-            with durable.name_file_in_errors(out):
+            with _name_folder_in_errors(out, scratch):
                 yield exchange
             if exchange.accepted:
                 _replace_folder(new, out, before)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def _name_folder_in_errors(out: Path, scratch: Path) -> Iterator[None]:
+    """Put the user's folder into OSErrors about a file in the folder beside it."""
+    try:
+        yield
+    except OSError as error:
+        names = [error.filename, error.filename2]
+        if not any(names) or any(str(scratch) in str(name) for name in names):
+            error.filename, error.filename2 = str(out), None
+        raise
 
 
 def _replace_folder(new: Path, out: Path, before: Path) -> None:
