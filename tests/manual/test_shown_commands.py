@@ -43,7 +43,6 @@ NOT_RUN = {
     'https://example.org/coevo': 'no such server; tests/packagers/test_cataloguing.py has one',
     '--model gpt-4.1': 'no model listens there; tests/agents/test_story.py has one that does',
     '--model my-model': 'the same',
-    'coevo get 2026-06': 'public clones; the same verb is run with the clones of a store below',
     '--part 1/2': 'asks for two repositories; tests/evaluation/test_evaluation_parts.py has them',
     'merge part-1': 'the same; tests/evaluation/test_merging.py',
     'coevo report contamination': 'asks for results of many tasks; tests/evaluation/test_contamination.py',
@@ -68,7 +67,7 @@ class Stage:
         text = re.sub(r'\bSNAPSHOT\b', MONTH, text).replace('owner/name', 'me/my-project')
         words = shlex.split(text, comments=True)[1:]
         words = [str(Path(word).expanduser()) if word[0] == '~' else word for word in words]
-        clones = words[0] in ('checkout', 'evaluate', 'run', 'get') or 'reverify' in words
+        clones = {'checkout', 'evaluate', 'run', 'reverify', 'code-free/2026-05'} & set(words[:2])
         return [*words, '--store', 'store'] if clones else words
 
 
@@ -229,13 +228,6 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     ),
     ('coevo verify snapshots/2026-06', 'good', _nothing),
     ('coevo get 2026-06', 'is here, with all of its texts', _nothing),
-    ('coevo pipeline status', 'me/my-project', _nothing),
-    (
-        'coevo mine ~/src/my-project --name me/my-project --private --store private',
-        'update 4',
-        _nothing,
-    ),
-    ('coevo release --store private --snapshot my-snapshot', '', _nothing),
     (
         f'coevo release --snapshot snapshots/mine --url me/my-project={URL}',
         '',
