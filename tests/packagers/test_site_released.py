@@ -166,10 +166,10 @@ def test_page_catalogue_and_readme_name_the_figures_of_one_query(
     entry = build_catalogue_entry('one', load_manifest(EDITIONS[month]))
     counts = {table: figures[table] for table in ('tasks', 'methods', 'pairs', 'repositories')}
     assert dict(entry.rows) == counts
-    line = next(
-        line for line in (ROOT / 'README.md').read_text().split('\n') if f'[{month}](' in line
-    )
-    row = [int(word) for word in re.findall(r'\d+', line.partition(')')[2].replace(',', ''))]
+    about = (ROOT / 'docs/about.md').read_text()
+    line = next(line for line in about.split('\n') if f'[{month}](' in line)
+    numbers = re.sub(r'(?<=\d),(?=\d)', '', line.partition(')')[2])
+    row = [int(word) for word in re.findall(r'\d+', numbers)]
     readme = ('repositories', 'pairs', 'labelled_methods', 'coevolution_generation')
     readme += ('coevolution_update', 'coevolution_repair', 'maintenance', 'suites')
     assert row[: len(readme)] == [figures[name] for name in readme]

@@ -91,7 +91,10 @@ def is_vacuous(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:
 
 
 def preserves_oracle(adequacy: Adequacy | None) -> bool | None:
-    """Return whether an update still kills all that the old test killed; None if it killed none."""
+    """Return whether an update or extension still kills all that the old test killed.
+
+    None if the old test killed nothing, or if that was not measured.
+    """
     oracle = adequacy.oracle if adequacy is not None else None
     return None if oracle is None or not oracle.count else not oracle.lost
 

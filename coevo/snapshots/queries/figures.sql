@@ -15,6 +15,7 @@ WITH counted AS (
         count(*) FILTER (family = 'coevolution') AS coevolution,
         count(*) FILTER (family = 'coevolution' AND track = 'generation') AS coevolution_generation,
         count(*) FILTER (family = 'coevolution' AND track = 'update') AS coevolution_update,
+        count(*) FILTER (family = 'coevolution' AND track = 'extension') AS coevolution_extension,
         count(*) FILTER (family = 'coevolution' AND track = 'repair') AS coevolution_repair,
         count(*) FILTER (family = 'maintenance') AS maintenance,
         count(*) FILTER (family NOT IN ('coevolution', 'maintenance')) AS suites,
@@ -26,6 +27,7 @@ standard_counted AS (
         count(*) AS standard,
         count(*) FILTER (track = 'generation') AS standard_generation,
         count(*) FILTER (track = 'update') AS standard_update,
+        count(*) FILTER (track = 'extension') AS standard_extension,
         count(*) FILTER (track = 'repair') AS standard_repair
     FROM standard_tasks
 ),
@@ -36,8 +38,8 @@ every AS (
         (SELECT count(*) FROM pairs) AS pairs,
         (SELECT count(*) FROM methods) AS methods,
         (SELECT count(*) FROM methods WHERE label IS NOT NULL) AS labelled_methods,
-        tasks, coevolution, coevolution_generation, coevolution_update, coevolution_repair,
-        standard, standard_generation, standard_update, standard_repair,
+        tasks, coevolution, coevolution_generation, coevolution_update, coevolution_extension, coevolution_repair,
+        standard, standard_generation, standard_update, standard_extension, standard_repair,
         maintenance, suites
     FROM counted, standard_counted
 )
