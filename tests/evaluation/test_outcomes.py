@@ -63,8 +63,28 @@ def test_outcome_of_updates_and_repairs_follows_from_the_new_code(
         (Outcome.UNBUILDABLE, TaskOutcome.INFRA),
     ],
 )
-def test_generated_test_must_fail_on_old_code(old: Outcome, expected: TaskOutcome) -> None:
-    assert decide_outcome(Track.GENERATION, seen(Outcome.PASS, old))[0] is expected
+def test_generated_or_extended_test_must_fail_on_old_code(
+    old: Outcome, expected: TaskOutcome
+) -> None:
+    for track in (Track.GENERATION, Track.EXTENSION):
+        assert decide_outcome(track, seen(Outcome.PASS, old))[0] is expected
+
+
+def test_extended_test_must_kill_the_mutants_that_the_old_test_kills() -> None:
+    weakened = replace(seen(Outcome.PASS, Outcome.FAIL), weakened=True)
+    assert decide_outcome(Track.EXTENSION, weakened) == (
+        TaskOutcome.WEAKENED,
+        Detail.ORACLE_LOST,
+    )
+    for track in (Track.GENERATION, Track.UPDATE):
+        assert decide_outcome(track, weakened) == (TaskOutcome.SUCCESS, None)
+
+
+def test_old_test_of_an_extension_must_pass_at_the_start() -> None:
+    at_start = replace(seen(Outcome.PASS, Outcome.FAIL), precondition=Outcome.PASS)
+    assert decide_outcome(Track.EXTENSION, at_start) == (TaskOutcome.SUCCESS, None)
+    broken = replace(at_start, precondition=Outcome.FAIL)
+    assert decide_outcome(Track.EXTENSION, broken) == (TaskOutcome.INFRA, Detail.PRECONDITION)
 
 
 def test_refusal_precedes_trouble_and_trouble_precedes_verdicts() -> None:
@@ -94,7 +114,7 @@ def test_forged_pass_is_tampered_on_every_track() -> None:
 def test_unstable_runs_are_no_success_on_any_track() -> None:
     for track, old in product(Track, (None, *Outcome)):
         unstable = replace(seen(Outcome.PASS, old), unstable='once pass, once fail')
-        if old is not None or track is not Track.GENERATION:
+        if old is not None or not track.must_fail_on_old_code:
             assert decide_outcome(track, unstable) == (TaskOutcome.EXEC_FAIL, Detail.UNSTABLE)
     forged = Verdict(outcome=Outcome.PASS, tampered='not_left')
     both = TargetResult(submitted=True, new=forged, unstable='once pass, once fail')
