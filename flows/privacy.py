@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from coevo.git.repository import Repository
+from coevo.git.repository import CorruptObject, Repository
 from coevo.model.errors import Fatal
 from coevo.storage.store import Partition, Store
 from flows.licence import find_spdx_expression, is_silent_on_licences
@@ -44,7 +44,10 @@ def find_kept_out(
             rev, files = segment.pair.new_rev, [f for f in segment.single_revision if f.adequacy]
             if not segment.methods and not files:
                 continue
-            licence = find_spdx_expression(repository, rev)
+            try:
+                licence = find_spdx_expression(repository, rev)
+            except CorruptObject:
+                continue  # the release says what it cannot read
             silent = licence is None and is_silent_on_licences(repository, rev)
             governing = later if silent else licence
             if check_licence(governing, ()) is not None:

@@ -26,7 +26,7 @@ def add(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
         example='coevo pipeline status',
     )
     steps = pipeline.add_subparsers(dest='step', metavar='STEP', required=True, parser_class=Parser)
-    _add_verbs(steps, PIPELINE_STEPS, argv[1:] if argv[:1] == [PIPELINE] else ())
+    _add_verbs(steps, PIPELINE_STEPS, argv[1:] if tuple(argv[:1]) == (PIPELINE,) else ())
 
 
 def _add_verbs(

@@ -268,8 +268,14 @@ def decide_label(
         open_rows = tuple(row for row in open_rows if row.allows(cell, outcome))
         if not open_rows:
             return f'{cell}_{outcome}'
-    return next(
-        row.label for row in open_rows if all(cells.get(cell) is not None for cell in row.demands)
+    return next(row.label for row in open_rows if _are_demands_met(row, cells))
+
+
+def _are_demands_met(row: LabelTableRow, cells: Mapping[Cell, Outcome | None]) -> bool:
+    outcomes = {cell: cells.get(cell) for cell in row.demands}
+    return all(
+        outcome is not None and row.demands[cell].is_met_by(outcome)
+        for cell, outcome in outcomes.items()
     )
 
 

@@ -178,7 +178,7 @@ def test_changed_prompt_text_needs_a_new_version() -> None:
     """Agents are compared on the same bytes: whoever edits a prompt raises VERSION."""
     texts = [compose_prompt(dataclasses.replace(SUBJECT, track=track)) for track in sorted(Track)]
     digest = hashlib.sha256('\0'.join(texts).encode()).hexdigest()[:16]
-    assert (VERSION, digest) == ('coevo-5', '2215c7bdd8e49229')
+    assert (VERSION, digest) == ('coevo-6', '4d33549b6deace0b')
 
 
 def test_prompt_command_refuses_an_unknown_task(
@@ -195,4 +195,4 @@ def test_prompt_help_says_which_prompts_are_from_the_paper(
     with pytest.raises(SystemExit):
         main(['prompt', '--help'])
     told = ' '.join(capsys.readouterr().out.split())
-    assert 'the paper has none for repair, and that one is ours' in told
+    assert 'the paper has none for extension and repair, which have texts of coevo' in told

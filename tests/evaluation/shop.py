@@ -61,6 +61,10 @@ _MENDED = junit(
 )
 
 
+TRACKS = (Track.GENERATION, Track.UPDATE, Track.REPAIR)
+"""The tracks of which the shop has a task."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shop:
     """A released snapshot with one task a track, and the store that it was made of."""
@@ -91,7 +95,7 @@ def open_shop(folder: Path) -> Shop:
     """The shop that was made in a folder."""
     found = load_assignments(folder / 'snapshot')
     tasks = {one.task.track: one for one in found}
-    assert set(tasks) == set(Track), snapshot.open_snapshots(folder / 'snapshot').sql('FROM drops')
+    assert set(tasks) == set(TRACKS), snapshot.open_snapshots(folder / 'snapshot').sql('FROM drops')
     starts = {}
     with open_task_repository([one.task for one in found], folder / 'store') as clone:
         for one in found:

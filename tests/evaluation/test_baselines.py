@@ -29,7 +29,7 @@ from coevo.languages.table import LANGUAGES
 from coevo.model.words import Track
 from tests.evaluation import baselines
 from tests.evaluation.baselines import ATTACKS, NOT_RUN, WHOLE, Baseline, Expected, submit, written
-from tests.evaluation.shop import Shop
+from tests.evaluation.shop import TRACKS, Shop
 
 pytestmark = [pytest.mark.jvm, pytest.mark.timeout(900)]
 
@@ -93,7 +93,7 @@ def told(row: MethodResult) -> Expected:
     return row.outcome, row.detail
 
 
-@pytest.mark.parametrize('track', Track)
+@pytest.mark.parametrize('track', TRACKS)
 @pytest.mark.parametrize('baseline', NOT_RUN, ids=lambda one: one.name)
 def test_baseline_that_cannot_be_run_is_a_harness_failure(
     court: Court, baseline: Baseline, track: Track

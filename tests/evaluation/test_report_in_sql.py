@@ -20,7 +20,7 @@ from tests.evaluation.rows import row
 
 TASKS = """
 CREATE TEMP TABLE judged AS
-SELECT *, outcome IN ('success', 'redundant') AS passes,
+SELECT *, outcome IN ('success', 'redundant', 'weakened') AS passes,
     CASE WHEN passes THEN
         adequacy.coverage_pred.covered_lines / nullif(adequacy.coverage_pred.lines, 0) END AS cov,
     CASE WHEN passes THEN

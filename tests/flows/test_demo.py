@@ -46,7 +46,8 @@ def test_the_demo_has_constant_commit_ids(tmp_path: Path, story: Story) -> None:
 @each_story
 def test_the_demo_table_shows_every_label_twice(story: Story) -> None:
     shown = Counter(method.label for method in story.methods if method.label)
-    assert all(shown[label] >= 2 for label in Label), shown
+    # extensions are shown by tests/languages/test_mining.py alone so far
+    assert all(shown[label] >= 2 for label in set(Label) - {Label.EXTENSION}), shown
 
 
 @each_story

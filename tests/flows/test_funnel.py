@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from rich.console import Console
 
+from coevo.model.reasons import Reason
 from coevo.model.words import Stage
 from flows.console import build_funnel_table, describe_drop_reasons, print_report
 from flows.funnel import build_funnel, count_labels
@@ -74,6 +75,10 @@ def test_a_missing_runtime_is_reported_with_the_command_that_installs_it() -> No
     """By the column of the pair: the detail of a drop is for people."""
     lacking = dataclasses.replace(
         segments.segment(1), pair=dataclasses.replace(segments.pair(1), runtime_missing='21')
+    )
+    (drop, *_) = lacking.drops
+    lacking = dataclasses.replace(
+        lacking, drops=(dataclasses.replace(drop, reason=Reason.RUNTIME_MISSING),)
     )
     log = io.StringIO()
     report = MineReport(

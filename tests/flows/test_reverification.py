@@ -133,7 +133,7 @@ def test_a_confirmed_label_gains_runs_and_an_unconfirmed_label_is_withdrawn(
 
     assert main(['pipeline', 'reverify', str(first), '--store', str(own), '--sample', '9']) == 0
     told = capsys.readouterr().out
-    assert '2 of 2 labels drawn: 1 hold, 1 do not, 0 could not be run; 18 runs' in told
+    assert '2 of 2 labels drawn: 1 hold, 1 do not, 0 could not be run; 21 runs' in told
     assert f'{ids["counts"]} is withdrawn at the next release: {OTHERWISE}' in told
 
     second = released(own, '2024-03', first)

@@ -89,7 +89,7 @@ def test_mining_depends_on_filters_labels_and_the_engine_of_its_language(
     wanted = {
         *('coevo.model.labels', 'coevo.engine.evidence', 'coevo.languages.python.resolution'),
         *('coevo.languages.python.inside', 'coevo/languages/python/inside/observer.c'),
-        *('coevo.sandboxes.bubblewrap', 'miners.diffs.changes', 'flows.study.tracks'),
+        *('coevo.sandboxes.bubblewrap', 'miners.diffs.changes', 'flows.study.track_checks'),
     }
     assert wanted - {'coevo.languages.python.inside'} <= {*before}
     others = ('coevo.languages.java', 'coevo.languages.golang', 'packagers', 'coevo.evaluation')

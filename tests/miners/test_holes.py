@@ -107,7 +107,7 @@ def test_pairs_that_need_missing_files_are_dropped_until_the_objects_arrive(
     run = options(some, tmp_path / 'store')
     report = mine(run)
     assert 'lacks 2 objects' in report.warnings[-1]
-    assert dropped(run.store, report) == {'object_missing': 2}
+    assert dropped(run.store, report) == {'object_missing': 2, 'no_test_found': 1}
     assert Store(run.store).list_unmined_pairs(report.partitions[0]) == ()
     assert mine(run).reused == 3
     git(some, 'fetch', '-q', '--refetch', '--no-filter', f'file://{source}', '+refs/*:refs/*')

@@ -31,9 +31,10 @@ def of(*repositories: RepositoryRow) -> str:
 
 def test_card_lists_what_an_incomplete_language_lacks_and_no_complete_language() -> None:
     with known_toy():
-        java, both = of(repository()), of(repository(), repository(language='toy'))
+        complete = of(repository(language='python'))
+        both = of(repository(language='python'), repository(language='toy'))
 
-    assert 'Not offered for' not in java
+    assert 'Not offered for' not in complete
     (told,) = [line for line in both.splitlines() if line.startswith('- Not offered for toy')]
     assert told.startswith('- Not offered for toy: assertions, ')
 

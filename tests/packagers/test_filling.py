@@ -241,7 +241,7 @@ def test_half_filled_folder_serves_its_tasks_and_names_the_command_for_others(
     dock = task_of(world.release, 'example/dock')
     assert main(['prompt', str(world.release), dock]) == 2
     assert f'`coevo get {world.release} --only-task {dock}`' in capsys.readouterr().err
-    with pytest.raises(Fatal, match=f'--task {dock}'):
+    with pytest.raises(Fatal, match=f'--only-task {dock}'):
         load_assignments(world.release, {dock})
     loaded = {each.task.repo for each in load_assignments(world.release)}
     assert loaded == {'example/ferry', 'example/quay'}

@@ -39,7 +39,7 @@ def test_pandas_polars_and_duckdb_read_the_same_rows(snapshot: Path, table: str)
 def test_card_lists_the_tables_that_hugging_face_cannot_load(snapshot: Path) -> None:
     card = (snapshot / 'README.md').read_text()
     assert 'is no configuration: `single_revision`, `withdrawn`.' in card
-    assert 'A track without tasks is one (`test_repair`)' in card
+    assert '- config_name: test_repair' in card
 
 
 def test_plain_duckdb_query_of_the_readme_works(snapshot: Path) -> None:

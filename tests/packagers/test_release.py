@@ -19,7 +19,7 @@ from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
 from coevo.model.reasons import EXPLANATIONS
 from coevo.model.schema import TABLES, build_arrow_schema
-from coevo.model.words import MethodChange, Stage
+from coevo.model.words import MethodChange, Stage, Track
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
@@ -114,7 +114,8 @@ def test_snapshot_contains_no_path_or_name_of_the_machine(store: Store, tmp_path
     for name, data in content(tmp_path / 'snapshot').items():
         assert str(tmp_path).encode() not in data, name
         assert os.uname().nodename.encode() not in data, name
-        assert b'pandas' not in data, name
+        if name.endswith('.parquet'):
+            assert b'pandas' not in data, name
 
 
 # -- where it is written ---------------------------------------------------------------------------
@@ -472,7 +473,7 @@ def test_croissant_points_to_files_and_columns_that_exist(store: Store, tmp_path
     found = json.loads((target / 'croissant.json').read_bytes())
     assert found['conformsTo'] == 'http://mlcommons.org/croissant/1.0'
     (tasks,) = (file for file in found['distribution'] if file['@type'] == 'cr:FileSet')
-    assert len([*target.glob(tasks['includes'])]) == 3
+    assert len([*target.glob(tasks['includes'])]) == len(Track)
     for file in found['distribution']:
         if file is not tasks:
             data = (target / file['contentUrl']).read_bytes()

@@ -38,12 +38,12 @@ VERBS = {
     'task': ('show', '{}', '{task}'),
     'method': ('show', '{}', '{method}'),
     'prompt': ('prompt', '{}', '{task}'),
-    'identification': ('identification', '{}', '--export', '{out}/labels'),
-    'site': ('site', '{}', '--out', '{out}/site'),
-    'publish': ('publish', '{}', '{out}/published'),
-    'reverify': ('reverify', '{}', '--store', '{store}'),
+    'identification': ('report', 'identification', '{}', '--export', '{out}/labels'),
+    'site': ('pipeline', 'site', '{}', '--out', '{out}/site'),
+    'publish': ('pipeline', 'publish', '{}', '{out}/published'),
+    'reverify': ('pipeline', 'reverify', '{}', '--store', '{store}'),
     'evaluate': ('evaluate', '{}', '{gold}', '--out', '{out}/rows', '--store', '{store}'),
-    'attempt': ('attempt', '{}', '--agent', 'true', '--out', '{out}/agent', '--store', '{store}'),
+    'attempt': ('run', '{}', '--agent', 'true', '--out', '{out}/agent', '--store', '{store}'),
 }
 """No repository is at hand, so nothing is run: `WITHOUT` say no to a sound snapshot, too."""
 

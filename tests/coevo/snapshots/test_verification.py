@@ -491,7 +491,7 @@ def undone(leak: float | None = 0.0, patch: str = '', **values: Any) -> Edit:
     return edit
 
 
-def tests_alone(rows: Rows) -> Rows:
+def make_tests_alone(rows: Rows) -> Rows:
     """Give the pair of an update no change of production."""
     update = next(row for row in rows.methods if row.label is Label.UPDATE)
     pairs = [(row.pair_id, row.walk) for row in rows.pairs]
@@ -501,7 +501,7 @@ def tests_alone(rows: Rows) -> Rows:
 
 
 WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
-    'a break by production that does not differ': (tests_alone, 'methods', 'test_only'),
+    'a break by production that does not differ': (make_tests_alone, 'methods', 'test_only'),
     'kinds of no change': (
         changed('pairs', 0, changed_kinds=('kotlin',), source_changed=False),
         'pairs',
