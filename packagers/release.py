@@ -108,7 +108,7 @@ class ReleaseReport:
             named = ', '.join(f'{name} {count}' for name, count in sorted(self.withheld.items()))
             yield (
                 f'texts of {sum(self.withheld.values())} of {self.rows["tasks"]} tasks are withheld, since '
-                f'no permissive licence covers them ({named}): `coevo hydrate {self.snapshot} '
+                f'no permissive licence covers them ({named}): `coevo get {self.snapshot} '
                 '--out DIR` fills them in from clones'
             )
 

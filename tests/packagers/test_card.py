@@ -29,12 +29,14 @@ def of(*repositories: RepositoryRow) -> str:
     return card.render_card(rows, SnapshotDetails(month='2026-01', parameters={}, unmined={}))
 
 
-def test_card_lists_what_an_incomplete_language_lacks_and_no_complete_language() -> None:
+def test_card_lists_what_each_language_lacks() -> None:
     with known_toy():
-        complete = of(repository(language='python'))
-        both = of(repository(language='python'), repository(language='toy'))
+        java, both = of(repository()), of(repository(), repository(language='toy'))
 
-    assert 'Not offered for' not in complete
+    assert [line for line in java.splitlines() if line.startswith('- Not offered for')] == [
+        '- Not offered for java: umpire. Such columns are `not_offered` or empty, which means neither none nor '
+        'unknown.'
+    ]
     (told,) = [line for line in both.splitlines() if line.startswith('- Not offered for toy')]
     assert told.startswith('- Not offered for toy: assertions, ')
 

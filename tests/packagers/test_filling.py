@@ -250,7 +250,7 @@ def test_half_filled_folder_serves_its_tasks_and_names_the_command_for_others(
     # What is scored here counts as scored on the release.
     assert require_verified(world.release) == require_verified(world.whole)
     assert main(['show', str(world.release), dock]) == 0
-    assert f'--task {dock}' in capsys.readouterr().out
+    assert f'--only-task {dock}' in capsys.readouterr().out
     checkout = ['checkout', str(world.release), task_of(world.release, 'example/ferry')]
     assert main([*checkout, str(tmp_path / 'start')]) == 0
 

@@ -124,12 +124,12 @@ VERBS = {
     'verify': ('verify', '{}'),
     'show': ('show', '{}', '/tmp/victim'),
     'prompt': ('prompt', '{}', '/tmp/victim'),
-    'identification': ('identification', '{}'),
+    'identification': ('report', 'identification', '{}'),
     'evaluate': ('evaluate', '{}', '{predictions}', '--out', '{out}'),
-    'attempt': ('attempt', '{}', '--agent', 'true', '--out', '{out}'),
-    'publish': ('publish', '{}', '{out}'),
-    'site': ('site', '{}', '--out', '{out}'),
-    'reverify': ('reverify', '{}', '--store', '{store}'),
+    'attempt': ('run', '{}', '--agent', 'true', '--out', '{out}'),
+    'publish': ('pipeline', 'publish', '{}', '{out}'),
+    'site': ('pipeline', 'site', '{}', '--out', '{out}'),
+    'reverify': ('pipeline', 'reverify', '{}', '--store', '{store}'),
 }
 
 
