@@ -173,7 +173,14 @@ class Chain:
         store = ('--store', str(self.store))
         match step:
             case 'crawl':
-                return ('pipeline', 'crawl', *store, '--api', self.stage.server.api, *self.stage.actor.crawl)
+                return (
+                    'pipeline',
+                    'crawl',
+                    *store,
+                    '--api',
+                    self.stage.server.api,
+                    *self.stage.actor.crawl,
+                )
             case 'mine':
                 quickly = ('--profile', 'quick', '--jobs', '1')
                 return ('mine', self.stage.url, '--name', NAME, *store, *quickly)
