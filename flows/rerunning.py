@@ -110,7 +110,7 @@ def _find_trouble(
     cells = evaluation.get_cells(selected.method_id)
     for cell in list_cells_of_row(row):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')
-        for run in cells[cell].runs:
+        for run in cells[cell].runs if cell in cells else ():  # `LATER_CELL` may not be run again
             if run.agreement != was and run.verdict.outcome is Outcome.UNBUILDABLE:
                 return f'{cell} cannot be built now: {run.verdict.signature}'
             if run.agreement != was and run.verdict.signature in KILLED:
@@ -125,7 +125,7 @@ def _find_difference(
     cells = evaluation.get_cells(selected.method_id)
     for cell in list_cells_of_row(row):
         was = getattr(row, cell), getattr(row, f'{cell}_signature')
-        for run in cells[cell].runs:
+        for run in cells[cell].runs if cell in cells else ():  # `LATER_CELL` may not be run again
             if run.agreement != was:
                 return f'{cell} is {_format_outcome(*run.agreement)}, was {_format_outcome(*was)}'
     decision = decide_candidate(

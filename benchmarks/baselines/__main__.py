@@ -10,7 +10,6 @@ trained on nothing and so has a cutoff before all tasks.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import sys
 from collections.abc import Collection, Iterator, Sequence
@@ -24,8 +23,8 @@ from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.clones import open_task_repository
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
-from coevo.snapshots.local_copy import open_local_copy
-from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.catalogue import resolve_location
+from coevo.snapshots.manifests import compute_release_sha256
 from coevo.storage import durable
 
 _HARNESS = 'coevo baseline'
@@ -65,8 +64,7 @@ def _list_answers(
 
 
 def _describe_submission(snapshot: str, url: str) -> dict[str, Any]:
-    with open_local_copy(snapshot) as folder:
-        digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    digest = compute_release_sha256(resolve_location(snapshot))
     return {
         'submission_version': 1,
         'snapshot_sha256': digest,

@@ -22,7 +22,7 @@ from coevo.display.redaction import hide_credentials
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.snapshots import forms
 from coevo.snapshots.locations import MANIFEST, Location, locate_snapshot, read_whole_file
-from coevo.snapshots.manifests import is_code_free, load_manifest_at
+from coevo.snapshots.manifests import is_code_free, is_private, load_manifest_at
 from coevo.storage.bounded_json import parse_json
 
 CATALOGUE = 'catalogue.json'
@@ -209,11 +209,16 @@ def _parse_index(content: Any) -> Iterator[CatalogueEntry]:
 
 
 def _list_folder(folder: Path) -> Iterator[CatalogueEntry]:
-    """Yield an entry for each snapshot in a local folder."""
+    """Yield an entry for each snapshot in a local folder.
+
+    Private releases are left out, so that a month or `latest` never means one; so are folders that
+    a run has not finished, whose names begin with a dot.
+    """
     if not folder.is_dir():
         raise Fatal(f'{folder} is no folder of snapshots: name one, or a URL with a {CATALOGUE}')
-    for path in sorted(folder.iterdir()):
+    for path in sorted(path for path in folder.iterdir() if not path.name.startswith('.')):
         edition = _choose_edition(path)
         if (edition / MANIFEST).is_file():
-            name = edition.relative_to(folder).as_posix()
-            yield build_catalogue_entry(name, load_manifest_at(locate_snapshot(edition)))
+            manifest = load_manifest_at(locate_snapshot(edition))
+            if not is_private(manifest):
+                yield build_catalogue_entry(edition.relative_to(folder).as_posix(), manifest)

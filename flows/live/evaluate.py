@@ -41,7 +41,7 @@ def evaluate(
     out          a folder that every worker reaches; the results and the report of all parts go
                  there
     predictions  as for `coevo evaluate`, also from a folder that every worker reaches
-    words        more options of `coevo evaluate`, for example `--only-family update`
+    words        more options of `coevo evaluate`, for example `--only-family file`
     """
     job = _build_job(snapshot, out, predictions, parts, words)
     due = list_ungraded_parts(job)

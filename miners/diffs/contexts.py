@@ -149,7 +149,10 @@ class TestTree:
         }
 
     def _is_named_after(self, path: str, method: TestMethod) -> bool:
-        stems = {part.partition('.')[0] for part in path.split('/')}
+        placement = self.reading.classify_path(path)
+        # Below the folder of resources: a method `test` is not what `src/test/resources` is about.
+        relative = placement.relative if placement else path
+        stems = {part.partition('.')[0] for part in relative.split('/')}
         if method.test_method in stems:
             return True
         file_stem = PurePosixPath(method.test_file).stem

@@ -29,7 +29,8 @@ def is_named_by_literal(reading: LanguageReading, path: str, literal: str) -> bo
         return False
     if relative == text or relative.endswith(f'/{text}') or relative.startswith(f'{text}/'):
         return True
-    if '*' in text and PurePosixPath(relative).match(text):
+    has_name = any(character.isalnum() for character in text)  # unlike `*/*`, which is no path
+    if '*' in text and has_name and PurePosixPath(relative).match(text):
         return True
     return PurePosixPath(text).name == PurePosixPath(relative).name
 

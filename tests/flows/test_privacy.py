@@ -11,6 +11,7 @@ import pytest
 import coevo
 from coevo.command.main import main
 from coevo.model.errors import Fatal
+from coevo.snapshots.catalogue import load_catalogue
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.place import Url
 from flows.licence import check_accepted_licences
@@ -89,6 +90,7 @@ def test_private_release_is_refused_wherever_others_would_see_it(
     cataloguing.rebuild_catalogue(tmp_path / 'snapshots')
     assert json.loads((tmp_path / 'snapshots/catalogue.json').read_text())['snapshots'] == []
     assert cataloguing.list_private(tmp_path / 'snapshots') == ('mine',)
+    assert load_catalogue(tmp_path / 'snapshots') == ()  # so that `latest` never means it
     for changed in (
         {'snapshot': Url('s3://bucket/mine')},
         {'snapshot': tmp_path / 'other', 'code_free': tmp_path / 'free'},

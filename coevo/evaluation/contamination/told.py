@@ -54,7 +54,7 @@ def _describe_verdict(found: ContaminationEstimate) -> str:
     if effect.difference is None:
         return (
             'No task from before has a like one from after in its repository: nothing can be said. '
-            'Add --without-size, or score more tasks.'
+            'Use the setting `match_size = false`, or score more tasks.'
         )
     if effect.low is None:
         return 'All matched tasks are of one repository, so there is no interval.'

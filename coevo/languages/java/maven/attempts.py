@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 
 from coevo.languages.java.building.build_attempt import BuildAttempt, get_cpu_seconds
@@ -73,10 +74,11 @@ NEEDLESS = frozenset(
     }
 )
 
-# Goals of which single executions are left out once they fail, with the execution that is needed. A
-# second compilation of main sources is one of `module-info` or for later releases of Java; tests
-# run on the class path, and their classes are those of the first.
-NEEDED_EXECUTIONS = {'maven-compiler-plugin:compile': 'default-compile'}
+# Executions of the compiler for main sources that are left out once they fail, by their names: those
+# of `module-info` or for later releases of Java. Tests run on the class path, and their classes are
+# those of another execution. One of another name may be the only one, as Kotlin's `java-compile` is.
+COMPILATION = 'maven-compiler-plugin:compile'
+FURTHER_COMPILATION = re.compile(r'module|\d', re.IGNORECASE)
 
 # A parent and a few libraries of one family; each costs a build, which fails early.
 MOST_REPLACEMENTS = 6
@@ -198,7 +200,7 @@ def find_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]:
         plugin, execution = goal.partition(':')[0], failure.get('execution')
         if plugin in NEEDLESS:
             needless.add(plugin)
-        if execution and NEEDED_EXECUTIONS.get(goal, execution) != execution:
+        if execution and goal == COMPILATION and FURTHER_COMPILATION.search(str(execution)):
             needless.add(f'{plugin}@{execution}')
     return frozenset(needless)
 

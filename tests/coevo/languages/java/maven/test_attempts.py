@@ -113,6 +113,7 @@ def test_only_executions_beside_the_needed_one_are_needless() -> None:
 
     assert failed('maven-compiler-plugin:compile', 'module') == {'maven-compiler-plugin@module'}
     assert failed('maven-compiler-plugin:compile', 'default-compile') == set()
+    assert failed('maven-compiler-plugin:compile', 'java-compile') == set()
     assert failed('maven-compiler-plugin:compile', None) == set()
     assert failed('maven-compiler-plugin:testCompile', 'more') == set()
     assert failed('exec-maven-plugin:exec', 'any') == {'exec-maven-plugin'}
