@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -65,6 +66,20 @@ def compare_parts(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, 
     return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
 
 
+# CPython 3.11 ends in a SystemError ("AST constructor recursion depth mismatch") if two threads
+# build a tree at once.
+_PARSING = threading.Lock()
+
+
+def parse_python(source: bytes | str) -> ast.Module:
+    """Parse Python source, in one thread at a time.
+
+    Raises: SyntaxError or ValueError if it does not parse.
+    """
+    with _PARSING:
+        return ast.parse(source)
+
+
 @cache
 def compute_code_digest(roots: CodeRoots) -> CodeDigest:
     """Compute the digest of the installed code. The result is cached until the code changes."""
@@ -103,7 +118,7 @@ def digest_reached_code(folders: Mapping[str, Path], roots: CodeRoots) -> dict[s
 def _hash_file(path: Path) -> str:
     source = path.read_bytes()
     if path.suffix == '.py':
-        return _hash_statements(ast.parse(source).body)
+        return _hash_statements(parse_python(source).body)
     return hashlib.sha256(strip_comments(path.name, source)).hexdigest()[:_DIGITS]
 
 
@@ -134,7 +149,7 @@ class _Module:
 
 def _parse_module(source: bytes) -> _Module:
     module = _Module()
-    _sort_statements(module, ast.parse(source).body)
+    _sort_statements(module, parse_python(source).body)
     return module
 
 

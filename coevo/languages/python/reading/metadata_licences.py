@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from coevo.languages.code_digest import parse_python
 from coevo.languages.licences import DeclaredLicence
 
 _CLASSIFIER = re.compile(r'License :: (?:OSI Approved :: )?(.+)')
@@ -74,7 +75,7 @@ def _parse_cfg(text: str) -> _Declared:
 def _parse_script(text: str) -> _Declared:
     """Return the literal arguments of the first `setup` call."""
     try:
-        tree = ast.parse(text)
+        tree = parse_python(text)
     except (SyntaxError, ValueError, RecursionError):
         return _NOTHING
     for node in ast.walk(tree):
