@@ -77,7 +77,8 @@ def test_change_metrics_are_those_of_pydriller_itself(tmp_path: Path, name: str)
     metrics = compute_change_metrics(repository, diff_pair(repository, pair))
     # On a repository to which it may write, with the test left out, which it would measure, too.
     rev = pair.new.rev
-    told = Git(str(tmp_path)).get_commit(rev)
+    git = Git(str(tmp_path))
+    told = git.get_commit(rev)
     files = [file for file in told.modified_files if not (file.new_path or '').startswith('tests/')]
     told_apart = type('Told', (type(told),), {'modified_files': files})(None, None)
     lines = LinesCount(str(tmp_path), from_commit=rev, to_commit=rev)
@@ -91,6 +92,8 @@ def test_change_metrics_are_those_of_pydriller_itself(tmp_path: Path, name: str)
         dmm_complexity=rounded(told_apart.dmm_unit_complexity),
         dmm_interfacing=rounded(told_apart.dmm_unit_interfacing),
     )
+    git.clear()  # ends the processes that it reads from
+    repository.close()
 
 
 def rounded(share: float | None) -> float | None:
