@@ -196,7 +196,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         selected = list(evaluation.selected)
         judged = list(_decide_methods(selected, evaluation, change))
         ruled = ask_umpire(
-            run.tools.umpire, evaluation, [(item.selected, item.decision) for item in judged]
+            run.tools.list_tests, evaluation, [(item.selected, item.decision) for item in judged]
         )
         judged = [
             replace(item, decision=ruled.decisions.get(item.selected.method_id, item.decision))

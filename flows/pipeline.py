@@ -12,7 +12,6 @@ from datetime import datetime
 
 from coevo.engine.cache import Cache
 from coevo.engine.suites import SuiteAnswerCache
-from coevo.engine.umpire import Umpire
 from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.refactorings import RefactoringFinder
@@ -152,7 +151,7 @@ def build_tools(
         repository=repository,
         profile=options.profile,
         suites=SuiteAnswerCache(list_tests, options.profile.suite_cpu_seconds),
-        umpire=Umpire(list_tests),
+        list_tests=list_tests,
         refactorings=refactorings,
     )
 

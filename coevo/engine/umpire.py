@@ -2,13 +2,12 @@
 
 The engine runs tests in its own way: a few of them at a time, in orders of its own, in an environment
 that it made. Where a test does not pass on its own revision, the fault may be the engine's. The
-project's own command is the umpire: it runs once for a revision and module, and where it disagrees,
-the drop says so (`unlike_the_project`). It decides no label.
+project's own command is the umpire: it runs once for each end and module of a pair, and where it
+disagrees, the drop says so (`unlike_the_project`). It decides no label.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,8 +16,7 @@ from coevo.engine.results import CellResult, Evidence, PairEvaluation, SelectedM
 from coevo.engine.suites import TestsOf
 from coevo.languages.builds import Build
 from coevo.languages.capabilities import Capability
-from coevo.languages.engine import BuiltPair
-from coevo.languages.project_runs import ProjectRun
+from coevo.languages.project_runs import RAN, ProjectRun
 from coevo.languages.table import offers_capability
 from coevo.model.quality import PairEnd
 from coevo.model.reasons import Reason
@@ -28,40 +26,11 @@ from coevo.model.words import Cell, Outcome
 OWN_CELLS = {PairEnd.OLD: Cell.T_OLD_C_OLD, PairEnd.NEW: Cell.T_NEW_C_NEW}
 
 
-class Umpire:
-    """The project's own runs, each made once for a revision, runtime and module.
-
-    Safe from several threads.
-    """
-
-    def __init__(self, tests: TestsOf) -> None:
-        """Create an umpire that was asked nothing yet.
-
-        tests  returns the test methods of a revision by module
-        """
-        self._tests = tests
-        self._runs: dict[tuple[str, str, str], ProjectRun] = {}
-        self._locks: dict[tuple[str, str, str], threading.Lock] = {}
-        self._lock = threading.Lock()
-
-    def get_run(self, built: BuiltPair, build: Build, module: str) -> tuple[ProjectRun, float]:
-        """Return the run of one end of a pair, and the CPU seconds used for it just now."""
-        key = build.rev, build.runtime, module
-        with self._lock:
-            lock = self._locks.setdefault(key, threading.Lock())
-        with lock:
-            if key in self._runs:
-                return self._runs[key], 0.0
-            methods = self._tests(build.rev).get(module, ())
-            self._runs[key] = built.run_project(build.rev, module, methods)
-            return self._runs[key], self._runs[key].cpu_seconds
-
-
 @dataclass(slots=True, kw_only=True)
 class UmpireReport:
-    """What the umpire said of a pair.
+    """The umpire's answers about a pair.
 
-    decisions  those that it changes, by method id
+    decisions  the decisions that it changes, by method id
     statuses   by end of the pair: `ran`, or the first reason why a run did not end; an end that it
                was not asked about is absent
     """
@@ -71,7 +40,7 @@ class UmpireReport:
 
 
 def ask_umpire(
-    umpire: Umpire,
+    list_tests: TestsOf,
     evaluation: PairEvaluation,
     decided: Sequence[tuple[SelectedMethod, Decision]],
 ) -> UmpireReport:
@@ -79,12 +48,15 @@ def ask_umpire(
 
     Only methods that do not pass in a cell of their own revision are asked about. If their runs
     disagree, the order decides, and the project's one run says nothing. The CPU time is counted as
-    a cost.
+    a cost. Another pair of the same revision may have other libraries, so it asks by itself.
+
+    list_tests  returns the test methods of a revision by module
     """
     report = UmpireReport()
     if not offers_capability(evaluation.built.pair.language, Capability.UMPIRE):
         return report
     builds = {PairEnd.OLD: evaluation.old, PairEnd.NEW: evaluation.new}
+    runs: dict[tuple[PairEnd, str], ProjectRun] = {}
     for item, decision in decided:
         if decision.reason is None or (
             evaluation.get_evidence(item.method_id) is not Evidence.AGREED
@@ -92,15 +64,26 @@ def ask_umpire(
             continue
         cells = evaluation.get_cells(item.method_id)
         for end, method, result in _list_doubtful(item, cells):
-            run, spent = umpire.get_run(evaluation.built, builds[end], method.module)
-            evaluation.cost.add(Step.UMPIRE, spent)
-            if report.statuses.get(end, run.status) == run.status or run.failure is not None:
+            key = end, method.module
+            if key not in runs:
+                runs[key] = _run_project(list_tests, evaluation, builds[end], method.module)
+            run = runs[key]
+            if report.statuses.get(end, RAN) == RAN:
                 report.statuses[end] = run.status
             said = run.outcomes.get(method)
             if said is not None and _classify(said) != _classify(result.outcome):
                 report.decisions[item.method_id] = _make_drop(decision, end, result, said)
                 break
     return report
+
+
+def _run_project(
+    list_tests: TestsOf, evaluation: PairEvaluation, build: Build, module: str
+) -> ProjectRun:
+    methods = list_tests(build.rev).get(module, ())
+    run = evaluation.built.run_project(build.rev, module, methods)
+    evaluation.cost.add(Step.UMPIRE, run.cpu_seconds)
+    return run
 
 
 def _list_doubtful(

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from coevo.engine.results import PairEvaluation
-from coevo.engine.suites import SuiteAnswerCache
-from coevo.engine.umpire import Umpire
+from coevo.engine.suites import SuiteAnswerCache, TestsOf
 from coevo.git.repository import Repository
 from coevo.languages.capabilities import Capability
 from coevo.languages.engine import BuiltPair
@@ -30,7 +29,7 @@ class Tools:
     repository: Repository
     profile: Profile
     suites: SuiteAnswerCache
-    umpire: Umpire
+    list_tests: TestsOf
     refactorings: RefactoringFinder
 
 
