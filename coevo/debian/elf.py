@@ -34,15 +34,6 @@ def relink_programs(folder: Path, libraries: Path, final: Path) -> None:
         _run_patchelf(*options, str(file)).check_returncode()
 
 
-def find_missing_libraries(folder: Path) -> frozenset[str]:
-    """Return the names of libraries that files below a folder need but the folder lacks."""
-    there = {path.name for path in folder.rglob('*')}
-    needed = (
-        (_query_elf('--print-needed', file) or '').split() for file in _list_dynamic_files(folder)
-    )
-    return frozenset(name for names in needed for name in names if name not in there)
-
-
 def _list_dynamic_files(folder: Path) -> Iterator[Path]:
     """Return programs and shared libraries; object files and debugging information are not."""
     files = (path for path in sorted(folder.rglob('*')) if not path.is_symlink())

@@ -174,7 +174,7 @@ def _run_later_cells(
     ]
     if not chosen:
         return results, groups
-    settled, later = runner.form_compiled_groups(ends, chosen, _list_later_cells)
+    settled, later = runner.form_compiled_groups(ends, chosen, lambda _: (LATER_CELL,))
     for order in RUN_ORDERS:
         runner.run_pass(later, order)
     runner.cache_and_repeat(later)
@@ -182,10 +182,6 @@ def _run_later_cells(
     for method_id, cells in collect_results(settled, later).items():
         joined[method_id] |= cells
     return joined, [*groups, *later]
-
-
-def _list_later_cells(_: Candidate) -> tuple[Cell, ...]:
-    return (LATER_CELL,)
 
 
 # -- cells that are recorded but decide nothing --------------------------------------------------
@@ -196,9 +192,7 @@ def _run_recorded_cells(
 ) -> Results:
     """Run the new tests of `RECORDED_LABELS` on the old code, in all three orders.
 
-    Methods whose label depends on that cell were run in it before.
-
-    Runs that disagree are not repeated, since no label depends on them.
+    Methods whose label depends on that cell were run in it before. Runs that disagree are not repeated, since no label depends on them.
     """
     chosen = [
         item
@@ -207,17 +201,13 @@ def _run_recorded_cells(
         and RECORDED_CELL not in cells
         and any(verdict in RECORDED_LABELS for verdict in _compute_labels(item, cells))
     ]
-    settled, groups = runner.form_compiled_groups(ends, chosen, _list_recorded_cells)
+    settled, groups = runner.form_compiled_groups(ends, chosen, lambda _: (RECORDED_CELL,))
     runner.step = Step.RUN_RECORDED
     for order in RUN_ORDERS:
         runner.run_pass(groups, order)
     for group in groups:
         runner.cache_group(group)
     return collect_results(settled, groups)
-
-
-def _list_recorded_cells(_: Candidate) -> tuple[Cell, ...]:
-    return (RECORDED_CELL,)
 
 
 # -- causes of broken cells ----------------------------------------------------------------------

@@ -43,10 +43,6 @@ class LabelTableRow:
     since: Mapping[str, int]
     is_new: bool = False
 
-    def constrains(self, cell: Cell) -> bool:
-        """Return whether the label depends on a cell, where that is run."""
-        return cell in self.demands or cell in self.if_run
-
     def allows(self, cell: Cell, outcome: Outcome) -> bool:
         """Return whether the label can be given beside an outcome of a cell."""
         demand = self.demands.get(cell) or self.if_run.get(cell)
@@ -268,14 +264,13 @@ def decide_label(
         open_rows = tuple(row for row in open_rows if row.allows(cell, outcome))
         if not open_rows:
             return f'{cell}_{outcome}'
-    return next(row.label for row in open_rows if _are_demands_met(row, cells))
-
-
-def _are_demands_met(row: LabelTableRow, cells: Mapping[Cell, Outcome | None]) -> bool:
-    outcomes = {cell: cells.get(cell) for cell in row.demands}
-    return all(
-        outcome is not None and row.demands[cell].is_met_by(outcome)
-        for cell, outcome in outcomes.items()
+    return next(
+        row.label
+        for row in open_rows
+        if all(
+            (outcome := cells.get(cell)) is not None and row.allows(cell, outcome)
+            for cell in row.demands
+        )
     )
 
 

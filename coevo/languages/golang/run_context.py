@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from datetime import date
-from pathlib import Path
 
 from coevo.git.repository import Repository
 from coevo.languages.builds import Build
@@ -77,15 +76,6 @@ class GoRunContext:
         if self._lister is None:
             self._lister = ModuleLister(self.sandbox, load_settings(toolchain))
         return self._lister
-
-    def make_cache_folder(self, toolchain: GoToolchain) -> Path:
-        """Return the folder of the packages that this run has compiled.
-
-        Only the Go toolchain writes to it.
-        """
-        folder = self.root / f'cache-{toolchain.version}'  # own name: a release of Go
-        folder.mkdir(mode=0o755, exist_ok=True)
-        return folder
 
     def describe_revision(self, rev: str, name: str, when: Commit) -> ModuleDescription:
         """Return the modules of a revision according to its files, as of the date of a commit."""
