@@ -64,7 +64,9 @@ def catalogue(place: Path | str | None = None) -> tuple[CatalogueEntry, ...]:
 
 
 def prompt(path: Path | str, task_id: str) -> str:
-    """What an agent is told of a task, the same for all agents; Fatal for an unknown task.
+    """Return the prompt of a task, which is the same for all agents.
+
+    Raises: Fatal for an unknown task.
 
     >>> print(prompt('snapshot', '04c13ef810a3f971').splitlines()[0])
     You are updating JUnit tests to reflect a production code change in this repository.

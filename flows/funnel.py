@@ -54,8 +54,7 @@ def _build_step(stage: Stage, kept: int, drops: Sequence[Drop]) -> FunnelStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UmpireCounts:
-    """How often the project's own command was asked and ran, and about how many methods it
-    disagrees.
+    """Counts of the umpire: the project's own command, and the methods about which it disagrees.
 
     asked, ran  ends of pairs
     methods     that were run

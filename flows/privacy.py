@@ -1,4 +1,4 @@
-"""Whether a store is for its owner alone, and what licences keep out of a release of it."""
+"""Check that a store is private or not, and list the rows that licences keep out of a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log of an attempt: what the model was asked and what it said, in lines of JSON."""
+"""The log of an attempt: requests to the model and its answers, in lines of JSON."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Meter:
 
     @property
     def is_spent(self) -> bool:
-        """Whether the cost limit is reached, so that no further round is allowed."""
+        """True if the cost limit is reached, so that no further round is allowed."""
         with self._guard:
             return self._cap is not None and self._cost >= self._cap
 

@@ -444,5 +444,5 @@ class HeadReader:
 
     @property
     def closed(self) -> bool:
-        """Whether the stream is closed."""
+        """True if the stream is closed."""
         return self.stream.closed

@@ -14,7 +14,7 @@ class Side(StrEnum):
 
 
 class ProductionKind(StrEnum):
-    """What a file is that a project ships, or makes what it ships of."""
+    """The kind of a file that a project ships, or makes its product from."""
 
     CODE = 'code'  # a source file of the pair's language
     KOTLIN = 'kotlin'

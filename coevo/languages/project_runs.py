@@ -13,7 +13,7 @@ RAN = 'ran'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectRun:
-    """What the project's own command reported of the tests of a module of one revision.
+    """The outcomes that the project's own command reported for one module and revision.
 
     outcomes     the worst outcome of each test method that the command ran or skipped; a method
                  that it does not select is absent

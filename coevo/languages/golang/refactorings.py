@@ -58,7 +58,7 @@ class _GoDeclaration:
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What it is called: package folder, kind, type and name."""
+        """The full name: package folder, kind, type and name."""
         return self.path.rpartition('/')[0], self.kind, self.owner, self.name
 
     @cached_property

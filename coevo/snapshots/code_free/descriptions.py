@@ -1,4 +1,4 @@
-"""What the card and the Croissant file of a partial edition say beyond those of its origin."""
+"""Add to card and Croissant file what they say of a partial edition, beyond those of its origin."""
 
 from __future__ import annotations
 

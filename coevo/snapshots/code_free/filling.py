@@ -78,7 +78,7 @@ class FillReport:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that was wanted is there, with the bytes of the release if that is whole."""
+        """True if all wanted texts are there, with the bytes of the release if the folder is whole."""
         is_right = self.folder is not None and not self.folder.is_refused
         return is_right and not self.lacking
 

@@ -43,7 +43,7 @@ FilledPairs = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilledFolder:
-    """What a filled folder holds.
+    """The state of a filled folder.
 
     is_release  whether it is the whole release, with the SHA-256 of each file
     differs     files with all texts whose bytes differ from those of the release

@@ -1,4 +1,4 @@
-"""Which classes run a test method, over all modules of a build.
+"""Find the classes that run a test method, over all modules of a build.
 
 A method is run by every concrete class that has it: its own class or a subclass, in its own module
 or in another one that has its module's test classes on its class path. Methods of a nested class
@@ -38,7 +38,7 @@ class ModuleRunners:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerTrouble:
-    """What keeps a runner in another module from running: an error, or code that is not built."""
+    """The reason why a runner in another module cannot run: an error, or code that is not built."""
 
     signature: str
     unbuildable: bool

@@ -1,4 +1,4 @@
-"""Which files a Java module ships, or makes what it ships of, and of which kind each is.
+"""Find the files that a Java module ships or makes its product from, and the kind of each.
 
 Maven's and Gradle's standard folders below `src/main` count, and the source and resource folders
 that a POM declares. Of a folder of sources only files of a JVM language count: Maven ships no other

@@ -1,4 +1,4 @@
-"""What is reported of an exception."""
+"""Describe an exception for the report of a test."""
 
 import os
 
