@@ -18,6 +18,7 @@ from coevo.languages.java.building.settings import make_build_request
 from coevo.languages.java.maven.snapshots import (
     Replacement,
     find_replacement,
+    load_poms,
     replaced_versions,
 )
 
@@ -106,15 +107,16 @@ class MavenBuildAttempts:
         them. Snapshots that are missing are replaced, see `snapshots`; if that builds no module
         more, the first result counts.
         """
+        poms = load_poms(output.code)
         attempt = self._build_without_needless_plugins(output, session)
         replacements: list[Replacement] = []
         best, spent = attempt, attempt.cpu_seconds
         while len(replacements) < MOST_REPLACEMENTS:
-            replacement = find_replacement(attempt.answer, output.code)
+            replacement = find_replacement(attempt.answer, poms)
             if replacement is None or replacement in replacements:
                 break
             replacements.append(replacement)
-            with replaced_versions(output.code, replacements):
+            with replaced_versions(output.code, poms, replacements):
                 attempt = self._build_without_needless_plugins(output, session)
             spent += attempt.cpu_seconds
             if _count_built_modules(attempt.answer) > _count_built_modules(best.answer):
@@ -122,7 +124,7 @@ class MavenBuildAttempts:
                 best = dataclasses.replace(attempt, overrides=names)
         if replacements and best is not attempt:
             # The last try replaced the files of the best one.
-            with replaced_versions(output.code, replacements[: len(best.overrides)]):
+            with replaced_versions(output.code, poms, replacements[: len(best.overrides)]):
                 again = self._build_without_needless_plugins(output, session)
             best = dataclasses.replace(again, overrides=best.overrides)
             spent += again.cpu_seconds

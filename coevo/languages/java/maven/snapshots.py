@@ -10,7 +10,7 @@ Measured on projects of which every module has a snapshot as its parent: two of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 from coevo.languages.java.building.session import JvmAnswer, JvmDeath
 from coevo.languages.java.places import POM
 from coevo.storage.beneath import join_beneath
+from coevo.storage.bounded_reading import load_file
 
 KIND, SUFFIX = 'snapshot_dependency', '-SNAPSHOT'
 
@@ -43,7 +44,21 @@ class Replacement:
         return f'{self.artifact}-{self.version}-for-{self.snapshot}'
 
 
-def find_replacement(answer: JvmAnswer | JvmDeath, code: Path) -> Replacement | None:
+def load_poms(code: Path) -> dict[Path, bytes]:
+    """Return the POMs of a tree, sorted by path, without links and those above 1 MiB.
+
+    It is called before the first build: a build can put anything in the place of a file.
+    """
+    return {
+        file: load_file(file, most=_MOST_BYTES)
+        for file in sorted(code.rglob(POM))
+        if file.is_file() and not file.is_symlink() and file.stat().st_size <= _MOST_BYTES
+    }
+
+
+def find_replacement(
+    answer: JvmAnswer | JvmDeath, poms: Mapping[Path, bytes]
+) -> Replacement | None:
     """Return what may replace the first snapshot that a build lacks; None if it lacks none."""
     if isinstance(answer, JvmDeath):
         return None
@@ -55,17 +70,17 @@ def find_replacement(answer: JvmAnswer | JvmDeath, code: Path) -> Replacement | 
         parts = str((failure or {}).get('absent')).split(':')
         if (failure or {}).get('kind') == KIND and len(parts) == 3 and parts[2].endswith(SUFFIX):
             _, artifact, snapshot = parts
-            own = _find_own_version(code, artifact)
+            own = _find_own_version(poms.values(), artifact)
             version = own if own not in (None, snapshot) else snapshot.removesuffix(SUFFIX)
             return Replacement(artifact=artifact, snapshot=snapshot, version=version)
     return None
 
 
-def _find_own_version(code: Path, artifact: str) -> str | None:
+def _find_own_version(poms: Iterable[bytes], artifact: str) -> str | None:
     """Return the version of a tree's POM, its own or that of its parent; None if it has no such."""
-    for file in _list_poms(code):
+    for text in poms:
         try:
-            root = ElementTree.fromstring(file.read_bytes())
+            root = ElementTree.fromstring(text)
         except (ElementTree.ParseError, ValueError, LookupError):
             continue
         if (root.findtext('{*}artifactId') or '').strip() == artifact:
@@ -74,29 +89,27 @@ def _find_own_version(code: Path, artifact: str) -> str | None:
     return None
 
 
-def _list_poms(code: Path) -> list[Path]:
-    return sorted(
-        file
-        for file in code.rglob(POM)
-        if file.is_file() and not file.is_symlink() and file.stat().st_size <= _MOST_BYTES
-    )
-
-
 @contextmanager
-def replaced_versions(code: Path, replacements: Sequence[Replacement]) -> Iterator[None]:
-    """Rewrite the POMs of a tree for a build; afterwards they are as they were."""
-    before = {file: file.read_bytes() for file in _list_poms(code)}
+def replaced_versions(
+    code: Path, poms: Mapping[Path, bytes], replacements: Sequence[Replacement]
+) -> Iterator[None]:
+    """Rewrite the POMs of a tree for a build; afterwards they are as they were.
+
+    poms  those of the tree, by `load_poms`; none is read from the tree again
+    """
+    rewritten = {
+        file: text for file, text in rewrite_poms(poms, replacements).items() if text != poms[file]
+    }
     try:
-        _write_poms(code, rewrite_poms(before, replacements))
+        _write_poms(code, rewritten)
         yield
     finally:
-        _write_poms(code, before)
+        _write_poms(code, {file: poms[file] for file in rewritten})
 
 
 def _write_poms(code: Path, poms: Mapping[Path, bytes]) -> None:
     for file, text in poms.items():
-        if file.read_bytes() != text:
-            join_beneath(code, str(file.relative_to(code))).replace_file(text)
+        join_beneath(code, str(file.relative_to(code))).replace_file(text)
 
 
 def rewrite_poms(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from coevo.languages.java.building.session import JvmAnswer
 from coevo.languages.java.maven.snapshots import (
     Replacement,
     find_replacement,
+    load_poms,
     replaced_versions,
     rewrite_poms,
 )
@@ -55,7 +57,7 @@ def test_own_projects_replace_their_snapshots_and_releases_all_others(
     )
     failure = {'kind': 'snapshot_dependency', 'absent': absent}
     answer = JvmAnswer(report={'projects': [{'failure': failure}]}, files=(), cpu_seconds=0.0)
-    found = find_replacement(answer, tmp_path)
+    found = find_replacement(answer, load_poms(tmp_path))
     assert (found and found.version) == version
 
 
@@ -64,9 +66,28 @@ def test_poms_are_as_they_were_after_a_build(tmp_path: Path) -> None:
     (tmp_path / 'sub').mkdir()
     (tmp_path / 'sub/pom.xml').write_text(text)
     one = Replacement(artifact='a', snapshot='1-SNAPSHOT', version='1')
-    with replaced_versions(tmp_path, [one]):
+    with replaced_versions(tmp_path, load_poms(tmp_path), [one]):
         assert '<version>1</version>' in (tmp_path / 'sub/pom.xml').read_text()
     assert (tmp_path / 'sub/pom.xml').read_text() == text
+
+
+@pytest.mark.parametrize('instead', ['nothing', 'pipe', 'link'])
+def test_poms_are_as_they_were_whatever_a_build_puts_in_their_place(
+    tmp_path: Path, instead: str
+) -> None:
+    pom_file, other = tmp_path / 'tree/pom.xml', tmp_path / 'other'
+    pom_file.parent.mkdir()
+    pom_file.write_text(LIBRARY.format('a', '1-SNAPSHOT'))
+    other.write_text('of the host')
+    one = Replacement(artifact='a', snapshot='1-SNAPSHOT', version='1')
+    with replaced_versions(pom_file.parent, load_poms(pom_file.parent), [one]):
+        pom_file.unlink()
+        if instead == 'pipe':
+            os.mkfifo(pom_file)
+        if instead == 'link':
+            pom_file.symlink_to(other)
+    assert pom_file.read_text() == LIBRARY.format('a', '1-SNAPSHOT')
+    assert other.read_text() == 'of the host'
 
 
 HAMCREST = """<dependencies><dependency><groupId>org.hamcrest</groupId>
