@@ -192,15 +192,21 @@ def list_deciding_cells(
 
 
 def find_cells_of_row(
-    change: MethodChange, outcomes: Mapping[Cell, Outcome | None]
+    change: MethodChange,
+    outcomes: Mapping[Cell, Outcome | None],
+    *,
+    engine: EngineRelease | None = None,
 ) -> tuple[Cell, ...]:
     """Return the deciding cells of a method from what its row holds.
 
     outcomes  the outcome of each cell of the row; None, or no entry, if the cell was not run
+    engine    as for `decide_label`: `LATER_CELL` was only recorded before there were extensions
     """
     ran = outcomes.get(Cell.T_OLD_C_NEW) is not None
     cells = list_deciding_cells(change, surroundings_differ=ran)
-    return (*cells, LATER_CELL) if _depends_on_later_cell(change, outcomes) else cells
+    knows_later_cell = any(LATER_CELL in row.demands for row in select_rows(change, engine))
+    is_later = knows_later_cell and _depends_on_later_cell(change, outcomes)
+    return (*cells, LATER_CELL) if is_later else cells
 
 
 def _depends_on_later_cell(change: MethodChange, outcomes: Mapping[Cell, Outcome | None]) -> bool:
@@ -257,7 +263,7 @@ def decide_label(
     if change is MethodChange.UNCHANGED and not dependency_changed:
         return NO_CHANGED_DEPENDENCY
     open_rows = select_rows(change, engine)
-    for cell in find_cells_of_row(change, cells):
+    for cell in find_cells_of_row(change, cells, engine=engine):
         outcome = cells.get(cell)
         if outcome is None:
             return f'{cell}_not_run'

@@ -120,7 +120,8 @@ def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
 def _check_evidence(row: LabelledRow) -> Iterator[tuple[str, str]]:
     if row.sandbox == 'none':
         yield 'sandbox', 'none'
-    for cell in find_cells_of_row(row.change, {c: i.outcome for c, i in row.cells.items()}):
+    outcomes = {cell: item.outcome for cell, item in row.cells.items()}
+    for cell in find_cells_of_row(row.change, outcomes, engine=row.engine):
         item = row.cells[cell]
         if row.label is None and item.unit is Outcome.COMPILE_ERROR:
             continue  # the label rests on Maven's verdict, which needs no run

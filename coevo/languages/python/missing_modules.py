@@ -52,12 +52,15 @@ _DISTRIBUTIONS = {
     'yaml': 'pyyaml',
     'zmq': 'pyzmq',
 }
-# Modules of the standard library of older interpreters.
-_FORMER = frozenset(
+# Modules of the standard library that not all interpreters from 3.11 to 3.14 have. With them the list
+# is the same whichever of these runs coevo.
+_OF_SOME = frozenset(
     {'asynchat', 'asyncore', 'cgi', 'crypt', 'distutils', 'imp', 'nntplib', 'pipes', 'smtpd'}
     | {'telnetlib', 'uu', 'xdrlib', 'dummy_threading', 'formatter', 'parser', 'symbol', 'binhex'}
+    | {'aifc', 'audioop', 'cgitb', 'chunk', 'imghdr', 'lib2to3', 'mailcap', 'msilib', 'nis'}
+    | {'ossaudiodev', 'sndhdr', 'spwd', 'sunau', 'annotationlib', 'compression'}
 )
-_STANDARD = frozenset(sys.stdlib_module_names) | _FORMER
+_STANDARD = frozenset(sys.stdlib_module_names) | _OF_SOME
 _MODULE_NAME = re.compile(r'[A-Za-z][A-Za-z0-9_]*')
 
 

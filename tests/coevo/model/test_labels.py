@@ -14,6 +14,7 @@ from coevo.model.labels import (
     EngineRelease,
     LabelTableRow,
     decide_label,
+    find_cells_of_row,
     list_contradictions,
     list_deciding_cells,
     list_former_contradictions,
@@ -90,6 +91,14 @@ def test_an_unchanged_test_that_its_own_surroundings_decide_has_a_changed_contex
     assert (
         settle_change(MethodChange.CHANGED, outcomes('pass pass error -')) is MethodChange.CHANGED
     )
+
+
+def test_recorded_cell_of_an_engine_before_extensions_decides_nothing() -> None:
+    cells = outcomes('pass pass pass fail')
+    assert find_cells_of_row(MethodChange.CHANGED, cells)[-1] is Cell.T_NEW_C_OLD
+    before = find_cells_of_row(MethodChange.CHANGED, cells, engine=JAVA_5)
+    assert before == list_deciding_cells(MethodChange.CHANGED)
+    assert decide_label(MethodChange.CHANGED, cells, engine=JAVA_5) is Label.REFINEMENT
 
 
 def test_surroundings_that_differ_ask_old_tests_on_new_code_of_unchanged_tests_alone() -> None:
