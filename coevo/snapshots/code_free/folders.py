@@ -75,14 +75,14 @@ def _name_folder_in_errors(out: Path, scratch: Path) -> Iterator[None]:
 def _replace_folder(new: Path, out: Path, before: Path) -> None:
     for path in (*sorted(new.rglob('*'), reverse=True), new):
         durable.sync_to_disk(path)
-    if out.exists():
-        out.rename(before)
     try:
+        if out.exists():
+            out.rename(before)
         new.rename(out)
-    except BaseException:
-        if before.is_dir():
+    finally:
+        # Also after an interrupt: the folder beside it is removed, with all that is left there.
+        if before.is_dir() and not out.exists():
             before.rename(out)
-        raise
     durable.sync_to_disk(out.parent)
 
 
