@@ -64,6 +64,10 @@ PRIVATE = """\
 **This release is private.** It was mined with `--private`: it holds all rows, whatever the licence, and the code of
 its repositories with them. It is for their owner alone; `coevo pipeline publish`, `coevo submit` and the catalogue refuse it."""
 
+LICENCES_IN_PRIVATE = """\
+The code is its owner's, under whatever licence `tasks.license` and `pairs.license` name, if they name one; none was asked for. What coevo adds
+(labels, cells, dates, measurements) is under CC BY 4.0."""
+
 LICENCES_WITHOUT_CODE = """\
 This edition contains no code of the repositories. `tasks.license` and `pairs.license` name the licence of the code that `coevo get`
 fills in. What coevo made (labels, cells, dates, measurements) is under CC BY 4.0."""
@@ -107,7 +111,7 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
         _list_stages(rows),
         _report_news(about.news),
         '## Licences',
-        LICENCES,
+        LICENCES_IN_PRIVATE if about.is_private else LICENCES,
         _count_licences(rows),
         '## More',
         MORE,

@@ -74,7 +74,9 @@ def test_private_release_holds_all_rows_and_is_marked(repository: Path, tmp_path
     assert verify_snapshot(tmp_path / 'snapshot') == []
     assert count_tasks(tmp_path / 'snapshot') == 1
     assert json.loads((tmp_path / 'snapshot/manifest.json').read_text())['private'] is True
-    assert '**This release is private.**' in (tmp_path / 'snapshot/README.md').read_text()
+    card = (tmp_path / 'snapshot/README.md').read_text()
+    assert '**This release is private.**' in card
+    assert 'ATTRIBUTION' not in card
     assert not (tmp_path / 'snapshot/ATTRIBUTION').exists()
 
 
