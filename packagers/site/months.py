@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import duckdb
 
 # Descriptions of the snapshot that the page links to.
-DESCRIPTIONS = ('README.md', 'manifest.json', 'croissant.json')
+DESCRIPTIONS = ('README.md', 'ATTRIBUTION', 'manifest.json', 'croissant.json')
 
 # The tables that the page reads; the others stay with the snapshot.
 TABLES = ('tasks', 'methods', 'pairs', 'withdrawn')
