@@ -57,11 +57,13 @@ def run_model(arguments: argparse.Namespace) -> int:
     asked.tasks, asked.limit = list(task_ids), None
     if not asked.estimate:
         _check_endpoint(asked)
-    asked.snapshot = provide_texts(asked.snapshot, task_ids, asked.store, _say)
+    texts = provide_texts(asked.snapshot, task_ids, asked.store, _say)
+    asked.snapshot = texts.snapshot
+    asked.tasks = [task_id for task_id in task_ids if task_id not in texts.lacking]
     if asked.estimate:
         print(estimate_cost(asked).sentence)
         return 0
-    return _attempt_and_grade(asked)
+    return _attempt_and_grade(asked, texts.lacking)
 
 
 def _check_endpoint(asked: argparse.Namespace) -> None:
@@ -84,7 +86,7 @@ def _choose_folder(asked: argparse.Namespace) -> Path:
     return _RUNS / encode_folder_name('-'.join(filter(None, names)))
 
 
-def _attempt_and_grade(asked: argparse.Namespace) -> int:
+def _attempt_and_grade(asked: argparse.Namespace, lacking: frozenset[str]) -> int:
     if asked.grade:
         check_writable(asked.out / RESULTS, '--out')
     plan = make_plan(asked)
@@ -92,19 +94,25 @@ def _attempt_and_grade(asked: argparse.Namespace) -> int:
     if is_estimable(asked.agent):
         _say(estimate_cost(asked).sentence)
     summary = attempt_all(plan, _say)
-    if summary.troubled:
-        raise Transient(
-            f'{len(summary.troubled)} of {pluralise(len(plan.tasks), "task")} could not be attempted '
-            f'({summary.troubled[0].partition(": ")[2]})'
-        )
+    status = 0
+    troubled = frozenset(trouble.partition(': ')[0] for trouble in summary.troubled)
+    asked.tasks = [task_id for task_id in asked.tasks if task_id not in troubled]
     if not asked.grade:
         print('\n'.join(format_closing_lines(summary)))
-        return 1 if summary.bugs else 0
-    return _grade(asked, summary)
+        status = 1 if summary.bugs else 0
+    elif asked.tasks:
+        status = _grade(asked, summary, lacking | troubled)
+    if summary.troubled:
+        raise Transient(
+            f'{len(troubled)} of {pluralise(len(plan.tasks), "task")} could not be attempted '
+            f'({summary.troubled[0].partition(": ")[2]})'
+        )
+    return status
 
 
-def _grade(asked: argparse.Namespace, summary: RunSummary) -> int:
-    answered = {attempt.task_id for attempt in summary.attempts}
+def _grade(asked: argparse.Namespace, summary: RunSummary, left_out: frozenset[str]) -> int:
+    """Grade what was answered, and print the line of result, which counts the tasks left out."""
+    answered = {attempt.task_id for attempt in summary.attempts} - left_out
     options = replace(
         build_evaluation_options(asked, summary.predictions),
         tasks=frozenset(asked.tasks)
@@ -120,7 +128,8 @@ def _grade(asked: argparse.Namespace, summary: RunSummary) -> int:
     _say(
         f'`coevo report {asked.out}` says more; `coevo submit {check} {asked.out}` makes it a submission'
     )
-    print(format_outcome_line(evaluation, summary.attempts, frozenset(asked.tasks)))
+    line = format_outcome_line(evaluation, summary.attempts, frozenset(asked.tasks))
+    print(line + (f', {len(left_out)} left out' if left_out else ''))
     return 1 if evaluation.bugs or summary.bugs else 0
 
 

@@ -3,37 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.assignments import list_withheld_ids
 from coevo.evaluation.reporting.cells import pluralise
-from coevo.model.errors import Transient
+from coevo.model.errors import DamagedSnapshot, Transient
 from coevo.model.listener import Listener, Say
 from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.code_free.blobs import CloneLocations
-from coevo.snapshots.code_free.filling import FillSelection, fill_edition
+from coevo.snapshots.code_free.filling import FillReport, FillSelection, fill_edition
 from coevo.snapshots.copying import choose_target
 from coevo.snapshots.manifests import has_withheld_texts, load_manifest_at
 
 
-def provide_texts(place: str, tasks: Collection[str], store: Path | None, say: Say) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTexts:
+    """A snapshot with the texts of the tasks of a run.
+
+    snapshot  the one given, or a folder that is filled
+    lacking   ids of tasks whose texts cannot be had for now
+    """
+
+    snapshot: str
+    lacking: frozenset[str] = frozenset()
+
+
+def provide_texts(place: str, tasks: Collection[str], store: Path | None, say: Say) -> RunTexts:
     """Return a snapshot with the texts of these tasks: the one given, or a folder that is filled.
 
-    Only the texts of these tasks are fetched, unless they are there already.
+    Only the texts of these tasks are fetched, unless they are there already. Tasks whose texts
+    cannot be had are named with what Git said, since a repository that is gone must not stop the
+    run of all others.
 
-    Raises: Transient if some cannot be had for now, with what Git said.
+    Raises: Transient if no text can be had for now; DamagedSnapshot if edition or clone is damaged.
     """
     if not has_withheld_texts(load_manifest_at(resolve_location(place))):
-        return place
+        return RunTexts(snapshot=place)
     out = choose_target(place)
     start = str(out) if (out / 'manifest.json').is_file() else place
     missing = sorted(set(tasks) & list_withheld_ids(start))
     if not missing:
-        return start
+        return RunTexts(snapshot=start)
     say(f'fetching the texts of {pluralise(len(missing), "task")} into {out}')
     listener = Listener(step=lambda step, done, total: say(f'{step}: {done} of {total}'))
     clones = CloneLocations(store=store)
     report = fill_edition(place, out, clones, FillSelection(tasks=tuple(missing)), listener)
-    if not report.is_complete:
-        raise Transient('; '.join(map(str, report.lacking)) or ' '.join(report.sentences))
-    return str(out)
+    if report.is_complete:
+        return RunTexts(snapshot=str(out))
+    if report.folder is not None and report.folder.is_refused:
+        raise DamagedSnapshot(' '.join(report.sentences))
+    return _name_lacking(report, set(tasks), start, say)
+
+
+def _name_lacking(report: FillReport, tasks: Collection[str], start: str, say: Say) -> RunTexts:
+    """Say which tasks are left out and why. Raises: Transient if none is left."""
+    whys = '; '.join(map(str, report.lacking))
+    snapshot = start if report.folder is None else str(report.out)
+    lacking = list_withheld_ids(snapshot).intersection(tasks)
+    if len(lacking) == len(tasks):
+        raise Transient(f'{whys}; without these texts no task is left: name others by --only-tasks')
+    say(whys)
+    say(
+        f'{pluralise(len(lacking), "task")} left out without these texts, '
+        f'which the same command asks for again: {", ".join(sorted(lacking))}'
+    )
+    return RunTexts(snapshot=snapshot, lacking=lacking)
