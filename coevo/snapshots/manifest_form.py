@@ -84,8 +84,8 @@ def _is_walk(one: Mapping[str, Any]) -> bool:
 def _is_edition(value: object) -> bool:
     """Return whether a value is None or describes an edition.
 
-    That says which release it belongs to, by checksums, and how much text it leaves out. A partial
-    one names the pairs that have their texts, by repository.
+    That says which release it belongs to, by checksums, and how much text its recipes restore. A
+    partial one names the pairs that have their texts, by repository.
     """
     if value is None:
         return True

@@ -228,6 +228,27 @@ def test_one_task_is_filled_alone(
     assert 'QuayTest' in capsys.readouterr().out
 
 
+def test_descriptions_of_a_half_filled_folder_do_not_say_that_it_holds_no_code(
+    world: World, tmp_path: Path
+) -> None:
+    selection = FillSelection(repositories=('example/quay',))
+    for step in (selection, FillSelection(repositories=('example/ferry',))):
+        fill_edition(world.edition, tmp_path / 'out', CloneLocations(store=world.store), step)
+        card = (tmp_path / 'out/README.md').read_text()
+        assert 'code-free' not in card
+        assert 'contains no code' not in card
+        assert card.count('**Texts in this folder.**') == 1
+        assert '`ATTRIBUTION` has it' in card
+        about = json.loads((tmp_path / 'out/croissant.json').read_text())
+        assert 'code-free' not in about['name'] + about['description']
+        sizes = {each['@id']: each.get('sha256') for each in about['distribution']}
+        files = json.loads((tmp_path / 'out/manifest.json').read_text())['files']
+        assert {name: sizes[name] for name in files if name in sizes} == {
+            name: files[name]['sha256'] for name in files if name in sizes
+        }
+    assert verify_snapshot(tmp_path / 'out') == []
+
+
 def test_unknown_names_are_refused(world: World, tmp_path: Path) -> None:
     for selection in (FillSelection(tasks=('f' * 16,)), FillSelection(repositories=('a/b',))):
         with pytest.raises(Fatal, match='has no'):

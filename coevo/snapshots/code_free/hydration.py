@@ -158,7 +158,8 @@ def _write_partial_edition(
         _write_table(base, name, target, texts, whole, before)
         files[name] = _describe_file(target)
     for name in sorted((own & files.keys()) - {ATTRIBUTION}):
-        text = (base / name).read_text('utf-8')
+        # Of the release: those of a code-free edition say that there is no code here.
+        text = (base / f'{FULL}{name}').read_text('utf-8')
         new = (
             refresh_card(text, filled)
             if name == 'README.md'
