@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from coevo.git.repository import CorruptObject, Repository
 from coevo.model.errors import Fatal
@@ -21,6 +22,10 @@ def check_privacy(store: Store, repo: str, *, is_private: bool) -> None:
 
     Raises: Fatal if the store is the other kind.
     """
+    if is_private and not isinstance(store.root, Path):
+        raise Fatal(
+            f'{store.root} is not on this machine: name a folder for a private project by --store'
+        )
     if store.is_private() and not is_private:
         raise Fatal(f'{store.root} is private: add --private, or name another store by --store')
     if is_private and not store.is_private():

@@ -51,8 +51,8 @@ def make_endpoint(api: str, url: str | None = None, key_variable: str | None = N
     if api not in APIS:
         raise Fatal(f'there is no API {api!r}; choose one of {", ".join(sorted(APIS))}')
     url = url or APIS[api].ENDPOINT
-    parts = urlsplit(url)
-    if not _is_plain_url(parts):
+    parts = _split_plain_url(url)
+    if parts is None:
         # The message does not repeat the URL, since a key in it would then appear in a log.
         raise Fatal(
             'an endpoint is a URL such as https://api.example.org, without a key; '
@@ -69,14 +69,19 @@ def make_endpoint(api: str, url: str | None = None, key_variable: str | None = N
     return Endpoint(url=_strip_version(url.rstrip('/')), api=api, key=key)
 
 
-def _is_plain_url(parts: SplitResult) -> bool:
-    """Return whether a URL has a scheme, a host, a port that is a number, and nothing secret."""
+def _split_plain_url(url: str) -> SplitResult | None:
+    """Return the parts of a URL with a scheme, a host, a port that is a number, and nothing secret.
+
+    None for any other text.
+    """
     try:
+        parts = urlsplit(url)
         parts.port  # noqa: B018 - raises for a port that is no number
     except ValueError:
-        return False
-    plain = not parts.query and not parts.username
-    return parts.scheme in ('http', 'https') and bool(parts.hostname) and plain
+        return None
+    plain = '@' not in parts.netloc and not parts.query and not parts.fragment
+    is_address = parts.scheme in ('http', 'https') and bool(parts.hostname)
+    return parts if is_address and plain else None
 
 
 def is_loopback(host: str) -> bool:
@@ -100,7 +105,7 @@ def check_reachable(endpoint: Endpoint) -> None:
         return
     try:
         socket.create_connection((parts.hostname, port), timeout=_CONNECT_SECONDS).close()
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # a name may be no name of a host
         raise Fatal(
             f'nothing answers at {endpoint.url} ({error}); start the model there, or mend --endpoint'
         ) from None

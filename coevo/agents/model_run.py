@@ -25,11 +25,12 @@ from coevo.agents.planning import (
 )
 from coevo.agents.run_texts import provide_texts
 from coevo.agents.summary import RunSummary, format_closing_lines
+from coevo.display.redaction import hide_credentials
 from coevo.evaluation.evaluation import Evaluation, evaluate
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.output import describe_trouble, write_evaluation
 from coevo.evaluation.reporting.cells import pluralise
-from coevo.evaluation.submission.drafting import write_submission
+from coevo.evaluation.submission.drafting import check_given, write_submission
 from coevo.evaluation.submission.folder import NAME, RESULTS
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Listener
@@ -68,6 +69,8 @@ def run_model(arguments: argparse.Namespace) -> int:
 
 def _check_endpoint(asked: argparse.Namespace) -> None:
     """Raise Fatal for bad options, or if nothing listens where something is still to be asked."""
+    if asked.grade:
+        check_given(asked.out, {'contact': asked.contact, 'url': asked.url})
     endpoint = check_options(asked)
     if endpoint is None:
         return
@@ -92,7 +95,7 @@ def _attempt_and_grade(asked: argparse.Namespace, lacking: frozenset[str]) -> in
     plan = make_plan(asked)
     _say(f'{pluralise(len(plan.tasks), "task")} of {asked.snapshot}, kept in {asked.out}')
     if is_estimable(asked.agent):
-        _say(estimate_cost(asked).sentence)
+        _say_estimate(asked)
     summary = attempt_all(plan, _say)
     status = 0
     troubled = frozenset(trouble.partition(': ')[0] for trouble in summary.troubled)
@@ -110,6 +113,14 @@ def _attempt_and_grade(asked: argparse.Namespace, lacking: frozenset[str]) -> in
     return status
 
 
+def _say_estimate(asked: argparse.Namespace) -> None:
+    """Say what the attempts may cost; without a clone of each task there is no estimate."""
+    try:
+        _say(estimate_cost(asked).sentence)
+    except Transient as error:
+        _say(f'no estimate: {error}')
+
+
 def _grade(asked: argparse.Namespace, summary: RunSummary, left_out: frozenset[str]) -> int:
     """Grade what was answered, and print the line of result, which counts the tasks left out."""
     answered = {attempt.task_id for attempt in summary.attempts} - left_out
@@ -121,7 +132,6 @@ def _grade(asked: argparse.Namespace, summary: RunSummary, left_out: frozenset[s
     _say(f'grading {pluralise(len(asked.tasks), "task")}')
     evaluation = evaluate(options, Listener(step=_say_step, say=_say))
     write_evaluation(asked.out / RESULTS, evaluation)
-    _write_metadata(asked)
     for sentence in (*describe_trouble(evaluation), *_list_bugs(evaluation, summary)):
         _say(sentence)
     check = '--check' if (asked.out / NAME).is_file() else '--new'
@@ -129,7 +139,8 @@ def _grade(asked: argparse.Namespace, summary: RunSummary, left_out: frozenset[s
         f'`coevo report {asked.out}` says more; `coevo submit {check} {asked.out}` makes it a submission'
     )
     line = format_outcome_line(evaluation, summary.attempts, frozenset(asked.tasks))
-    print(line + (f', {len(left_out)} left out' if left_out else ''))
+    print(line + (f', {len(left_out)} left out' if left_out else ''), flush=True)
+    _write_metadata(asked)  # last: whatever is wrong with it, the result is said
     return 1 if evaluation.bugs or summary.bugs else 0
 
 
@@ -147,7 +158,7 @@ def _list_bugs(evaluation: Evaluation, summary: RunSummary) -> list[str]:
 
 
 def _say(line: object) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(hide_credentials(str(line)), file=sys.stderr, flush=True)
 
 
 def _say_step(step: str, done: int, total: int) -> None:

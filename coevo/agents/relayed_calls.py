@@ -279,10 +279,10 @@ class _RelayHandler(BaseHTTPRequestHandler):
             whole = False
             self.close_connection = True
         finally:
-            self._log('said', b''.join(blocks), answer.status)
+            relay.answers.give_back(size)
             if counts:
                 self._count_usage(path, answer.headers.get('content-type', ''), blocks)
-            relay.answers.give_back(size)
+            self._log('said', b''.join(blocks), answer.status)  # last: a full disk hides no cost
         if whole:
             self._try_send(b'0\r\n\r\n')
 
@@ -297,7 +297,9 @@ class _RelayHandler(BaseHTTPRequestHandler):
         return True
 
     def _log(self, what: str, content: bytes, status: int | None = None) -> None:
-        log = self.server.relay.log
+        log, key = self.server.relay.log, self.server.relay.endpoint.key.encode()
+        if key:  # an endpoint may repeat the headers, and logs are handed in
+            content = content.replace(key, b'***')
         if log is not None:
             with _PARSING:
                 log.write_line(what, content, status)

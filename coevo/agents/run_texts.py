@@ -13,8 +13,13 @@ from coevo.model.listener import Listener, Say
 from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.code_free.blobs import CloneLocations
 from coevo.snapshots.code_free.filling import FillReport, FillSelection, fill_edition
-from coevo.snapshots.copying import choose_target
-from coevo.snapshots.manifests import has_withheld_texts, load_manifest_at
+from coevo.snapshots.copying import WHOLE, choose_target
+from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.manifests import (
+    compute_release_sha256,
+    has_withheld_texts,
+    load_manifest_at,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +45,8 @@ def provide_texts(place: str, tasks: Collection[str], store: Path | None, say: S
     """
     if not has_withheld_texts(load_manifest_at(resolve_location(place))):
         return RunTexts(snapshot=place)
-    out = choose_target(place)
-    start = str(out) if (out / 'manifest.json').is_file() else place
+    out = _choose_folder(place)
+    start = str(out) if (out / MANIFEST).is_file() else place
     missing = sorted(set(tasks) & list_withheld_ids(start))
     if not missing:
         return RunTexts(snapshot=start)
@@ -54,6 +59,20 @@ def provide_texts(place: str, tasks: Collection[str], store: Path | None, say: S
     if report.folder is not None and report.folder.is_refused:
         raise DamagedSnapshot(' '.join(report.sentences))
     return _name_lacking(report, set(tasks), start, say)
+
+
+def _choose_folder(place: str) -> Path:
+    """Return the folder that gets the texts: the usual one, unless it has something else.
+
+    The month's folder may hold a release of one's own, or editions one level down.
+    """
+    out = choose_target(place)
+    if out.name.endswith(WHOLE) or not out.exists():
+        return out
+    release = compute_release_sha256(resolve_location(place))
+    if (out / MANIFEST).is_file() and release == compute_release_sha256(resolve_location(out)):
+        return out
+    return out.with_name(f'{out.name}-{WHOLE}')
 
 
 def _name_lacking(report: FillReport, tasks: Collection[str], start: str, say: Say) -> RunTexts:

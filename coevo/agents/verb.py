@@ -37,7 +37,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--out',
         type=Path,
         metavar='DIR',
-        help='where answers, logs and results go (default: runs/SNAPSHOT-MODEL)',
+        help='where answers, logs and results go (default: runs/MONTH-MODEL)',
     )
     run.add_argument(
         '--limit', type=parse_positive, metavar='N', help='only the first N of the tasks'

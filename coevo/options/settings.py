@@ -43,16 +43,21 @@ class Setting:
     def parse(self, value: object, place: str) -> Any:
         """Return a value of the file as the verb takes it. Raises: Fatal if it does not fit."""
         wanted = str if self.kind is Path else self.kind
-        if self.kind is float and type(value) is int:
+        if self.kind is float and type(value) is int and abs(value) < MOST_NUMBER:
             value = float(value)
         if type(value) is not wanted:
             raise Fatal(f'{place}: {self.name} is {value!r}, which is no {_KINDS[self.kind]}')
         if self.choices and value not in self.choices:
             raise Fatal(f'{place}: {self.name} is {value!r}, and not {" or ".join(self.choices)}')
+        if isinstance(value, int) and abs(value) >= MOST_NUMBER:
+            raise Fatal(f'{place}: {self.name} is too large')
         if self.least is not None and isinstance(value, (int, float)) and value < self.least:
             raise Fatal(f'{place}: {self.name} is {value}; it is {self.least} or more')
         return Path(str(value)) if self.kind is Path else value
 
+
+# Whole numbers of settings are below it: they become sizes, seconds and seeds.
+MOST_NUMBER = 1 << 32
 
 _KINDS = {
     bool: 'true or false',
@@ -74,7 +79,7 @@ def load_settings(file: Path, settings: Sequence[Setting], verb: str) -> dict[st
         raise Fatal(
             f'{file} cannot be read ({error}); `{verb} --print-settings` writes one'
         ) from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers and lists beyond Python's limits
         raise Fatal(f'{file} is no TOML ({error}); `{verb} --print-settings` writes one') from None
     known = {setting.name: setting for setting in settings}
     for name in content:

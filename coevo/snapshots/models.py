@@ -126,7 +126,7 @@ def _read_added_models(path: Path) -> Iterator[LanguageModel]:
 def _parse_models(text: str, place: str) -> Iterator[LanguageModel]:
     try:
         content: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers and lists beyond Python's limits
         raise Fatal(f'{place} is no TOML ({error}); it has to be {_HOW}') from None
     version, entries = content.get('version', VERSION), content.get('models')
     if version != VERSION or not isinstance(entries, list):

@@ -20,23 +20,46 @@ NAME = '.lock'
 def lock_for_sole_use(folder: Path) -> Iterator[None]:
     """Hold a folder exclusively until the block or this process ends.
 
-    The lock is on FOLDER/.lock, which stays there afterwards: code that empties the folder must
-    keep it.
+    The lock is on FOLDER/.lock. Its holder may remove it as the last file of the folder: whoever
+    opened it meanwhile notices, and locks the new one.
 
     Raises: Fatal if another process holds the folder.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = _lock_file(folder)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.read(descriptor, 20).decode(errors='replace').strip() or 'unknown'
-            raise Fatal(
-                f'{folder} is in use by another run (process {holder}): wait for its end, or use another folder'
-            ) from None
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f'{os.getpid()}\n'.encode(), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+def _lock_file(folder: Path) -> int:
+    """Return the descriptor of the folder's lock file, locked. Raises: Fatal if another holds it."""
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o644)
+        except FileNotFoundError:
+            continue  # the folder was removed by its last holder
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(descriptor, 20).decode(errors='replace').strip() or 'unknown'
+            os.close(descriptor)
+            raise Fatal(
+                f'{folder} is in use by another run (process {holder}): wait for its end, or use another folder'
+            ) from None
+        if _is_still_there(descriptor, folder / NAME):
+            return descriptor
+        os.close(descriptor)
+
+
+def _is_still_there(descriptor: int, file: Path) -> bool:
+    """Return whether the open file is the one under that name."""
+    try:
+        there = file.stat()
+    except FileNotFoundError:
+        return False
+    opened = os.fstat(descriptor)
+    return (opened.st_dev, opened.st_ino) == (there.st_dev, there.st_ino)

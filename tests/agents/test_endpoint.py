@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coevo.agents.endpoint import make_endpoint
+from coevo.agents.endpoint import Endpoint, check_reachable, make_endpoint
+from coevo.model.errors import Fatal
 
 KEY = 'A_KEY_OF_TESTS'
 
@@ -30,3 +31,28 @@ def test_other_path_of_an_endpoint_url_is_kept(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv(KEY, 'sk-test')
     found = make_endpoint('openai', 'https://example.org/api/v1', KEY)
     assert found.url == 'https://example.org/api'
+
+
+@pytest.mark.parametrize(
+    'url',
+    [
+        'http://[::1/v1',
+        'http://:sk-secret@127.0.0.1/v1',
+        'http://127.0.0.1/v1#sk-secret',
+        'http://127.0.0.1/v1?key=sk-secret',
+        'http://127.0.0.1:port/v1',
+        'file:///etc/passwd',
+    ],
+)
+def test_endpoint_url_that_is_broken_or_holds_a_secret_is_refused_without_repeating_it(
+    url: str,
+) -> None:
+    with pytest.raises(Fatal, match='an endpoint is a URL such as') as caught:
+        make_endpoint('openai', url)
+    assert 'secret' not in str(caught.value)
+
+
+def test_host_name_that_cannot_be_one_is_refused_in_one_sentence() -> None:
+    endpoint = Endpoint(url=f'http://{"a" * 64}.example', api='openai', key='')
+    with pytest.raises(Fatal, match='nothing answers at'):
+        check_reachable(endpoint)

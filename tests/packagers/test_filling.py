@@ -249,6 +249,15 @@ def test_descriptions_of_a_half_filled_folder_do_not_say_that_it_holds_no_code(
     assert verify_snapshot(tmp_path / 'out') == []
 
 
+def test_texts_that_a_release_has_need_no_filling(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ['get', str(world.release), '--out', str(tmp_path / 'out')]
+    assert main([*words, '--only-repository', 'example/quay']) == 0
+    assert 'these texts are in the edition already' in capsys.readouterr().err
+    assert not (tmp_path / 'out').exists()
+
+
 def test_unknown_names_are_refused(world: World, tmp_path: Path) -> None:
     for selection in (FillSelection(tasks=('f' * 16,)), FillSelection(repositories=('a/b',))):
         with pytest.raises(Fatal, match='has no'):

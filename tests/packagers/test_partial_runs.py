@@ -66,8 +66,9 @@ def test_task_of_a_repository_that_is_gone_is_left_out_of_a_run_with_what_git_sa
     assert 'has no such repository' in said.err
     assert 'Git said: ' in said.err
     ferry = task_of(edition, 'example/ferry')
-    assert f'1 task left out without these texts, which the same command asks for again: {ferry}\n' in (
-        said.err
+    assert (
+        f'1 task left out without these texts, which the same command asks for again: {ferry}\n'
+        in (said.err)
     )
     assert withheld(edition.with_name('whole'))['example/ferry'] is True
     # The same command goes on once it is back.

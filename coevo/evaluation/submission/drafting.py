@@ -70,6 +70,26 @@ def write_submission(
     return metadata
 
 
+def check_given(folder: Path, given: Mapping[str, object]) -> None:
+    """Check, before anything costs time, what a later `write_submission` is given.
+
+    Raises: Fatal for an earlier file that is damaged, or a value that is not valid.
+    """
+    fields = {
+        'submission_version': SUBMISSION_VERSION,
+        'harness': 'unknown yet',
+        'model': 'unknown yet',
+        'snapshot_sha256': '0' * 64,
+        'attempts': 1,
+        'network': False,
+        'contact': 'unknown yet',
+        'url': 'https://example.org',
+        **_load_earlier(folder),
+        **{name: value for name, value in given.items() if value is not None},
+    }
+    parse_metadata(fields, folder / NAME)
+
+
 def _load_earlier(folder: Path) -> Mapping[str, object]:
     """Return the fields of an earlier file, so that only what changed has to be said again."""
     if not (folder / NAME).exists():

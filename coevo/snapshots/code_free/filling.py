@@ -79,14 +79,18 @@ class FillReport:
     @property
     def is_complete(self) -> bool:
         """True if all wanted texts are there, with the bytes of the release if the folder is whole."""
-        is_right = self.folder is not None and not self.folder.is_refused
-        return is_right and not self.lacking
+        if self.folder is None:
+            return not self.repositories  # nothing wanted was lacking
+        return not self.folder.is_refused and not self.lacking
 
     @property
     def sentences(self) -> Iterator[str]:
         """Lines for the user: what is lacking and why, then what was done."""
         yield from map(str, self.lacking)
         folder = self.folder
+        if folder is None and not self.repositories:
+            yield f'these texts are in the edition already, so that {self.out} is not needed'
+            return
         if folder is None:
             yield f'{self.out} was not written: no text could be filled in'
             return

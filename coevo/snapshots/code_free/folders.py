@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifest_form import PARTIAL
 from coevo.snapshots.snapshot import load_manifest
 from coevo.storage import durable
-from coevo.storage.sole_use import lock_for_sole_use
+from coevo.storage.sole_use import NAME as LOCK, lock_for_sole_use
 
 
 @dataclass(slots=True)
@@ -57,7 +57,16 @@ def exchange_folder(out: Path) -> Iterator[FolderExchange]:
             if exchange.accepted:
                 _replace_folder(new, out, before)
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            for left in (before, new):
+                shutil.rmtree(left, ignore_errors=True)
+            _remove_lock(scratch)
+
+
+def _remove_lock(scratch: Path) -> None:
+    """Remove the held lock and its folder, which stays if another process wants it already."""
+    (scratch / LOCK).unlink(missing_ok=True)
+    with suppress(OSError):
+        scratch.rmdir()
 
 
 @contextmanager

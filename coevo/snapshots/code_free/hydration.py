@@ -76,7 +76,7 @@ def write_filled(
     With all texts it is the release. If another version of the Parquet writer gives other bytes, it
     stays a partial edition, in which nothing is lacking.
     """
-    _check_space(base, made)
+    _check_space(base, made, is_partial=filled is not None)
     if filled is not None:
         _write_partial_edition(base, made, texts, filled, before)
         return FilledFolder(is_release=False)
@@ -90,15 +90,17 @@ def write_filled(
     return FilledFolder(is_release=False, differs=differs)
 
 
-def _check_space(base: Path, made: Path) -> None:
-    """Raise Fatal if there is no room for the release."""
-    size = sum(about['size'] for about in load_manifest(base)['edition']['files'].values())
+def _check_space(base: Path, made: Path, *, is_partial: bool) -> None:
+    """Raise Fatal if there is no room for the release, or for what a partial edition begins with."""
+    manifest = load_manifest(base)
+    files = manifest['files'] if is_partial else manifest['edition']['files']
+    size = sum(about['size'] for about in files.values())
     parent = made.parent
     free = shutil.disk_usage(parent).free
     if size > free:
         raise Fatal(
-            f'{parent.parent} has room for {format_size(free)}, and the release takes '
-            f'{format_size(size)}: make room there, then run the same command again'
+            f'{parent.parent} has room for {format_size(free)}, and {"the edition" if is_partial else "the release"} '
+            f'takes {format_size(size)}: make room there, then run the same command again'
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -46,3 +47,25 @@ def test_second_demo_in_a_folder_is_refused_and_touches_nothing(
     told = ' '.join((done.stdout + done.stderr).split())
     assert f'in use by another run (process {os.getpid()}): wait for its end' in told
     assert (begun / 'half').exists()
+
+
+def test_lock_that_its_holder_removed_keeps_nobody_else_apart_from_the_next(tmp_path: Path) -> None:
+    """A process that opened the removed lock must not believe that it holds the folder."""
+    folder = tmp_path / 'new'
+    opened: list[int] = []
+    flock = fcntl.flock
+
+    def remove_first(descriptor: int, operation: int) -> None:
+        """Let the holder before remove the file between this process's opening and locking."""
+        opened.append(descriptor)
+        if len(opened) == 1:
+            (folder / '.lock').unlink()
+            folder.rmdir()
+        flock(descriptor, operation)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fcntl, 'flock', remove_first)
+        with lock_for_sole_use(folder):
+            assert len(opened) == 2
+            with pytest.raises(Fatal, match='is in use by another run'), lock_for_sole_use(folder):
+                pass
