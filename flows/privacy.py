@@ -8,6 +8,7 @@ from pathlib import Path
 
 from coevo.git.repository import CorruptObject, Repository
 from coevo.model.errors import Fatal
+from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store
 from flows.licence import find_spdx_expression, is_silent_on_licences
 from packagers.kept_out import collect_counts, describe_kept_out
@@ -22,10 +23,8 @@ def check_privacy(store: Store, repo: str, *, is_private: bool) -> None:
 
     Raises: Fatal if the store is the other kind.
     """
-    if is_private and not isinstance(store.root, Path):
-        raise Fatal(
-            f'{store.root} is not on this machine: name a folder for a private project by --store'
-        )
+    if is_private:
+        refuse_elsewhere(store.root)
     if store.is_private() and not is_private:
         raise Fatal(f'{store.root} is private: add --private, or name another store by --store')
     if is_private and not store.is_private():
@@ -36,6 +35,14 @@ def check_privacy(store: Store, repo: str, *, is_private: bool) -> None:
                 'which a private store would keep from being published: name another by --store'
             )
         store.mark_private()
+
+
+def refuse_elsewhere(root: Root) -> None:
+    """Raise Fatal for a store that is no folder: what it holds would leave this machine."""
+    if not isinstance(root, Path):
+        raise Fatal(
+            f'{root} is not on this machine: name a folder for a private project by --store'
+        )
 
 
 def find_kept_out(

@@ -158,7 +158,7 @@ def _open_store(url: Url, patience: timedelta) -> S3Store:
     return S3Store(
         bucket,
         prefix=prefix or None,
-        endpoint=endpoint,
+        **({'endpoint': endpoint} if endpoint else {}),  # None is refused
         client_options={
             'allow_http': bool(endpoint and endpoint.startswith('http://')),
             'connect_timeout': timedelta(seconds=5),

@@ -14,12 +14,11 @@ from coevo.model.errors import Fatal
 from coevo.snapshots.catalogue import load_catalogue
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.place import Url
-from coevo.storage.store import Store
 from flows.licence import check_accepted_licences
 from flows.missing_pairs import MineReport
 from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
-from flows.privacy import check_privacy
+from flows.privacy import refuse_elsewhere
 from flows.publication import publish_release
 from packagers import cataloguing
 from tests.languages import toys
@@ -115,9 +114,8 @@ def test_store_is_either_private_or_not(repository: Path, tmp_path: Path) -> Non
 
 
 def test_private_store_is_a_folder_of_this_machine() -> None:
-    store = Store(Url('s3://bucket/store'))
     with pytest.raises(Fatal, match='is not on this machine'):
-        check_privacy(store, 'me/project', is_private=True)
+        refuse_elsewhere(Url('s3://bucket/store'))
 
 
 def test_licence_that_was_added_later_lets_older_rows_in_without_their_texts(
