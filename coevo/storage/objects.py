@@ -21,7 +21,7 @@ from coevo.storage.place import HeldLock, PlaceEntry, StoredFile, Url
 
 if TYPE_CHECKING:
     from obstore import UpdateVersion
-    from obstore.store import S3Store
+    from obstore.store import S3Config, S3Store
 
 # The size limit of a small request, its timeout, and the timeout with all retries. Both are well
 # below a lease's lifetime. Requests of large or unknown size may take longer: their writes are
@@ -151,14 +151,16 @@ class BucketPlace:
 
 
 def _open_store(url: Url, patience: timedelta) -> S3Store:
-    from obstore.store import S3Store
+    from obstore.store import S3Config, S3Store
 
     bucket, _, prefix = url.removeprefix('s3://').partition('/')
     endpoint = os.environ.get('AWS_ENDPOINT_URL_S3') or os.environ.get('AWS_ENDPOINT_URL')
+    # Without the variable the key is left out: the library refuses None.
+    config: S3Config = {'endpoint': endpoint} if endpoint else {}
     return S3Store(
         bucket,
+        config=config,
         prefix=prefix or None,
-        **({'endpoint': endpoint} if endpoint else {}),  # None is refused
         client_options={
             'allow_http': bool(endpoint and endpoint.startswith('http://')),
             'connect_timeout': timedelta(seconds=5),
