@@ -151,7 +151,7 @@ class BucketPlace:
 
 
 def _open_store(url: Url, patience: timedelta) -> S3Store:
-    from obstore.store import S3Config, S3Store
+    from obstore.store import S3Store
 
     bucket, _, prefix = url.removeprefix('s3://').partition('/')
     endpoint = os.environ.get('AWS_ENDPOINT_URL_S3') or os.environ.get('AWS_ENDPOINT_URL')
