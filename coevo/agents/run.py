@@ -212,7 +212,7 @@ class _AgentSupervisor:
         self._send_line(str(port))
         if self._await_event(_START_SECONDS) is not _Event.STARTED:
             self._process.kill()
-            raise Transient(f'an agent could not be started: {self._process.get_noise().strip()}')
+            raise Transient(f'the agent could not be started: {self._process.get_noise().strip()}')
         event = self._await_event(caps.seconds)
         if event is not _Event.ENDED:
             self._send_line(_STOP)

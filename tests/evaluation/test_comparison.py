@@ -101,7 +101,7 @@ def test_compare_command_prints_a_table_or_json(
     out = capsys.readouterr().out
     assert 'Test update on 4 methods across 3 tasks' in out
     assert '-16.667%' in out
-    assert '1 method could not be judged in both' in out
+    assert '1 method could not be graded in both' in out
     assert main(['report', 'compare', *folders, '--format', 'json']) == 0
     found = json.loads(capsys.readouterr().out)
     assert found['tracks'][0]['figures'][0]['difference']['value'] == pytest.approx(-0.5 / 3)

@@ -86,7 +86,7 @@ def test_task_without_a_repository_is_infra_and_never_cached(snapshot: Path) -> 
     assert '--store' in found.rows[0].said
     assert not list((snapshot.parent / 'judged').rglob('*'))
     sentences = ' '.join(summarise_evaluation(found, snapshot))
-    assert f'{task.task_id} could not be judged (no_repository)' in sentences
+    assert f'{task.task_id} could not be graded (no_repository)' in sentences
     assert 'the same command tries it again' in sentences
 
 
@@ -213,7 +213,7 @@ def test_evaluate_command_writes_results_junit_and_a_report(
 @pytest.mark.parametrize(
     ('more', 'complaint'),
     [
-        (('--jobs', '0'), "--jobs: '0' is not a number from 1 on"),
+        (('--jobs', '0'), "--jobs: '0' must be a whole number of 1 or more"),
         ({'test_seconds': 0}, 'test_seconds is more than 0, and not 0'),
         ({'test_seconds': math.nan}, 'test_seconds is more than 0, and not nan'),
         (('--store', 'nowhere'), 'nowhere is no folder; --store names a store'),
@@ -338,7 +338,7 @@ def test_interrupted_evaluation_resumes_where_it_stopped(
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     assert not (out / 'results.parquet').exists()
     if number == signal.SIGINT:
-        assert 'what was finished is kept' in complaint
+        assert 'finished work is kept' in complaint
     after = subprocess.run(words, capture_output=True, text=True, check=True)
     assert f'{pluralise(3 - done, "task")} judged now, {done} known before' in after.stdout
     assert told(load_results(out)) == {(TaskOutcome.SUCCESS, None)}

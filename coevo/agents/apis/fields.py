@@ -33,7 +33,7 @@ def check_inline_url(value: Any, place: str) -> str | None:
     """Allow a `data:` URL, which contains its data; other URLs would be fetched by the endpoint."""
     if isinstance(value, str) and value.startswith('data:'):
         return None
-    return f'{place} is fetched by the endpoint'
+    return f'{place} names content that the endpoint would fetch; send the content itself'
 
 
 def one_of(*wanted: object) -> Shape:
@@ -93,7 +93,8 @@ def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
         for name in needed:
             if value.get(name) is None:
                 return (
-                    f'{_describe_field(place, name)} is missing, and the endpoint would look it up'
+                    f'{_describe_field(place, name)} is missing; without it the endpoint '
+                    'would look it up'
                 )
         for name, field_value in value.items():
             if field_value is None:
@@ -120,7 +121,10 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
         kind = value.get('type')
         inner = default if kind is None else known.get(kind) if isinstance(kind, str) else None
         if inner is None:
-            return f'{_describe_field(place, "type")} cannot be {_shorten(kind)}: that is at the endpoint'
+            return (
+                f'{_describe_field(place, "type")} cannot be {_shorten(kind)}, which refers to '
+                'data stored at the endpoint'
+            )
         return inner(
             {name: field_value for name, field_value in value.items() if name != 'type'}, place
         )
@@ -131,7 +135,7 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
 def check_model_name(value: Any, place: str) -> str | None:
     """Allow the name of a model that does not search the web itself, and no stored preset."""
     if not isinstance(value, str) or not _MODEL.fullmatch(value):
-        return f'{place} is no name of a model: {_shorten(value)}'
+        return f'{place} is not the name of a model: {_shorten(value)}'
     if any(word in value.lower() for word in _SEARCHING):
         return f'the model {_shorten(value)} searches by itself'
     return None
@@ -142,7 +146,7 @@ def _describe_field(place: str, name: str) -> str:
 
 
 def _describe_refusal(place: str) -> str:
-    return f'{place or "the request"} is not relayed'
+    return f'{place or "the request"} is not forwarded to the endpoint'
 
 
 def _shorten(value: object) -> str:

@@ -294,7 +294,7 @@ def find_objection(path: str, request: Document) -> str | None:
         return _RESPONSES_REQUEST(request, '')
     why = _CHAT_REQUEST(request, '')
     if why is None and request.get('stream') and not _asks_for_usage(request):
-        why = 'a stream needs stream_options.include_usage, else nobody knows what it cost'
+        why = 'a stream needs stream_options.include_usage, since coevo counts its tokens'
     return why
 
 
