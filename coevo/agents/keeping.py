@@ -3,7 +3,7 @@
 run.json           inputs of the run; another run needs another folder
 attempts/ID.json   a finished attempt; the second at a task has the name ID.2, in all folders
 rounds/ID.jsonl    one line for each round, including those of interrupted attempts
-logs/ID.jsonl      what the model was asked and said, one line a call
+logs/ID.jsonl      requests to the model and its answers, one line for each call
 logs/ID.log        the end of the agent's output
 predictions.jsonl  input of `coevo evaluate`, made from the attempts
 report.json        totals of the run

@@ -53,7 +53,7 @@ class RelayedAttempt(Protocol):
 
     endpoint  where calls are forwarded to
     meter     counts the rounds
-    log       keeps what the model is asked and says, if anything does
+    log       keeps requests to the model and its answers, if anything does
     stop      called when no further round is allowed
     cut_off   whether the endpoint failed the last call
     requests  memory for requests

@@ -135,7 +135,7 @@ def run_agent(
 ) -> AgentRun:
     """Run the agent on the input in `place`: the folder `start` and the file `prompt.txt`.
 
-    log  keeps what the model is asked and says
+    log  keeps requests to the model and its answers
 
     Raises: Transient if a sandbox cannot be started, or is closed meanwhile; Fatal if the endpoint
     denies access.

@@ -286,11 +286,11 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ('words', 'sentence'),
     [
-        (['--agent', 'true', {'max_seconds': 0}], 'max_seconds is more than 0'),
+        (['--agent', 'true', {'max_seconds': 0}], 'max_seconds must be more than 0'),
         (['--agent', 'true', '--jobs', '0'], "--jobs: '0' must be a whole number of 1 or more"),
-        (['--agent', 'true', {'max_seconds': math.nan}], 'max_seconds is more than 0'),
+        (['--agent', 'true', {'max_seconds': math.nan}], 'max_seconds must be more than 0'),
         (['--agent', 'true', '--only-after', '2099-01'], 'no task is left to attempt'),
-        (['--agent', 'true', '--store', '/nowhere'], '/nowhere is no folder; --store names'),
+        (['--agent', 'true', '--store', '/nowhere'], '/nowhere is not a folder; give --store'),
         (['--agent', 'true', '--out', '/dev/null/out'], 'name another --out'),
         (['--agent', 'true', '--max-cost', '1'], 'a cost cap needs prices'),
         (['--agent', 'true', '--prices', '/nowhere'], '/nowhere is no table of prices'),

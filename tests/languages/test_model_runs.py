@@ -154,7 +154,7 @@ def test_a_run_is_a_submission_that_its_own_check_accepts(
     assert main([*check, str(out)]) == 2
     assert f'`coevo submit --new {out}` writes it' in capsys.readouterr().err
     assert main(['submit', '--new', str(out), '--contact', 'me@example.org']) == 2
-    assert 'is not written: say where the agent is described' in capsys.readouterr().err
+    assert 'was not written; it still needs a page' in capsys.readouterr().err
     assert not (out / 'submission.json').exists()
     said = ('--contact', 'me@example.org', '--url', 'https://example.org/small')
     assert main(['submit', '--new', str(out), *said]) == 0

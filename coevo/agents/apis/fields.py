@@ -40,6 +40,8 @@ def one_of(*wanted: object) -> Shape:
     """Return the shape of a value that is one of these."""
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of a value that equals none of the wanted ones, else None."""
+
         same = any(type(value) is type(each) and value == each for each in wanted)
         return None if same else f'{place} cannot be {_shorten(value)} here'
 
@@ -50,6 +52,8 @@ def list_of(inner: Shape) -> Shape:
     """Return the shape of a list whose items have the inner shape."""
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of a value that is no list of the inner shape, else None."""
+
         if not isinstance(value, list):
             return _describe_refusal(place)
         faults = (inner(item, f'{place}[{at}]') for at, item in enumerate(value))
@@ -62,6 +66,8 @@ def text_or(inner: Shape) -> Shape:
     """Return the shape of a text, or of a value with the inner shape."""
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of a value that is neither text nor of the inner shape, else None."""
+
         return None if isinstance(value, str) else inner(value, place)
 
     return check
@@ -71,6 +77,8 @@ def mapping_of(inner: Shape) -> Shape:
     """Return the shape of an object with any names, whose values have the inner shape."""
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of a value that is no object of such values, else None."""
+
         if not isinstance(value, dict):
             return _describe_refusal(place)
         faults = (
@@ -88,6 +96,8 @@ def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
     """
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of a value that is no object with these fields, else None."""
+
         if not isinstance(value, dict):
             return _describe_refusal(place)
         for name in needed:
@@ -116,6 +126,8 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
     """Return the shape of an object whose `type` selects its shape, or `default` without one."""
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of an object without a known `type`, or not of its shape, else None."""
+
         if not isinstance(value, dict):
             return _describe_refusal(place)
         kind = value.get('type')

@@ -31,6 +31,7 @@ _CHAT, _RESPONSES = '/v1/chat/completions', '/v1/responses'
 
 def _inline_url_or(other: Shape) -> Shape:
     def check(value: object, place: str) -> str | None:
+        """Return the fault of a text that is no inline URL, or of any other value, else None."""
         return (check_inline_url if isinstance(value, str) else other)(value, place)
 
     return check

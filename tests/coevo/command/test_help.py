@@ -129,7 +129,7 @@ def test_release_refuses_a_url_that_is_invalid_or_contains_a_password(
             '--no-adequacy is now the setting `adequacy = false`',
         ),
         ('run x --agent-model y', '--agent-model is now --model'),
-        ('run x --evaluate y', '--evaluate is no more'),
+        ('run x --evaluate y', '--evaluate no longer exists'),
         ('mine x --retry-bugs', '--retry-bugs is now the setting `retry_bugs`'),
     ],
 )
@@ -164,10 +164,10 @@ def test_printed_settings_are_read_again_as_the_defaults(
 @pytest.mark.parametrize(
     ('values', 'sentence'),
     [
-        ({'colour': 'red'}, "has 'colour', which is no setting of `coevo run`"),
-        ({'leaking': 'yes'}, "leaking is 'yes', which is no true or false"),
-        ({'memory_gib': True}, 'memory_gib is True, which is no whole number'),
-        ({'memory_gib': 0}, 'memory_gib is 0; it is 1 or more'),
+        ({'colour': 'red'}, "has 'colour', which is not a setting of `coevo run`"),
+        ({'leaking': 'yes'}, "leaking is 'yes'; it must be true or false"),
+        ({'memory_gib': True}, 'memory_gib is True; it must be a whole number'),
+        ({'memory_gib': 0}, 'memory_gib is 0; it must be 1 or more'),
         ({'protocol': 'twice'}, "protocol is 'twice', and not once or feedback or diversify"),
     ],
 )
@@ -198,7 +198,7 @@ def test_an_unreadable_settings_file_is_refused_in_one_sentence(
     [
         ('query --list --only-track update', '--only-track has no effect beside --list'),
         ('query --list x --out y', '--out has no effect beside --list'),
-        ('query --list x --format csv', 'a table or json, and not csv'),
+        ('query --list x --format csv', 'table or json for a list of snapshots, not csv'),
         ('report identification x --format csv', '--format has no effect without --export'),
         (
             'mine x --family class --commits 3',
