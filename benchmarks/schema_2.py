@@ -26,7 +26,7 @@ def write_old_tables(place: str, out: Path) -> tuple[str, ...]:
     Raises: Fatal if `out` is there already.
     """
     if out.exists():
-        raise Fatal(f'{out} is there already; name a folder that is not')
+        raise Fatal(f'{out} already exists; name a new folder')
     connection = snapshot.open_snapshots(place)
     names = []
     for table in TABLES:
@@ -43,7 +43,7 @@ def write_old_tables(place: str, out: Path) -> tuple[str, ...]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument('snapshot', help='a folder, a .zip, or a URL')
-    parser.add_argument('out', type=Path, help='a folder that is not there yet')
+    parser.add_argument('out', type=Path, help='a new folder')
     parsed = parser.parse_args(arguments)
     names = write_old_tables(parsed.snapshot, parsed.out)
     print(f'{len(names)} tables are in {parsed.out}/data: {", ".join(names)}')

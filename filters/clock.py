@@ -15,7 +15,10 @@ class Reason(Choice):
         'clock_unknown',
         "A repair could not be run with its commits' dates as the clock's.",
     )
-    CLOCK_DECIDES = 'clock_decides', 'On the dates of its commits the outcomes make no repair.'
+    CLOCK_DECIDES = (
+        'clock_decides',
+        'With the clock set to the dates of its commits, the outcomes are not those of a repair.',
+    )
 
 
 def check(case: TrackCase) -> Reason | None:

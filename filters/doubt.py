@@ -15,10 +15,7 @@ class Reason(Choice):
 
     PASS_NOT_CONFIRMED = (
         'pass_not_confirmed',
-        (
-            'Watched from outside of its process, a pass that decides the label is not what it is '
-            'told.'
-        ),
+        ('An observer outside the test process did not confirm a pass that decides the label.'),
     )
 
 

@@ -13,7 +13,7 @@ class Reason(Choice):
 
     GENERATED_CODE = (
         'generated_code',
-        'The test file is generated, as its folder, its head or a mark in it says.',
+        'The test file is generated, according to its folder, its head or a mark in it.',
     )
     BEHIND_LINK = (
         'behind_link',
@@ -21,9 +21,9 @@ class Reason(Choice):
     )
     TEST_AMONG_SOURCES = (
         'test_among_sources',
-        'The test lies among the main sources of its module, for modules that inherit it.',
+        'The test is among the main sources of its module, for other modules to inherit.',
     )
-    VENDORED_CODE = 'vendored_code', 'The test file lies in a folder for the code of others.'
+    VENDORED_CODE = 'vendored_code', 'The test file is in a folder for third-party code.'
 
 
 _BY_ORIGIN = {

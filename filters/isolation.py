@@ -13,8 +13,8 @@ class Reason(Choice):
     NOT_ISOLATED = (
         'not_isolated',
         (
-            'With the tests of the task alone swapped, and what the pair adds for them, instead of '
-            'the whole test tree, it is otherwise.'
+            "The outcome changes if only the task's tests and the helpers that the pair adds "
+            'for them are exchanged, instead of the whole test tree.'
         ),
     )
 

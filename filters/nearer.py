@@ -15,7 +15,7 @@ from filters.base import FilterCase
 class Reason(Choice):
     """Why a candidate of a window is dropped."""
 
-    NEARER_STATE = 'nearer_state', 'A nearer old state of the window shows this change already.'
+    NEARER_STATE = 'nearer_state', 'A nearer old state of the window already shows this change.'
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:

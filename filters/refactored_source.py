@@ -15,7 +15,7 @@ class Reason(Choice):
 
     SOURCE_REFACTORED_ONLY = (
         'source_refactored_only',
-        'All changed dependencies of the test are refactored and nothing more.',
+        'All changed dependencies of the test were only refactored.',
     )
 
 

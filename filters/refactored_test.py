@@ -11,7 +11,7 @@ class Reason(Choice):
 
     TEST_REFACTORED_ONLY = (
         'test_refactored_only',
-        'The change of the test is a refactoring and nothing more.',
+        'The test was only refactored.',
     )
 
 

@@ -16,7 +16,7 @@ from filters.base import FilterCase
 class Reason(Choice):
     """Why an unchanged test is dropped."""
 
-    NOT_SAMPLED = 'not_sampled', 'An unchanged test beyond the seeded sample that is run.'
+    NOT_SAMPLED = 'not_sampled', 'An unchanged test outside the seeded sample that is run.'
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:

@@ -10,7 +10,13 @@ from filters.base import TrackCase
 class Reason(Choice):
     """Why a repair is dropped."""
 
-    NO_PASSING_SIBLING = 'no_passing_sibling', 'No other test near a repair passes on the old code.'
+    NO_PASSING_SIBLING = (
+        'no_passing_sibling',
+        (
+            'No other test close to the repair passes on the old code, so the failure may not be the '
+            "test's own."
+        ),
+    )
 
 
 def check(case: TrackCase) -> Reason | None:

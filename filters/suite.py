@@ -13,15 +13,15 @@ class Reason(Choice):
 
     SUITE_OLD_BROKEN = (
         'suite_old_broken',
-        'The profile wants all tests of both ends to pass; old ones do not.',
+        'The profile requires all tests of both revisions to pass; old ones do not.',
     )
     SUITE_NEW_BROKEN = (
         'suite_new_broken',
-        'The profile wants all tests of both ends to pass; new ones do not.',
+        'The profile requires all tests of both revisions to pass; new ones do not.',
     )
     SUITE_UNKNOWN = (
         'suite_unknown',
-        'The profile wants all tests of both ends to pass; they were not run.',
+        'The profile requires all tests of both revisions to pass; they were not run.',
     )
 
 

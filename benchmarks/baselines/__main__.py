@@ -40,7 +40,7 @@ def write_submissions(
     if not wanted:
         raise Fatal(f'{snapshot} has no co-evolution task to answer')
     if out.exists():
-        raise Fatal(f'{out} is there already; name a folder that is not')
+        raise Fatal(f'{out} already exists; name a new folder')
     answers = list(_list_answers(wanted, store, names))
     metadata = _describe_submission(snapshot, url)
     counts = {}

@@ -109,17 +109,25 @@ def attempt_all(plan: AttemptPlan, say: Say = lambda line: None) -> RunSummary:
 def _check_plan(plan: AttemptPlan) -> None:
     if plan.sandbox not in CONFINING:
         raise Fatal(
-            f'an agent runs commands of its own, so the sandbox is one of {", ".join(CONFINING)}'
+            'an agent runs its own commands and needs a sandbox; set --sandbox to one of '
+            f'{", ".join(CONFINING)}'
         )
     if plan.settings.caps.cost_usd is not None and plan.prices is None:
-        raise Fatal('a cap of cost takes prices: name a table of them with --prices')
+        raise Fatal('a cost cap needs prices; name a table of prices with --prices FILE')
     if plan.series.protocol is AttemptProtocol.FEEDBACK and plan.series.snapshot is None:
-        raise Fatal('attempts with feedback are judged, which takes the snapshot of their tasks')
+        raise Fatal(
+            'attempts with feedback are graded, which needs the snapshot of their tasks; name the '
+            'snapshot'
+        )
     if plan.template is not None and plan.series.protocol is not AttemptProtocol.ONCE:
-        raise Fatal('prompts of your own go with the protocol `once` alone')
+        raise Fatal(
+            'your own prompts work only with the protocol `once`; leave out the other protocol'
+        )
     silent = [task.task_id for task in plan.tasks if task.prompt is None]
     if silent:
-        raise Fatal(f'task {silent[0]} has no prompt; release the snapshot anew with this coevo')
+        raise Fatal(
+            f'task {silent[0]} has no prompt; release the snapshot again with this version of coevo'
+        )
 
 
 def _wait_until_failure(waiting: Sequence[Future[None]]) -> set[Future[None]]:
@@ -169,7 +177,7 @@ class _AttemptRunner:
         feedback_by_task = collect_feedback(plan.series, turns, options)
         for task_id, (_, trouble) in feedback_by_task.items():
             if trouble is not None:
-                self._say(f'{task_id} could not be judged: {trouble}')
+                self._say(f'{task_id} could not be graded: {trouble}')
                 self.troubled.append(f'{task_id}: {trouble}')
         messages = {task_id: message for task_id, (message, _) in feedback_by_task.items()}
         return [
@@ -269,7 +277,7 @@ class _AttemptRunner:
         if self._over.is_set():
             raise Transient('the run was interrupted')
         if ran.cut_off:
-            raise Transient(f'the endpoint ended it ({ran.trouble[-1]})')
+            raise Transient(f'the endpoint ended the attempt ({ran.trouble[-1]})')
         if plan.settings.endpoint and ran.ending in _BY_ITSELF and not _has_answer(ran, meter):
             raise _make_no_answer_error(ran)
         attempt = _build_attempt(task, ran, meter)
@@ -365,11 +373,11 @@ def _has_answer(ran: AgentRun, meter: Meter) -> bool:
 
 def _make_no_answer_error(ran: AgentRun) -> Fatal:
     last = [line for line in ran.output_tail.splitlines() if line.strip()][-1:] or [
-        'it said nothing'
+        'it printed nothing'
     ]
     return Fatal(
-        f'the agent ended with status {ran.status} before a model had answered ({last[0][:500]}); '
-        'mend --model, --endpoint or --agent, then run the same command again'
+        f'the agent ended with status {ran.status} before a model answered ({last[0][:500]}); '
+        'correct --model, --endpoint or --agent, then run the same command again'
     )
 
 

@@ -49,14 +49,14 @@ def make_endpoint(api: str, url: str | None = None, key_variable: str | None = N
     Raises: Fatal if the API is unknown, the URL invalid or the variable not set.
     """
     if api not in APIS:
-        raise Fatal(f'there is no API {api!r}; choose one of {", ".join(sorted(APIS))}')
+        raise Fatal(f'unknown API {api!r}; choose one of {", ".join(sorted(APIS))}')
     url = url or APIS[api].ENDPOINT
     parts = _split_plain_url(url)
     if parts is None:
         # The message does not repeat the URL, since a key in it would then appear in a log.
         raise Fatal(
-            'an endpoint is a URL such as https://api.example.org, without a key; '
-            'name the variable that holds the key with --key-env'
+            '--endpoint must be a URL such as https://api.example.org, without a key; name '
+            'the variable that holds the key with --key-env'
         )
     needs_key = key_variable is not None or not is_loopback(parts.hostname or '')
     key_variable = key_variable or APIS[api].KEY_VARIABLE
@@ -107,7 +107,8 @@ def check_reachable(endpoint: Endpoint) -> None:
         socket.create_connection((parts.hostname, port), timeout=_CONNECT_SECONDS).close()
     except (OSError, UnicodeError) as error:  # a name may be no name of a host
         raise Fatal(
-            f'nothing answers at {endpoint.url} ({error}); start the model there, or mend --endpoint'
+            f'nothing answers at {endpoint.url} ({error}); start the model there, or correct '
+            '--endpoint'
         ) from None
 
 

@@ -3,7 +3,7 @@
 run.json           inputs of the run; another run needs another folder
 attempts/ID.json   a finished attempt; the second at a task has the name ID.2, in all folders
 rounds/ID.jsonl    one line for each round, including those of interrupted attempts
-logs/ID.jsonl      what the model was asked and said, one line a call
+logs/ID.jsonl      requests to the model and its answers, one line for each call
 logs/ID.log        the end of the agent's output
 predictions.jsonl  input of `coevo evaluate`, made from the attempts
 report.json        totals of the run
@@ -55,7 +55,10 @@ class RunFolder:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise Fatal(f'another `coevo run` works in {self.folder}; wait for it') from None
+                raise Fatal(
+                    f'another `coevo run` is using {self.folder}; wait until it ends, or choose '
+                    'another folder with --out'
+                ) from None
             self._claim_folder(asked)
             self.sum_billed_usd()  # reports unreadable files before more money is spent
             yield
@@ -157,11 +160,13 @@ def _sum_rounds_usd(file: Path) -> float:
         lines = file.read_text('utf-8').splitlines()
         return sum(json.loads(line)['cost_usd'] or 0.0 for line in lines if line.endswith('}'))
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise Fatal(f'{file} cannot be read; take out the line that is no round') from None
+        raise Fatal(f'{file} cannot be read; remove the damaged line') from None
 
 
 def _load_attempt(file: Path) -> Attempt:
     try:
         return parse_attempt(file.read_text('utf-8'))
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise Fatal(f'{file} cannot be read; delete it, and its task is attempted again') from None
+        raise Fatal(
+            f'{file} cannot be read; delete it, and coevo attempts its task again'
+        ) from None

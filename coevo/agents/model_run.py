@@ -50,7 +50,7 @@ def run_model(arguments: argparse.Namespace) -> int:
         from coevo.agents.grid.verb import attempt_grid
 
         if asked.out is None:
-            raise Fatal('a grid has several runs: name their folder with --out')
+            raise Fatal('a grid has several runs; name a folder for them with --out')
         return attempt_grid(asked)
     asked.agent = asked.agent or 'one-shot'
     task_ids = select_task_ids(asked)
@@ -93,7 +93,10 @@ def _attempt_and_grade(asked: argparse.Namespace, lacking: frozenset[str]) -> in
     if asked.grade:
         check_writable(asked.out / RESULTS, '--out')
     plan = make_plan(asked)
-    _say(f'{pluralise(len(plan.tasks), "task")} of {asked.snapshot}, kept in {asked.out}')
+    _say(
+        f'{pluralise(len(plan.tasks), "task")} of {asked.snapshot}; answers and results go to '
+        f'{asked.out}'
+    )
     if is_estimable(asked.agent):
         _say_estimate(asked)
     summary = attempt_all(plan, _say)
@@ -136,7 +139,8 @@ def _grade(asked: argparse.Namespace, summary: RunSummary, left_out: frozenset[s
         _say(sentence)
     check = '--check' if (asked.out / NAME).is_file() else '--new'
     _say(
-        f'`coevo report {asked.out}` says more; `coevo submit {check} {asked.out}` makes it a submission'
+        f'`coevo report {asked.out}` prints the full report; `coevo submit {check} '
+        f'{asked.out}` makes a submission'
     )
     line = format_outcome_line(evaluation, summary.attempts, frozenset(asked.tasks))
     print(line + (f', {len(left_out)} left out' if left_out else ''), flush=True)
@@ -154,7 +158,7 @@ def _write_metadata(asked: argparse.Namespace) -> None:
 
 def _list_bugs(evaluation: Evaluation, summary: RunSummary) -> list[str]:
     records = sorted((*evaluation.bugs.values(), *summary.bugs))
-    return [f'a bug of coevo ended an attempt, please report: {record}' for record in records]
+    return [f'a bug in coevo ended an attempt; please report {record}' for record in records]
 
 
 def _say(line: object) -> None:

@@ -120,11 +120,11 @@ def main() -> int:
         print(error.read(1000).decode('utf-8', 'replace') or error)
         return 1
     except (OSError, ValueError, LookupError, TypeError) as error:
-        print(f'the endpoint gave no answer that can be read: {error!r}')
+        print(f"the endpoint's answer cannot be read: {error!r}")
         return 1
     text = (extract_code_or_text if is_whole else extract_code_block)(answer)
     if text is None:
-        print('the answer holds no code block')
+        print('the answer has no code block')
         return NO_CODE_BLOCK
     test_file.parent.mkdir(parents=True, exist_ok=True)
     test_file.write_text(text, 'utf-8')

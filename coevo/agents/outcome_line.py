@@ -25,7 +25,7 @@ def format_outcome_line(
     asked = [attempt for attempt in attempts if attempt.task_id in tasks]
     parts = [f'success {sum(successes.values())} of {len(successes)}']
     parts += [_format_strict(known, len(strict))] if strict else []
-    parts += [f'{unjudged} could not be judged'] if unjudged else []
+    parts += [f'{unjudged} could not be graded'] if unjudged else []
     parts.append(f'{sum(attempt.seconds for attempt in asked):.0f} s')
     parts.append(_format_tokens(asked))
     costs = [attempt.cost_usd for attempt in asked if attempt.cost_usd is not None]

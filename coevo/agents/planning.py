@@ -65,7 +65,7 @@ def check_options(arguments: argparse.Namespace) -> Endpoint | None:
     """
     _build_series(arguments)
     if arguments.max_cost is not None and load_requested_prices(arguments) is None:
-        raise Fatal('a cap of cost takes prices: name a table of them with --prices')
+        raise Fatal('a cost cap needs prices; name a table of prices with --prices FILE')
     load_requested_prices(arguments)
     check_store(arguments.store)
     return _build_settings(arguments, _find_adapter(arguments.agent)).endpoint
@@ -78,7 +78,10 @@ def estimate_cost(arguments: argparse.Namespace) -> CostEstimate:
     make.
     """
     if not is_estimable(arguments.agent):
-        raise Fatal('what one-shot costs can be told beforehand alone; leave out --estimate')
+        raise Fatal(
+            'only the cost of the agent one-shot can be estimated beforehand; leave out '
+            '--estimate or --agent'
+        )
     return estimate_attempts(
         select_tasks(arguments),
         attempts=arguments.attempts,
@@ -125,7 +128,9 @@ def choose_run_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
     named = arguments.after is not None or arguments.unseen_by is not None
     if arguments.any_date:
         if named or arguments.margin_days:
-            raise Fatal('--any-date means all tasks; leave out it, or the cutoff')
+            raise Fatal(
+                '--any-date selects all tasks and contradicts a cutoff; leave out one of the two'
+            )
         return Cutoff(before=arguments.before) if arguments.before else None
     if named or arguments.model is None or arguments.grid is not None:
         return parse_cutoff(arguments)  # a grid has several models, with a cutoff each
@@ -133,8 +138,8 @@ def choose_run_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
     model = find_model(arguments.model, added)
     if model is None or model.cutoff is None:
         raise Fatal(
-            f'no training cutoff of {arguments.model!r} is known, so that no task is known to be new to it; '
-            'give --only-after DATE, or --any-date for all tasks'
+            f'no training cutoff of {arguments.model!r} is known, so coevo cannot tell which '
+            'tasks are new to it; give --only-after DATE, or --any-date for all tasks'
         )
     return choose_cutoff(
         model=arguments.model,
@@ -157,7 +162,8 @@ def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
     if not task_ids:
         limit = f' {cutoff}' if cutoff else ''
         raise Fatal(
-            f'no task is left to attempt{limit}; name others, or give an earlier cutoff by --only-after DATE'
+            f'no task is left to attempt{limit}; select other tasks, or give an earlier '
+            'cutoff with --only-after DATE'
         )
     return task_ids[: arguments.limit]
 
@@ -171,9 +177,11 @@ def select_tasks(arguments: argparse.Namespace) -> Sequence[TaskRow]:
 
 def _build_series(arguments: argparse.Namespace) -> AttemptSeries:
     if arguments.attempts > MOST_ATTEMPTS:
-        raise Fatal(f'--attempts is at most {MOST_ATTEMPTS}, and not {arguments.attempts}')
+        raise Fatal(f'--attempts must be {MOST_ATTEMPTS} or less, not {arguments.attempts}')
     if arguments.attempts == 1 and arguments.protocol != AttemptProtocol.ONCE:
-        raise Fatal(f'the protocol {arguments.protocol} takes several --attempts')
+        raise Fatal(
+            f'the protocol {arguments.protocol} needs several attempts; give --attempts 2 or more'
+        )
     return AttemptSeries(
         attempts=arguments.attempts,
         protocol=AttemptProtocol(arguments.protocol),
@@ -220,21 +228,28 @@ def _choose_endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> 
             )
         return None
     if adapter is not None and api not in adapter.APIS:
-        raise Fatal(f'{arguments.agent} speaks {", ".join(adapter.APIS)}; choose --api from these')
+        raise Fatal(
+            f'{arguments.agent} speaks {", ".join(adapter.APIS)}; choose one of these with --api'
+        )
     return make_endpoint(api, arguments.endpoint, arguments.key_env)
 
 
 def _list_mounts(arguments: argparse.Namespace, adapter: Adapter | None) -> list[Mount]:
     if adapter is not None and adapter.SOFTWARE is not None:
         if arguments.software is not None:
-            raise Fatal(f'{arguments.agent} is a part of coevo; leave out --software')
+            raise Fatal(f'{arguments.agent} comes with coevo; leave out --software')
         return [Mount(source=adapter.SOFTWARE, target=f'{SOFTWARE}/{adapter.SOFTWARE.name}')]
     if arguments.software is None:
         if adapter is not None:
-            raise Fatal(f'{arguments.agent} needs its software, --software DIR: {adapter.INSTALL}')
+            raise Fatal(
+                f'{arguments.agent} needs the folder of its software; install it and give '
+                f'--software DIR: {adapter.INSTALL}'
+            )
         return []
     if not arguments.software.is_dir():
-        raise Fatal(f'{arguments.software} is no folder; --software names where the agent lies')
+        raise Fatal(
+            f'{arguments.software} is not a folder; give --software the folder that has the agent'
+        )
     return [Mount(source=arguments.software.resolve(), target=SOFTWARE)]
 
 

@@ -65,8 +65,8 @@ class PriceTable:
         names = [name for name in self.models if usage.model.startswith(name)]
         if not names:
             raise Fatal(
-                f'the endpoint answered as {usage.model!r}, which {self.file} has no price for; '
-                'add it there and run the same command again'
+                f'the endpoint answered as {usage.model!r}, which {self.file} has no price '
+                'for; add a price there and run the same command again'
             )
         return self.models[max(names, key=len)].compute_cost(usage)
 
@@ -79,7 +79,7 @@ def load_prices(file: Path) -> PriceTable:
     try:
         tables = tomllib.loads(file.read_text('utf-8'))
     except (OSError, ValueError) as error:
-        raise Fatal(f'{file} is no table of prices: {error}') from None
+        raise Fatal(f'{file} is not a table of prices: {error}') from None
     return PriceTable(
         {model: _parse_price(model, table, file) for model, table in tables.items()}, file
     )

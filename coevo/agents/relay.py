@@ -53,7 +53,7 @@ class Relay:
         """Create a relay.
 
         stop  is called when no further round is allowed, and when `bug` is set
-        log   keeps what the model is asked and says; None keeps nothing
+        log   keeps requests to the model and its answers; None keeps nothing
         """
         self.endpoint, self.meter, self.stop, self.log = endpoint, meter, stop, log
         self.refused: list[str] = []

@@ -40,7 +40,7 @@ _BACKLOG = 64
 _TURNED_AWAY = b'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
 
 _QUERIES = (('alt', 'sse'), ('beta', 'true'))
-_BUSY = 'too much is asked at once; ask again when a call has ended'
+_BUSY = 'too many calls are open at once; try again when a call has ended'
 
 # Parsing takes many times the memory of the text, so all relays of the process parse one at a time.
 _PARSING = threading.Lock()
@@ -53,7 +53,7 @@ class RelayedAttempt(Protocol):
 
     endpoint  where calls are forwarded to
     meter     counts the rounds
-    log       keeps what the model is asked and says, if anything does
+    log       keeps requests to the model and its answers, if anything does
     stop      called when no further round is allowed
     cut_off   whether the endpoint failed the last call
     requests  memory for requests
@@ -156,7 +156,9 @@ class _RelayHandler(BaseHTTPRequestHandler):
         relay, api = self.server.relay, self.server.relay.endpoint.model_api
         path = self.path.partition('?')[0]
         if not api.accepts_call(self.command, path):
-            return self._refuse(HTTPStatus.NOT_FOUND, f'{self.command} {path} is not relayed')
+            return self._refuse(
+                HTTPStatus.NOT_FOUND, f'{self.command} {path} is not forwarded to the endpoint'
+            )
         length = self.headers.get('Content-Length', '')
         if not re.fullmatch(_LENGTH, length):
             return self._refuse(HTTPStatus.BAD_REQUEST, 'a request needs a Content-Length')
@@ -180,7 +182,9 @@ class _RelayHandler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Refuse all methods but POST."""
         path = self.path.partition('?')[0]
-        self._refuse(HTTPStatus.NOT_FOUND, f'{self.command} {path} is not relayed')
+        self._refuse(
+            HTTPStatus.NOT_FOUND, f'{self.command} {path} is not forwarded to the endpoint'
+        )
 
     do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = do_GET
 
@@ -226,7 +230,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
         except UnreadableContent:
             self._refuse(HTTPStatus.BAD_REQUEST, 'a request is one JSON object')
         except RecursionError:
-            self._refuse(HTTPStatus.FORBIDDEN, 'it is nested too deeply to be checked')
+            self._refuse(HTTPStatus.FORBIDDEN, 'the request is nested too deeply to be checked')
         else:
             self._refuse(HTTPStatus.FORBIDDEN, objection)
         return None
@@ -268,7 +272,7 @@ class _RelayHandler(BaseHTTPRequestHandler):
             for block in answer.iterate_body(most=sys.maxsize):
                 # An answer that announces too many bytes is still passed back up to the limit.
                 if size + len(block) > ANSWER_BYTES:
-                    raise _AnswerCutOff('an answer without end')
+                    raise _AnswerCutOff('the answer did not end in time or size')
                 if not relay.answers.try_take(len(block)):
                     raise _AnswerCutOff('too many answers at once')
                 size += len(block)
@@ -340,12 +344,14 @@ def _describe_trouble(error: Exception) -> str:
     """Return the kind of a failure, without any text from the endpoint."""
     if isinstance(error, ServerUnreachable):
         return error.kind
-    return str(error) if isinstance(error, _AnswerCutOff) else 'an answer without end'
+    return (
+        str(error) if isinstance(error, _AnswerCutOff) else 'the answer did not end in time or size'
+    )
 
 
 def _make_denial_error(endpoint: Endpoint, status: int) -> Fatal:
     return Fatal(
-        f'{endpoint.url} denies access (status {status}): check the key, then run the same '
+        f'{endpoint.url} denies access (status {status}); check the key, then run the same '
         'command again'
     )
 

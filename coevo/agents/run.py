@@ -135,7 +135,7 @@ def run_agent(
 ) -> AgentRun:
     """Run the agent on the input in `place`: the folder `start` and the file `prompt.txt`.
 
-    log  keeps what the model is asked and says
+    log  keeps requests to the model and its answers
 
     Raises: Transient if a sandbox cannot be started, or is closed meanwhile; Fatal if the endpoint
     denies access.
@@ -212,7 +212,7 @@ class _AgentSupervisor:
         self._send_line(str(port))
         if self._await_event(_START_SECONDS) is not _Event.STARTED:
             self._process.kill()
-            raise Transient(f'an agent could not be started: {self._process.get_noise().strip()}')
+            raise Transient(f'the agent could not be started: {self._process.get_noise().strip()}')
         event = self._await_event(caps.seconds)
         if event is not _Event.ENDED:
             self._send_line(_STOP)

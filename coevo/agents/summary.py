@@ -80,14 +80,14 @@ def format_closing_lines(summary: RunSummary) -> list[str]:
     lines = [
         f'{len(summary.attempts)} attempts: {summary.attempts_now} now, {summary.attempts_before} before; '
         + ', '.join(f'{count} {ending}' for ending, count in sorted(endings.items())),
-        f'{rounds} rounds, {tokens} tokens, {seconds:.0f} s of the agent'
+        f'{rounds} rounds, {tokens} tokens, {seconds:.0f} s of agent time'
         + ('' if summary.billed_usd is None else f', ${summary.billed_usd:.2f} billed in all'),
         f'network: {summary.network}',
     ]
-    lines += [f'without a start state: {attempt}' for attempt in summary.without]
+    lines += [f'no start state could be made: {attempt}' for attempt in summary.without]
     if summary.bugs:
         lines.append(
-            f'{len(summary.bugs)} attempts ended in a bug of coevo and are made again next time; '
-            'please report what is kept in ' + ', '.join(summary.bugs)
+            f'{len(summary.bugs)} attempts ended with a bug in coevo; the next run repeats '
+            'them. Please report these files: ' + ', '.join(summary.bugs)
         )
     return [*lines, f'predictions: {summary.predictions}']

@@ -11,15 +11,15 @@ from coevo.options.settings import Setting
 from coevo.sandboxes.names import CONFINING
 
 _DESCRIPTION = """\
-Asks a model, or lets an agent attempt, the tasks of a snapshot, grades the answers, and prints one line of result.
-Each attempt begins with the start state in a sandbox of its own. Without --agent it is coevo's own one-shot:
-one question with the files that it is about, one answer, no tools. Other agents are a line for the shell, or
-claude-code, gemini-cli, mini-swe-agent or swe-agent: the agent starts in the repository; the prompt is its standard
-input and the file $COEVO_PROMPT, $COEVO_MODEL is the model, --software is /agent, and $COEVO_ENDPOINT is the only
-address that it reaches: calls to it are relayed to the endpoint, with the key, which the agent never sees.
+Runs a model or an agent on the tasks of a snapshot, grades the answers, and prints one line of results.
+Each attempt begins with the start state of its task, in its own sandbox. Without --agent, coevo asks the model
+itself (one-shot): one question with the relevant files, one answer, no tools. Another agent is a shell command, or
+claude-code, gemini-cli, mini-swe-agent or swe-agent. It starts in the repository and finds the prompt on standard
+input and in the file $COEVO_PROMPT, the name of the model in $COEVO_MODEL, and its software in /agent. It can reach
+only $COEVO_ENDPOINT: coevo forwards these calls to the endpoint and adds the key, which the agent never sees.
 Only tasks that became public after the model's training cutoff are attempted, unless an option says otherwise.
-The same command goes on where it was interrupted: what is answered is not asked again. --out is the folder of a
-submission, with answers, logs and results.
+Run the same command again to continue after an interruption: finished attempts are kept. --out becomes the folder
+of a submission, with answers, logs and results.
 """
 
 
@@ -27,7 +27,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the command's parser."""
     run = verbs.add_parser(
         'run',
-        help='ask a model or an agent, grade the answers, print one line of result',
+        help='run a model or an agent on tasks, grade the answers, print one line of results',
         description=_DESCRIPTION,
         example='coevo run 2026-06 --model my-model --endpoint http://127.0.0.1:8000/v1 --only-after 2025-06 --limit 1',
     )
@@ -40,24 +40,45 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='where answers, logs and results go (default: runs/MONTH-MODEL)',
     )
     run.add_argument(
-        '--limit', type=parse_positive, metavar='N', help='only the first N of the tasks'
+        '--limit', type=parse_positive, metavar='N', help='attempt only the first N tasks'
     )
     add_task_options(run)
     add_cutoff(run)
     run.add_argument(
         '--any-date',
         action='store_true',
-        help='also tasks that became public before the cutoff of the model',
+        help="include tasks that were public before the model's training cutoff",
     )
     add_store_option(run)
-    run.add_argument('--jobs', type=parse_positive, default=1, metavar='N', help='attempts at once')
-    run.add_argument('--attempts', type=parse_positive, default=1, metavar='K', help='at each task')
-    run.add_argument('--prices', type=Path, metavar='FILE', help='TOML, see coevo/agents')
-    run.add_argument('--max-cost', type=float, metavar='USD', help='of a task; takes prices')
+    run.add_argument(
+        '--jobs',
+        type=parse_positive,
+        default=1,
+        metavar='N',
+        help='how many attempts run at the same time',
+    )
+    run.add_argument(
+        '--attempts', type=parse_positive, default=1, metavar='K', help='attempts for each task'
+    )
+    run.add_argument(
+        '--prices',
+        type=Path,
+        metavar='FILE',
+        help=(
+            'table of prices (TOML), in US dollars for a million tokens; coevo/agents/AGENTS.md has '
+            'its form'
+        ),
+    )
+    run.add_argument(
+        '--max-cost',
+        type=float,
+        metavar='USD',
+        help='most that an attempt may cost, in US dollars; needs --prices',
+    )
     run.add_argument(
         '--estimate',
         action='store_true',
-        help='say what the attempts of one-shot would cost, and make none',
+        help='print what the attempts of one-shot would cost, and make none',
     )
     add_sandbox(run, CONFINING)
     run.add_settings(*_SETTINGS)
@@ -73,20 +94,28 @@ def _add_model_options(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument(
         '--api',
-        help='what is spoken there: openai, anthropic or gemini (default: openai, or that of the agent; a COMMAND '
-        'without --api and --endpoint has no network)',
+        help='API of the endpoint: openai, anthropic or gemini (default: openai, or that of the '
+        'agent; a COMMAND without --api and --endpoint has no network)',
     )
     run.add_argument(
         '--key-env',
         metavar='NAME',
-        help='variable with the key (default: by the API, such as OPENAI_API_KEY)',
+        help=(
+            'environment variable with the key (default: depends on the API, such as '
+            'OPENAI_API_KEY)'
+        ),
     )
     run.add_argument(
         '--agent',
         metavar='COMMAND|NAME',
-        help='what asks the model: a line for the shell, or a name (default: one-shot)',
+        help='the agent that asks the model: a shell command, or a name (default: one-shot)',
     )
-    run.add_argument('--software', type=Path, metavar='DIR', help='seen as /agent, read-only')
+    run.add_argument(
+        '--software',
+        type=Path,
+        metavar='DIR',
+        help="folder with the agent's software; the agent sees it read-only as /agent",
+    )
 
 
 _SETTINGS = (
@@ -94,13 +123,16 @@ _SETTINGS = (
         name='grade',
         kind=bool,
         default=True,
-        help='false: keep the answers, and grade nothing; `coevo evaluate SNAPSHOT OUT` does it later',
+        help=(
+            'false: keep the answers without grading them; `coevo evaluate SNAPSHOT OUT` grades '
+            'them later'
+        ),
     ),
     Setting(
         name='harness',
         kind=str,
         example='my-agent 1.2',
-        help='what predictions call the agent (without it the name of its program)',
+        help='name of agent time in the predictions (without it the name of its program)',
     ),
     Setting(
         name='kit',
@@ -112,40 +144,45 @@ _SETTINGS = (
         name='max_seconds',
         kind=float,
         default=3600.0,
-        help='wall seconds of an attempt',
+        help='time limit of an attempt, in seconds',
     ),
-    Setting(name='memory_gib', kind=int, default=8, least=1, help='memory of an attempt, in GiB'),
+    Setting(
+        name='memory_gib', kind=int, default=8, least=1, help='memory limit of an attempt, in GiB'
+    ),
     Setting(
         name='protocol',
         kind=str,
         default='once',
         choices=('once', 'feedback', 'diversify'),
-        help='what an attempt knows of those before it: nothing; what became of the last one, whose file it goes '
-        'on with, until one succeeds; the files that they left, to which it adds another',
+        help='what an attempt knows of earlier attempts: nothing; the result of the last one, '
+        'whose file it continues, until one succeeds; or their files, to which it adds another',
     ),
     Setting(
         name='seed',
         kind=int,
         example=1,
-        help='$COEVO_SEED of first attempts, one more for each that follows',
+        help='$COEVO_SEED of first attempts; each further attempt adds 1',
     ),
     Setting(
         name='grid',
         kind=Path,
         example='grid.yaml',
-        help='a YAML file of models and prompts, each of which is asked with each, in place of --model and --agent',
+        help=(
+            'a YAML file of models and prompts; every model gets every prompt. It replaces '
+            '--model and --agent'
+        ),
     ),
     Setting(
         name='contact',
         kind=str,
         example='me@example.org',
-        help='of a submission: whom reviewers write to',
+        help='for a submission: whom reviewers may write to',
     ),
     Setting(
         name='url',
         kind=str,
         example='https://example.org/my-agent',
-        help='of a submission: where the agent is described',
+        help='for a submission: a page that describes the agent',
     ),
 )
 

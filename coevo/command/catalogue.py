@@ -24,7 +24,7 @@ def list_snapshots(place: str | None, format: str) -> int:
     )
 
     if format not in ('table', 'json'):
-        raise Fatal(f'a list of snapshots is a table or json, and not {format}')
+        raise Fatal(f'--format must be table or json for a list of snapshots, not {format}')
     try:
         snapshots = load_catalogue(place or find_default_place())
     except DamagedSnapshot as error:

@@ -69,7 +69,7 @@ def _check_bubblewrap() -> DoctorFinding:
             name='bubblewrap',
             good=False,
             state=f'{version} is there but cannot start a sandbox',
-            advice='allow unprivileged user namespaces (in a container: --privileged), or use '
+            advice='allow unprivileged user namespaces (in a container: --privileged), or choose '
             'Docker (--sandbox docker)',
         )
     return DoctorFinding(
@@ -101,7 +101,7 @@ def _check_libfaketime() -> DoctorFinding:
         good=False,
         needed=False,
         state='not found',
-        advice='install it (apt install libfaketime): without it no repair becomes a task',
+        advice='install it (apt install libfaketime); without it no repair becomes a task',
     )
 
 
@@ -116,7 +116,7 @@ def _check_disk(name: str, folder: Path) -> DoctorFinding:
         name=name,
         good=False,
         state=state,
-        advice=f'free some, or name a folder elsewhere in {variable}',
+        advice=f'free some space, or set another folder in {variable}',
     )
 
 

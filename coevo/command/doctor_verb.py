@@ -21,18 +21,18 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the command's parser."""
     doctor = verbs.add_parser(
         'doctor',
-        help='say what is installed and what to do about the rest',
-        description='Says what of this machine coevo needs and finds, and what to do about the rest; status 1 if '
-        'something needed is missing. Old revisions are built and run with JDKs and Python interpreters: '
-        '--install lists them, or brings those that it names into the tool cache; nothing of the system is '
-        'changed, and no root is needed.',
+        help='check this machine and say how to fix what is missing',
+        description='Checks whether this machine has what coevo needs, and says how to install what is '
+        'missing. Exit status 1 if something required is missing. Old revisions need their '
+        'own JDKs and Python interpreters: --install lists them, or installs the named ones '
+        'into the tool cache. It changes nothing else and does not need root.',
         example='coevo doctor --install jdk-21 python-3.12',
     )
     doctor.add_argument(
         '--install',
         nargs='*',
         metavar='RUNTIME',
-        help='bring these runtimes, such as jdk-21 or python-3.12; without a name, list all',
+        help='install these runtimes, such as jdk-21 or python-3.12; without a name, list all',
     )
     doctor.set_defaults(run=_run_doctor)
 
@@ -60,7 +60,7 @@ def _list_runtimes(arguments: argparse.Namespace) -> int:
         there = {runtime.release for runtime in runtimes.known}
         for release in runtimes.installable:
             if release not in there:
-                brings = f'`coevo doctor --install {word}-{release}` brings it'
+                brings = f'`coevo doctor --install {word}-{release}` installs it'
                 print(f'{word:<7}{release:<4} missing; {brings}')
     return 0
 
@@ -89,8 +89,8 @@ def _parse_names(names: Sequence[str]) -> list[tuple[str, str]]:
     for (word, release), name in zip(parts, dict.fromkeys(names), strict=True):
         if word not in _LANGUAGES or not release:
             raise Fatal(
-                f'--install takes names such as jdk-21 and python-3.12, and not {name!r}; without a name it '
-                'lists them'
+                f'--install takes names such as jdk-21 and python-3.12, not {name!r}; without '
+                'a name it lists all'
             )
     return list(parts)
 

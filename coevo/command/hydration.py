@@ -15,11 +15,12 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb to the command's parser."""
     verb = verbs.add_parser(
         'get',
-        help='get a month: copy a snapshot, and fill the texts that an edition omits',
-        description='Brings a month here. What lies elsewhere is copied. Texts that an edition omits are cut out of '
-        'files in Git, as many as there are, and it says what kept the others away. A folder that was filled in part '
-        'is filled further. With all texts every file has the SHA-256 of the release. Status 1 if some text is still '
-        'missing.',
+        help='get a month: copy a snapshot and fill in source texts that it lacks',
+        description='Copies the snapshot of a month to this machine. If it is a code-free edition, coevo '
+        'takes the missing source texts from the public Git repositories, and says which '
+        'texts it could not get and why. Run it again to continue a folder that is filled in '
+        'part. Once all texts are there, every file has the SHA-256 of the release. Exit '
+        'status 1 if a text is still missing.',
         example='coevo get 2026-06',
     )
     add_snapshot(verb)
@@ -27,8 +28,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--out',
         type=Path,
         metavar='DIR',
-        help='a new folder, or one that an earlier call filled in part (default: the folder `whole` beside the '
-        'edition, or snapshots/MONTH)',
+        help='a new folder, or one that an earlier run filled in part (default: the folder `whole` '
+        'beside the edition, or snapshots/MONTH)',
     )
     verb.add_argument(
         '--only-repository',
@@ -36,7 +37,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         action='append',
         default=[],
         metavar='OWNER/NAME',
-        help='fill the texts of this repository alone; may be given often',
+        help='fill in only the texts of this repository; can be repeated',
     )
     verb.add_argument(
         '--only-task',
@@ -44,19 +45,19 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         action='append',
         default=[],
         metavar='ID',
-        help='fill the texts of this task alone; may be given often',
+        help='fill in only the texts of this task; can be repeated',
     )
     verb.add_argument(
         '--clones',
         type=Path,
         metavar='DIR',
-        help='clones of your own, as OWNER/NAME, OWNER/NAME.git or OWNER+NAME.git in it',
+        help='a folder with your own clones, named OWNER/NAME, OWNER/NAME.git or OWNER+NAME.git',
     )
     verb.add_argument(
         '--store',
         type=Path,
         metavar='DIR',
-        help='a store whose clones are used; what neither has is fetched from its address',
+        help='a store whose clones are used; other repositories are fetched from their addresses',
     )
     verb.set_defaults(run=_get_snapshot)
 
@@ -69,14 +70,16 @@ def _get_snapshot(arguments: argparse.Namespace) -> int:
 
     for option, folder in (('--clones', arguments.clones), ('--store', arguments.store)):
         if folder is not None and not folder.is_dir():
-            raise Fatal(f'{folder} is no folder; {option} names one with clones')
+            raise Fatal(f'{folder} is not a folder; give {option} a folder with clones')
     location = resolve_location(arguments.snapshot)
     if has_withheld_texts(load_manifest_at(location)):
         return _fill_edition(arguments, arguments.out or choose_target(arguments.snapshot))
     if arguments.clones or arguments.store or arguments.repository or arguments.task:
-        raise Fatal(f'{location.shown} has all of its texts; leave out all options but --out')
+        raise Fatal(
+            f'{location.shown} already has all of its texts; leave out all options but --out'
+        )
     if arguments.out is None and isinstance(location, SnapshotFolder):
-        print(f'{location.shown} is here, with all of its texts')
+        print(f'{location.shown} is complete: it has all of its texts')
         return 0
     out = arguments.out or choose_target(arguments.snapshot)
     copy_snapshot(arguments.snapshot, out)

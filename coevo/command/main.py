@@ -78,10 +78,13 @@ def _run_command(argv: Sequence[str] | None) -> int:
         print(f'coevo: {error}', file=sys.stderr)
         return 2
     except Transient as error:
-        print(f'coevo: {error}; nothing is lost, run the same command again', file=sys.stderr)
+        print(f'coevo: {error}; nothing is lost; run the same command again', file=sys.stderr)
         return 3
     except KeyboardInterrupt as interruption:
-        print('coevo: interrupted; what was finished is kept', file=sys.stderr)
+        print(
+            'coevo: interrupted; finished work is kept; run the same command again to continue',
+            file=sys.stderr,
+        )
         return 128 + (
             signal.SIGTERM if isinstance(interruption, TerminationInterrupt) else signal.SIGINT
         )

@@ -20,9 +20,9 @@ def add(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
     _add_verbs(verbs, PIPELINE_VERBS, argv)
     pipeline = verbs.add_parser(
         PIPELINE,
-        help='the other steps of those who make data: ' + ', '.join(PIPELINE_STEPS),
-        description='The steps around `coevo mine` and `coevo release`: find repositories, check them, look after '
-        'a store, and publish what was released.',
+        help='steps of the data pipeline: ' + ', '.join(PIPELINE_STEPS),
+        description='The steps around `coevo mine` and `coevo release`: find repositories, check them, '
+        'maintain a store, and publish releases.',
         example='coevo pipeline status',
     )
     steps = pipeline.add_subparsers(dest='step', metavar='STEP', required=True, parser_class=Parser)

@@ -24,8 +24,11 @@ def add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb `query`."""
     query = verbs.add_parser(
         'query',
-        help='ask a snapshot with SQL, or list snapshots',
-        description='Ask a snapshot with SQL, filtered by date and track; --list says which snapshots there are.',
+        help='query a snapshot with SQL, or list snapshots',
+        description=(
+            'Runs SQL on a snapshot, filtered by date and track. --list prints which snapshots '
+            'there are.'
+        ),
         example='coevo query snapshots/2026-05 --only-after 2025-06 --only-track update',
     )
     query.add_argument(
@@ -35,7 +38,7 @@ def add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
         'https:// or s3://; with --list a folder or URL of snapshots ($COEVO_SNAPSHOTS, else ./snapshots)',
     )
     query.add_argument(
-        'sql', nargs='?', type=to_unicode, help='a question (default: counts by track and label)'
+        'sql', nargs='?', type=to_unicode, help='the query (default: counts by track and label)'
     )
     query.add_argument('--list', action='store_true', help='list snapshots, the newest last')
     query.add_argument(
@@ -43,22 +46,22 @@ def add_query(verbs: argparse._SubParsersAction[Parser]) -> None:
         action='append',
         default=[],
         metavar='SNAPSHOT',
-        help='another month to ask at once; tables then have a column `snapshot`',
+        help='another month to query together; tables then have a column `snapshot`',
     )
     add_cutoff(query)
     query.add_argument(
         '--only-track',
         dest='track',
         choices=('generation', 'update', 'extension', 'repair'),
-        help='only what is of this track',
+        help='only rows of this track',
     )
     query.add_argument(
         '--format',
         choices=('table', 'csv', 'json', 'parquet'),
         default='table',
-        help='how the answer is written',
+        help='output format',
     )
-    query.add_argument('--out', type=Path, metavar='FILE', help='write the answer there')
+    query.add_argument('--out', type=Path, metavar='FILE', help='write the output to this file')
     query.set_defaults(run=_run_query)
     query.late = 'sql'
 
@@ -69,7 +72,7 @@ def _run_query(arguments: argparse.Namespace) -> int:
         refuse_beside(arguments, '--list', 'sql', '--out', *beside)
         return catalogue.list_snapshots(arguments.snapshot, arguments.format)
     if arguments.snapshot is None:
-        raise Fatal('name a snapshot, such as a month; `coevo query --list` says which there are')
+        raise Fatal('name a snapshot, such as a month; `coevo query --list` lists them')
 
     from coevo.snapshots.query import SnapshotQuery, run_query
 
@@ -88,7 +91,7 @@ def add_show(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb `show`."""
     show = verbs.add_parser(
         'show',
-        help='print a task, method, pair, repository or drop for a person',
+        help='print a task, method, pair, repository or drop in readable form',
         example='coevo show snapshots/2026-05 0f3c9a1b2d4e5f60',
     )
     add_snapshot(show)
@@ -109,7 +112,7 @@ def add_verify(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb `verify`."""
     verify = verbs.add_parser(
         'verify',
-        help='check a snapshot; status 1 if anything is off',
+        help='check a snapshot; status 1 if it finds a fault',
         example='coevo verify snapshots/2026-05',
     )
     add_snapshot(verify)
@@ -130,7 +133,7 @@ def _verify_snapshot(arguments: argparse.Namespace) -> int:
         print(f'{finding.table}: {finding.rule}: {finding.row} {finding.detail}'.rstrip())
     if skipped:
         rules = ', '.join(f'{rule.table}.{rule.name}' for rule in skipped)
-        print(f'not asked, since a code-free edition has no texts: {rules}')
+        print(f'not checked, since a code-free edition has no texts: {rules}')
     print('not good: see above' if findings else f'{hide_credentials(arguments.snapshot)}: good')
     return 1 if findings else 0
 
@@ -140,10 +143,11 @@ def add_prompt(verbs: argparse._SubParsersAction[Parser]) -> None:
     prompt = verbs.add_parser(
         'prompt',
         example='coevo prompt snapshots/2026-05 0f3c9a1b2d4e5f60',
-        help='print what an agent is told of a task, byte by byte',
-        description='What every agent is told of a task, byte by byte. For generation and update it is '
-        "the paper's own text (TestEvo-Bench, A.3); the paper has none for extension and repair, which have texts of coevo. "
-        'The column tasks.prompt_version says which version it is.',
+        help='print the prompt of a task exactly as agents get it',
+        description='Prints the prompt of a task exactly as agents get it. For generation and update it '
+        'is the text of the paper (TestEvo-Bench, A.3). The paper has no text for extension '
+        'and repair; coevo has its own. The column tasks.prompt_version names the version of '
+        'the text.',
     )
     add_snapshot(prompt)
     prompt.add_argument('task', type=to_unicode, help='a task_id')

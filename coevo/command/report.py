@@ -28,9 +28,10 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb with its kinds."""
     verb = verbs.add_parser(
         'report',
-        help='report on results of `coevo evaluate` or `coevo run`, and on a snapshot',
-        description='`coevo report RESULTS` prints the report of an evaluation. The other kinds compare, merge or '
-        'grade results again, and count what a snapshot holds. None of them runs anything.',
+        help='report on results of `coevo evaluate` or `coevo run`, or on a snapshot',
+        description='`coevo report RESULTS` prints the report of an evaluation. The other kinds compare '
+        'results, merge them, grade them again, or count what a snapshot contains. None of '
+        'them runs any test.',
         example='coevo report results',
     )
     verb.usual_action = _USUAL
@@ -47,7 +48,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _add_evaluation(kinds: argparse._SubParsersAction[Parser]) -> None:
     evaluation = kinds.add_parser(
         _USUAL,
-        help='the report of one evaluation; the word may be left out',
+        help='the report of one evaluation; the word can be left out',
         example='coevo report evaluation results',
     )
     evaluation.add_argument(
@@ -74,13 +75,13 @@ def _print_evaluation(arguments: argparse.Namespace) -> int:
 def _add_compare(kinds: argparse._SubParsersAction[Parser]) -> None:
     compare = kinds.add_parser(
         'compare',
-        help='two evaluations of the same tasks side by side',
+        help='compare two evaluations of the same tasks',
         example='coevo report compare results other-results',
     )
     compare.add_argument('first', type=Path, metavar='A', help='the --out of a `coevo evaluate`')
     compare.add_argument('second', type=Path, metavar='B', help='another one')
     compare.add_argument(
-        '--format', choices=('table', 'json'), default='table', help='how the answer is written'
+        '--format', choices=('table', 'json'), default='table', help='output format'
     )
     compare.set_defaults(run=require_extra(_compare))
 
@@ -103,15 +104,17 @@ def _compare(arguments: argparse.Namespace) -> int:
 def _add_merge(kinds: argparse._SubParsersAction[Parser]) -> None:
     merge = kinds.add_parser(
         'merge',
-        help='results of several machines, put together',
-        description='Puts the results of `coevo evaluate` of several machines together, each of which has graded '
-        'one --part, as if one had made them. What two of them say of a method has to be '
-        'the same.',
+        help='merge results of several machines',
+        description='Merges results of `coevo evaluate` from several machines, each of which graded one '
+        '--part. The merged folder is the same as if one machine had graded everything. Two '
+        'parts that disagree about a method are refused.',
         example='coevo report merge part-1 part-2 --out results',
     )
-    merge.add_argument('folders', nargs='+', type=Path, metavar='DIR', help='each one an --out')
     merge.add_argument(
-        '--out', type=Path, required=True, metavar='DIR', help='where results and report go'
+        'folders', nargs='+', type=Path, metavar='DIR', help='the --out of each part'
+    )
+    merge.add_argument(
+        '--out', type=Path, required=True, metavar='DIR', help='folder for results and report'
     )
     merge.set_defaults(run=require_extra(_merge))
 
@@ -128,7 +131,7 @@ def _merge(arguments: argparse.Namespace) -> int:
 def _add_regrade(kinds: argparse._SubParsersAction[Parser]) -> None:
     regrade = kinds.add_parser(
         'regrade',
-        help='stored results, graded again by the rules of this coevo, and written',
+        help='grade stored results again by the rules of this version of coevo',
         example='coevo report regrade results',
     )
     regrade.add_argument('folder', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
@@ -148,7 +151,7 @@ def _regrade(arguments: argparse.Namespace) -> int:
 def _add_statistics(kinds: argparse._SubParsersAction[Parser]) -> None:
     statistics = kinds.add_parser(
         'statistics',
-        help='the tables and the figure of TestEvo-Bench for a snapshot',
+        help='the tables and figures of TestEvo-Bench for a snapshot',
         example='coevo report statistics snapshots/2026-05 --results results',
     )
     add_snapshot(statistics)
@@ -172,14 +175,14 @@ _SPLIT = Setting(
     help='shares of the repositories for training, validation and test (80/10/10 without it)',
 )
 _SEED = Setting(
-    name='seed', kind=int, example=0, help='decides which repository goes where (0 without it)'
+    name='seed', kind=int, example=0, help='seed that assigns repositories to splits (0 without it)'
 )
 
 
 def _add_identification(kinds: argparse._SubParsersAction[Parser]) -> None:
     study = kinds.add_parser(
         'identification',
-        help='the label sets of test-update identification, counted and exported',
+        help='count and export the label sets of test-update identification',
         example='coevo report identification snapshots/2026-05 --only-after 2025-06 --export labels',
     )
     add_snapshot(study)
@@ -188,11 +191,13 @@ def _add_identification(kinds: argparse._SubParsersAction[Parser]) -> None:
         '--only-walk',
         dest='walk',
         choices=('parents', 'first-parent', 'states', 'window'),
-        help='whose pairs are counted (default: parents)',
+        help='the walk whose pairs are counted (default: parents)',
     )
-    study.add_argument('--export', type=Path, metavar='DIR', help='write both label sets there')
+    study.add_argument('--export', type=Path, metavar='DIR', help='folder for both label sets')
     study.add_argument(
-        '--format', choices=('parquet', 'csv'), help='of the exported files (default: parquet)'
+        '--format',
+        choices=('parquet', 'csv'),
+        help='format of the exported files (default: parquet)',
     )
     study.add_settings(_SPLIT, _SEED)
     study.set_defaults(run=_study_identification)

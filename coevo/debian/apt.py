@@ -99,14 +99,14 @@ class Apt:
         suite = self._suite
         if _STALE in why:
             return Fatal(
-                f'the mirror {suite.uri} is no longer kept up: its list of {suite.name} is out of'
-                f" date ({why}); name another mirror in apt's configuration, or install what is"
-                ' missing by hand'
+                f'the mirror {suite.uri} is no longer maintained: its list of {suite.name} is '
+                f"out of date ({why}); name another mirror in apt's configuration, or install "
+                'what is missing by hand'
             )
         if _EARLY in why:
             return Fatal(
-                f'the list of {suite.name} is of a later time than that of this machine ({why});'
-                ' set its clock'
+                f"the list of {suite.name} is newer than this machine's clock ({why}); set "
+                'the clock'
             )
         return Transient(f'apt could not fetch packages of {suite.name}: {why}')
 

@@ -62,8 +62,8 @@ def install_bundle(recipe: BundleRecipe, folder: Path, say: Say) -> Path:
                 _build_bundle(recipe, new, folder, say)
     except OSError as error:
         raise Fatal(
-            f'{recipe.what} could not be unpacked into {folder.parent}: {error.strerror}; free'
-            ' some space there, or name a folder elsewhere in COEVO_CACHE'
+            f'{recipe.what} could not be unpacked into {folder.parent}: {error.strerror}; '
+            'free some space there, or set another folder in COEVO_CACHE'
         ) from error
     return folder
 
@@ -100,8 +100,8 @@ def _build_bundle(recipe: BundleRecipe, new: Path, final: Path, say: Say) -> Non
             (new / _RECORD).write_text(text + '\n')
             return
     raise Fatal(
-        f"no suite of this machine's archive has {' and '.join(recipe.packages)}; install"
-        f' {recipe.what} by hand'
+        f'no package archive of this machine has {" and ".join(recipe.packages)}; install '
+        f'{recipe.what} by hand'
     )
 
 
@@ -110,8 +110,8 @@ def _check_space(packages: Sequence[DebianPackage], place: Path) -> None:
     free = shutil.disk_usage(place).free
     if free < wanted:
         raise Fatal(
-            f'{wanted // _MIB} MB are needed below {place.parent} and {free // _MIB} are free;'
-            ' free some, or name a folder elsewhere in COEVO_CACHE'
+            f'{wanted // _MIB} MB are needed below {place.parent} and {free // _MIB} are '
+            'free; free some space, or set another folder in COEVO_CACHE'
         )
 
 

@@ -67,5 +67,5 @@ def _run_patchelf(*arguments: str) -> subprocess.CompletedProcess[str]:
         )
     except FileNotFoundError:
         raise Fatal(
-            f'{program} is not there; install the Python package patchelf (`make setup` does)'
+            f'{program} was not found; install the Python package patchelf (`make setup` does)'
         ) from None

@@ -74,8 +74,8 @@ def _list_index_targets() -> Iterator[tuple[str, str, str]]:
         )
     except FileNotFoundError:
         raise Fatal(
-            'there is no apt-get here, through which coevo brings runtimes; install what is'
-            ' missing by hand'
+            'apt-get was not found, and coevo needs it to install runtimes; install the '
+            'missing one by hand'
         ) from None
     for line in done.stdout.splitlines():
         uri, name, component, kind = line.split('\t')

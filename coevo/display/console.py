@@ -72,11 +72,13 @@ def show_progress(
         tasks: dict[str, TaskID] = {}
 
         def show_step(step: str, done: int, total: int) -> None:
+            """Move the bar of a step, and add the bar if the step is new."""
             if step not in tasks:
                 tasks[step] = bar.add_task(step, total=total, found='')
             bar.update(tasks[step], completed=done, total=total)
 
         def show_finding(words: str) -> None:
+            """Show the latest finding beside every bar."""
             for task in tasks.values():
                 bar.update(task, found=words)
 

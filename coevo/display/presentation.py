@@ -28,7 +28,7 @@ def render_answer(answer: Answer, format: str) -> bytes:
     Raises: Fatal for an unknown format.
     """
     if format not in FORMATS:
-        raise Fatal(f'{format!r} is no format: use one of {", ".join(FORMATS)}')
+        raise Fatal(f'{format!r} is not a format; use one of {", ".join(FORMATS)}')
     return FORMATS[format](answer)
 
 

@@ -291,7 +291,7 @@ def describe_withheld_tasks(place: Path | str) -> str | None:
         return None
     total = len(list_task_ids(opened))
     return (
-        f'{count} of {total} tasks are left out, since {place} does not have their texts: '
+        f'{count} of {total} tasks are left out, since {place} lacks their texts: '
         f'{snapshot.suggest_filling(place)} fills them in'
     )
 

@@ -28,8 +28,8 @@ def check_attempt_numbers(
     protocols = sorted({str(prediction.protocol) for prediction in found})
     if len(protocols) > 1:
         raise Fatal(
-            f'{place} has attempts of several protocols ({", ".join(protocols)}); evaluate those of '
-            'each apart'
+            f'{place} has attempts of several protocols ({", ".join(protocols)}); evaluate '
+            'each protocol by itself'
         )
     numbers: dict[str, list[int]] = {}
     for prediction in found:
@@ -48,13 +48,13 @@ def _check_numbering(place: Path | str, task_id: str, attempts: Sequence[int]) -
         if attempt < number:
             which = '' if len(set(attempts)) == 1 and attempt == 1 else f', in attempt {attempt}'
             raise Fatal(
-                f'{place} answers {task_id} twice{which}; leave one prediction for each task, or '
-                'number its attempts from 1'
+                f'{place} answers {task_id} twice{which}; keep one prediction for each task, '
+                'or number its attempts from 1'
             )
         if attempt > number:
             raise Fatal(
-                f'{place} answers {task_id} in attempt {attempt} and not in attempt {number}; number '
-                'attempts from 1 without gaps, and give one that came to nothing a null patch'
+                f'{place} answers {task_id} in attempt {attempt} but not in attempt {number}; '
+                'number attempts from 1 without gaps, and give a failed attempt a null patch'
             )
 
 
@@ -62,7 +62,7 @@ def _check_equal_counts(place: Path | str, counts: Mapping[str, int]) -> None:
     fewest, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
     if counts[fewest] != counts[most]:
         raise Fatal(
-            f'{place} answers {most} {counts[most]} times and {fewest} {counts[fewest]} times; make '
-            'it as many for each, and give an attempt that came to nothing a null patch, or take the '
-            'first ones with --attempts'
+            f'{place} answers {most} {counts[most]} times and {fewest} {counts[fewest]} '
+            'times; answer each task equally often, giving a failed attempt a null patch, or '
+            'take only the first K with --only-attempts K'
         )

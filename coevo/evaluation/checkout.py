@@ -38,10 +38,12 @@ class Checkout:
         yield f'the task ({task.track}, {task.repo}): coevo prompt {snapshot} {task.task_id}'
         yield f'the file to change: {task.test_file}'
         if task.environment and task.environment.test_command:
-            yield f'to build it, there: {task.environment.compile_command}'
-            yield f'to run its tests, there: {task.environment.test_command}'
+            yield f'to build it, run there: {task.environment.compile_command}'
+            yield f'to run its tests, run there: {task.environment.test_command}'
         file = shlex.quote(task.test_file)
-        yield f'when it is changed: git -C {folder} add {file} && git -C {folder} diff --cached'
+        yield (
+            f'when you have changed it: git -C {folder} add {file} && git -C {folder} diff --cached'
+        )
 
 
 def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None = None) -> Checkout:
@@ -54,7 +56,7 @@ def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None 
     made; Transient if its repository cannot be fetched.
     """
     if folder.exists() or folder.is_symlink():
-        raise Fatal(f'{folder} is there already; name a folder that is not')
+        raise Fatal(f'{folder} already exists; name a new folder')
     (assignment,) = load_assignments(place, {task_id})
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -63,7 +65,7 @@ def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None 
         raise Fatal(str(error)) from None
     except StartStateLost as error:
         raise Fatal(
-            f'{task_id} has no start state: {error}; get the snapshot, or the clone, again'
+            f'{task_id} has no start state: {error}; get the snapshot or the clone again'
         ) from None
     return Checkout(snapshot=place, task=assignment.task, folder=folder, commit=commit)
 

@@ -64,10 +64,10 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
     Raises: Fatal for a bad file or snapshot, or for options that contradict each other.
     """
     if options.attempts is not None and options.attempts < 1:
-        raise Fatal(f'--only-attempts is 1 or more, and not {options.attempts}')
+        raise Fatal(f'--only-attempts must be 1 or more, not {options.attempts}')
     if options.pit and not options.adequacy:
         raise Fatal(
-            'PIT is asked beside the other measures; leave out `pit`, or `adequacy = false`'
+            'PIT runs only together with the other measures; leave out `pit` or `adequacy = false`'
         )
     _check_caches(options)
     snapshot_sha256 = require_verified(options.snapshot)
@@ -83,7 +83,10 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
     if options.family is not None:
         wanted = tuple(assignment for assignment in wanted if assignment.family is options.family)
     if not wanted:
-        raise Fatal('no task is left to score; name others, or an earlier cutoff, or set `leaking`')
+        raise Fatal(
+            'no task is left to score; select other tasks, give an earlier cutoff, or set '
+            '`leaking = true`'
+        )
     if options.part is not None:
         wanted = select_tasks(options.part, wanted)
     opened = snapshot.attach_unchecked((options.snapshot,))  # verified above

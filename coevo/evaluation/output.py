@@ -49,12 +49,16 @@ def summarise_evaluation(evaluation: Evaluation, out: Path) -> Iterator[str]:
     by_pit = f', {sum(kills.cpu_seconds for kills in pit_kills):.0f} for PIT' if pit_kills else ''
     what = 'attempt' if any(row.attempt > 1 for row in both) else 'task'
     yield (
-        f'{pluralise(evaluation.judged, what)} judged now, {evaluation.recalled} known before; in all '
-        f'they cost {verdicts:.0f} CPU seconds for verdicts, {adequacy:.0f} for adequacy{by_pit}'
+        f'{pluralise(evaluation.judged, what)} graded now, {evaluation.recalled} graded '
+        f'before; together they took {verdicts:.0f} CPU seconds for verdicts, {adequacy:.0f} '
+        f'for adequacy{by_pit}'
     )
     unanswered = {row.task_id for row in both if row.detail is Detail.NO_PREDICTION}
     if unanswered:
-        yield f'{pluralise(len(unanswered), "task")} without a prediction: their methods are hrns_fail'
+        yield (
+            f'{pluralise(len(unanswered), "task")} without a prediction: their methods count as '
+            'hrns_fail'
+        )
     tampered = Counter(row.tampered for row in rows if row.detail is Detail.TAMPERED)
     tampered += Counter(test.tampered for row in suites for test in row.tests if test.tampered)
     if tampered:
@@ -63,7 +67,10 @@ def summarise_evaluation(evaluation: Evaluation, out: Path) -> Iterator[str]:
     yield from describe_trouble(evaluation)
     if evaluation.bugs:
         records = ', '.join(sorted(evaluation.bugs.values()))
-        yield f'{pluralise(len(evaluation.bugs), what)} ended in a bug of coevo, please report: {records}'
+        yield (
+            f'{pluralise(len(evaluation.bugs), what)} ended with a bug in coevo; please report '
+            f'{records}'
+        )
     files = (
         'results.parquet',
         *(('suites.parquet',) if suites else ()),
@@ -82,7 +89,7 @@ def describe_trouble(evaluation: Evaluation) -> Iterator[str]:
         which = f'{task_id}, attempt {attempt},' if attempt > 1 else task_id
         yield f'{which} could not be judged ({detail}): {escape_controls(message)}'
     if trouble:
-        yield 'What could not be judged counts nowhere; the same command tries it again.'
+        yield 'What could not be graded counts nowhere; run the same command to try again.'
 
 
 def _describe_suites(suites: Sequence[SuiteResult]) -> str:

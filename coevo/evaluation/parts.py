@@ -26,7 +26,7 @@ def parse_part(text: str) -> EvaluationPart:
     """
     match = re.fullmatch(r'([1-9]\d{0,5})/([1-9]\d{0,5})', text, re.ASCII)
     if match is None or int(match[1]) > int(match[2]):
-        raise Fatal(f'--part {text!r} is no part; write 2/4 for the second of four')
+        raise Fatal(f'--part {text!r} is not a part; write 2/4 for the second of four parts')
     return EvaluationPart(number=int(match[1]), count=int(match[2]))
 
 
@@ -43,8 +43,8 @@ def select_tasks(part: EvaluationPart, wanted: Sequence[Assignment]) -> tuple[As
     sizes = Counter(assignment.task.repo for assignment in wanted)
     if part.count > len(sizes):
         raise Fatal(
-            f'the tasks are of {len(sizes)} repositories, of which no {part.count} parts can be made: '
-            'ask for fewer'
+            f'the tasks are of {len(sizes)} repositories, which is too few for {part.count} '
+            'parts; use fewer parts'
         )
     loads = [0] * part.count
     repos: set[str] = set()

@@ -59,7 +59,9 @@ def load_predictions(
     else:
         predictions = [_parse_prediction(row, location) for location, row in _read_json_lines(path)]
     if not predictions:
-        raise Fatal(f'{path} has no prediction; a task without one fails, so this scores nothing')
+        raise Fatal(
+            f'{path} has no predictions; add one for each task, since a task without one fails'
+        )
     return check_predictions(path, predictions, known, attempts)
 
 
@@ -80,8 +82,8 @@ def check_predictions(
     for prediction in found:
         if prediction.task_id not in known:
             raise Fatal(
-                f'{path} answers {prediction.task_id!r}, which is no task of the snapshot; take it out, or '
-                'name the snapshot that it was made for'
+                f'{path} answers {prediction.task_id!r}, which is not a task of the snapshot; '
+                'remove it, or name the snapshot that the predictions are for'
             )
     check_attempt_numbers(path, found, attempts)
     taken = (
@@ -96,12 +98,12 @@ def check_predictions(
 def _load_folder(path: Path) -> Iterator[Prediction]:
     files = sorted(file for file in path.iterdir() if not file.name.startswith('.'))
     if not files:
-        raise Fatal(f'{path} is empty; put a TASK_ID.patch into it for each task')
+        raise Fatal(f'{path} is empty; put one TASK_ID.patch for each task into it')
     for file in files:
         if file.suffix not in (*PATCHES, FILE) or not file.is_file():
             raise Fatal(
-                f'{file} is no patch; name each file TASK_ID.patch or TASK_ID.diff, a whole test '
-                'file TASK_ID.file, and a second attempt TASK_ID.2.patch'
+                f'{file} is not a patch; name each file TASK_ID.patch or TASK_ID.diff, a '
+                'whole test file TASK_ID.file, and a second attempt TASK_ID.2.patch'
             )
         task_id, attempt = _parse_file_name(file)
         is_file, content = file.suffix == FILE, _read_bytes(file)
@@ -137,7 +139,7 @@ def _load_parquet(path: Path) -> list[Row]:
         return list(table.to_pylist())
     except (OSError, ValueError, OverflowError, pa.ArrowException) as error:
         (first_line, *_) = str(error).splitlines() or ['']
-        raise Fatal(f'{path} is no Parquet that can be read: {first_line}') from None
+        raise Fatal(f'{path} cannot be read as Parquet: {first_line}') from None
 
 
 def _read_json_lines(path: Path) -> Iterator[tuple[str, Row]]:
@@ -152,9 +154,9 @@ def _read_json_lines(path: Path) -> Iterator[tuple[str, Row]]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError):
-            raise Fatal(f'{location} is no JSON; write one object a line') from None
+            raise Fatal(f'{location} is not valid JSON; write one object on each line') from None
         if not isinstance(row, dict):
-            raise Fatal(f'{location} is no JSON object; write one with task_id and patch')
+            raise Fatal(f'{location} is not a JSON object; write one with task_id and patch')
         _check_columns(row, location)
         yield location, row
 
@@ -175,12 +177,10 @@ def _check_columns(names: Iterable[str], place: str) -> None:
 def _parse_prediction(row: Row, place: str) -> Prediction:
     task_id = row['task_id']
     if not isinstance(task_id, str):
-        raise Fatal(f'{place} has a task_id that is no text: {task_id!r}')
+        raise Fatal(f'{place} has a task_id that is not text: {task_id!r}')
     patch, file = (_parse_content(row, name, place) for name in ANSWERS)
     if patch is not None and file is not None:
-        raise Fatal(
-            f'{place} has both a patch and a file; leave one of them, and null for the other'
-        )
+        raise Fatal(f'{place} has both a patch and a file; keep one and set the other to null')
     return Prediction(
         task_id=task_id,
         patch=patch,
@@ -206,7 +206,7 @@ def _parse_content(row: Row, name: str, place: str) -> bytes | None:
     if value is None or isinstance(value, bytes):
         return value
     if not isinstance(value, str):
-        raise Fatal(f'{place} has a {name} that is no text')
+        raise Fatal(f'{place} has a {name} that is not text')
     try:
         return value.encode('utf-8', 'surrogateescape')
     except UnicodeEncodeError:
@@ -218,7 +218,7 @@ def _parse_attempt(value: object, place: str) -> int:
         return 1
     if not _is_int(value) or not 1 <= value <= MOST_ATTEMPTS:
         raise Fatal(
-            f'{place} has an attempt that is none: {value!r}; number attempts from 1 to '
+            f'{place} has an impossible attempt: {value!r}; number attempts from 1 to '
             f'{MOST_ATTEMPTS}'
         )
     return value
@@ -229,7 +229,7 @@ def _parse_seed(row: Row, place: str) -> int | None:
     if value is None:
         return None
     if not _is_int(value) or not -(2**63) <= value < 2**63:
-        raise Fatal(f'{place} has a seed that is no whole number of 64 bits: {value!r}')
+        raise Fatal(f'{place} has a seed that is not a whole number of 64 bits: {value!r}')
     return value
 
 
@@ -243,8 +243,7 @@ def _parse_protocol(row: Row, place: str) -> AttemptProtocol:
         return AttemptProtocol.ONCE
     if value not in [str(protocol) for protocol in AttemptProtocol]:
         raise Fatal(
-            f'{place} has a protocol that is none: {value!r}; write one of '
-            f'{", ".join(AttemptProtocol)}'
+            f'{place} has an unknown protocol: {value!r}; write one of {", ".join(AttemptProtocol)}'
         )
     return AttemptProtocol(value)
 
@@ -256,7 +255,7 @@ def _parse_text(row: Row, name: str, place: str) -> str | None:
     if name == 'exit_status' and isinstance(value, int):
         return str(value)
     if not isinstance(value, str) or not _is_valid_unicode(value):
-        raise Fatal(f'{place} has a {name} that is no text: {value!r}')
+        raise Fatal(f'{place} has a {name} that is not text: {value!r}')
     return value
 
 
@@ -270,9 +269,9 @@ def _parse_number(row: Row, name: str, place: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-        raise Fatal(f'{place} has a {name} that is no number: {value!r}')
+        raise Fatal(f'{place} has a {name} that is not a number: {value!r}')
     if not 0 <= value <= MOST:
-        raise Fatal(f'{place} has a {name} that cannot be: {value!r}')
+        raise Fatal(f'{place} has a {name} with an impossible value: {value!r}')
     return float(value)
 
 

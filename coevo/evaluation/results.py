@@ -75,7 +75,7 @@ def load_rows(folder: Path, form: TableFormat[Row]) -> tuple[Row, ...]:
     """Return the rows of a table of results; see `load_results`."""
     path = folder / form.name  # own name: one of the tables of results
     if not path.is_file():
-        raise Fatal(f'{folder} has no {form.name}; name the --out of a `coevo evaluate`')
+        raise Fatal(f'{folder} has no {form.name}; name a folder that `coevo evaluate --out` wrote')
     try:
         content = pq.read_table(path, partitioning=None)
     except (OSError, pa.ArrowException) as error:
@@ -83,8 +83,8 @@ def load_rows(folder: Path, form: TableFormat[Row]) -> tuple[Row, ...]:
     version = (content.schema.metadata or {}).get(form.key, b'?').decode('utf-8', 'replace')
     if version != str(form.version):
         raise Fatal(
-            f'{path} has results of version {version}, this coevo reads {form.version}; '
-            'evaluate again'
+            f'{path} has results of version {version}, but this coevo reads version '
+            f'{form.version}; evaluate again'
         )
     return _parse_rows(path, form, content)
 
@@ -97,7 +97,9 @@ def _parse_rows(path: Path, form: TableFormat[Row], content: pa.Table) -> tuple[
     wanted = {field.name: field for field in build_arrow_schema(form.record)}
     for field in content.schema:
         if field.name in wanted and not _has_column_type(field, wanted[field.name]):
-            raise Fatal(f'{path} is damaged: {field.name} is another column; evaluate again')
+            raise Fatal(
+                f'{path} is damaged: the column {field.name} has another type; evaluate again'
+            )
     try:
         return decode_table(form.record, content)
     except (ValueError, TypeError, LookupError, OverflowError) as error:

@@ -52,7 +52,10 @@ def require_extra(run: Verb) -> Verb:
         missing = [name for name in _EXTRA if importlib.util.find_spec(name) is None]
         if missing:
             raise Fatal(
-                f'`coevo {arguments.verb}` needs packages that are not here ({", ".join(missing)}); '
+                (
+                    f'`coevo {arguments.verb}` needs packages that are not installed '
+                    f'({", ".join(missing)}); '
+                )
                 + suggest_extra('evaluate')
             )
         return run(arguments)
@@ -63,16 +66,16 @@ def require_extra(run: Verb) -> Verb:
 def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     evaluate = verbs.add_parser(
         'evaluate',
-        help='score patches against the tasks of a snapshot',
+        help='grade patches for the tasks of a snapshot',
         example='coevo evaluate snapshots/2026-05 predictions.jsonl --out results',
     )
     add_snapshot(evaluate)
     evaluate.add_argument(
         'predictions',
         type=parse_predictions,
-        help='a .jsonl, a .parquet, a folder of TASK_ID.patch (or TASK_ID.file, the whole test file; TASK_ID.2.patch '
-        'for a second attempt), or one with a submission; the word `gold` stands for the '
-        "developers' own patches (a folder of that name is ./gold)",
+        help='a .jsonl, a .parquet, a folder of TASK_ID.patch (or TASK_ID.file, the whole test '
+        'file; TASK_ID.2.patch for a second attempt), or one with a submission; the word '
+        "`gold` means the developers' own patches (write ./gold for a folder of that name)",
     )
     evaluate.add_argument(
         '--out', type=Path, required=True, metavar='DIR', help='where results and report go'
@@ -96,7 +99,10 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     evaluate.add_argument(
         '--part',
         metavar='K/N',
-        help='only the tasks of the K-th of N parts of the repositories; `coevo report merge` puts results together',
+        help=(
+            'grade only the K-th of N parts of the repositories; `coevo report merge` merges the '
+            'results'
+        ),
     )
     add_jobs(evaluate)
     add_sandbox(evaluate)
@@ -109,25 +115,25 @@ _EVALUATION_SETTINGS = (
         name='adequacy',
         kind=bool,
         default=True,
-        help='false: verdicts alone, and no coverage, mutants, or reversals',
+        help='false: grade outcomes only, without coverage, mutants and undone changes',
     ),
     Setting(
         name='pit',
         kind=bool,
         default=False,
-        help="PIT's mutants of the changed methods, too, which decide no outcome",
+        help="also run PIT's mutants of the changed methods; they decide no outcome",
     ),
     Setting(
         name='test_seconds',
         kind=float,
         example=60.0,
-        help='CPU seconds that a test may take (without it 60, or ten times what it took before)',
+        help='CPU seconds that a test may take (without it 60, or ten times its earlier time)',
     ),
     Setting(
         name='cache',
         kind=Path,
         example='cache',
-        help='what was judged before (without it in the tool cache)',
+        help='folder for stored grading results (without it in the tool cache)',
     ),
 )
 
@@ -136,14 +142,14 @@ def _add_checkout(verbs: argparse._SubParsersAction[Parser]) -> None:
     checkout = verbs.add_parser(
         'checkout',
         help="write a task's start state as a repository of one commit",
-        description="Writes a task's start state as a Git repository of one commit, the same wherever it "
-        'is made: the new code with the tests as they were before the change. Change the test file '
-        'there, and hand in what `git diff` prints.',
+        description='Writes the start state of a task as a Git repository with one commit: the new code '
+        'with the tests as they were before the change. The commit is the same on every '
+        'machine. Change the test file there and submit the output of `git diff`.',
         example='coevo checkout snapshots/2026-05 0f3c9a1b2d4e5f60 work/first-task',
     )
     add_snapshot(checkout)
     checkout.add_argument('task', type=to_unicode, help='a task_id')
-    checkout.add_argument('folder', type=Path, metavar='DIR', help='a folder that is not there yet')
+    checkout.add_argument('folder', type=Path, metavar='DIR', help='a new folder')
     add_store_option(checkout)
     checkout.set_defaults(run=require_extra(_run_checkout))
 
@@ -171,7 +177,7 @@ def add_store_option(verb: Parser) -> None:
         '--store',
         type=Path,
         metavar='DIR',
-        help="a store whose clones are used (default: clones of the tasks' URLs)",
+        help="a store whose clones are used (default: coevo clones the tasks' URLs)",
     )
 
 
@@ -219,7 +225,7 @@ def _make_options(
     from coevo.snapshots.models import read_models
 
     if arguments.pit and not arguments.adequacy:
-        raise Fatal('pit has no effect where adequacy is false; leave one of them out')
+        raise Fatal('pit has no effect if adequacy is false; leave one of them out')
     return EvaluationOptions(
         snapshot=arguments.snapshot,
         predictions=submission.predictions if submission else arguments.predictions,
@@ -266,20 +272,20 @@ def add_task_options(verb: Parser) -> None:
         nargs='+',
         action='extend',
         metavar='ID',
-        help='only these; @FILE has one on each line',
+        help='only these tasks; @FILE names a file with one id on each line',
     )
     verb.add_settings(
         Setting(
             name='interleaved',
             kind=bool,
             default=False,
-            help='also tasks whose old revision is no ancestor of the new one',
+            help='include tasks whose old revision is not an ancestor of the new one',
         ),
         Setting(
             name='leaking',
             kind=bool,
             default=False,
-            help='also tasks whose start state shows nearly their answer (tasks.leak)',
+            help='include tasks whose start state shows most of their answer (tasks.leak)',
         ),
     )
 
@@ -311,7 +317,7 @@ def check_positive(number: float | None, option: str) -> float | None:
     Raises: Fatal unless it is None, or finite and more than 0.
     """
     if number is not None and not 0 < number < math.inf:
-        raise Fatal(f'{option} is more than 0, and not {number:g}')
+        raise Fatal(f'{option} must be more than 0, not {number:g}')
     return number
 
 
@@ -322,5 +328,5 @@ def check_store(folder: Path | None) -> Path | None:
     URLs.
     """
     if folder is not None and not folder.is_dir():
-        raise Fatal(f'{folder} is no folder; --store names a store whose clones are used')
+        raise Fatal(f'{folder} is not a folder; give --store a store that has clones')
     return folder

@@ -18,7 +18,7 @@ def require_verified(snapshot: Path | str) -> str:
     findings = verify_snapshot(snapshot)
     if findings:
         raise Fatal(
-            f'{snapshot} is not what it claims ({findings[0].rule} in {findings[0].table}); '
-            '`coevo verify` says all, get it again'
+            f'{snapshot} failed verification ({findings[0].rule} in {findings[0].table}); '
+            '`coevo verify` prints all faults; get the snapshot again'
         )
     return compute_release_sha256(resolve_location(snapshot))

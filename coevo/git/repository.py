@@ -118,6 +118,7 @@ class Repository:
         seen: set[str] = set()
 
         def add_commit(rev: str) -> None:
+            """Queue a commit by its date unless it was queued before."""
             if rev not in seen:
                 seen.add(rev)
                 header = self._get_readable_header(rev)

@@ -42,6 +42,7 @@ def make_refusal(capability: Capability) -> Callable[..., Never]:
     """Return a method that raises `NotOfferedError`, for pairs that lack a capability."""
 
     def refuse(*_: Any, **__: Any) -> Never:
+        """Raise `NotOfferedError`, whatever the arguments."""
         raise NotOfferedError(f'{capability} is {NOT_OFFERED} by the language of this pair')
 
     return refuse

@@ -245,6 +245,7 @@ class LexicalRules:
         """Yield runs of tokens that are neighbours in every text with the body."""
 
         def replace_literal(found: re.Match[bytes]) -> bytes:
+            """Return what stands for a literal among the tokens."""
             # A string with code in it may count as one string or as two, depending on its quotes.
             return b' \x7f ' if found.lastgroup in ('template', 'open') else b' '
 

@@ -91,6 +91,7 @@ def _build_record_decoder(record: Any) -> Convert:
     ]
 
     def make_record(values: dict[str, Any]) -> Any:
+        """Convert the fields that need it, and return the record."""
         for name, convert in converts:
             if name in values:
                 values[name] = convert(values[name])

@@ -317,7 +317,7 @@ class PitTrouble(Choice):
     MEMORY = 'memory', 'its memory was used up'
     NO_REPORT = 'no_report', 'PIT failed, for example because the test does not pass under it'
     BUDGET = 'budget', 'the task has more targets than PIT is asked about'
-    TROUBLE = 'trouble', 'trouble of ours, such as a full disk'
+    TROUBLE = 'trouble', 'coevo itself failed, for example on a full disk'
 
 
 class ReversalStatus(Choice):

@@ -120,7 +120,7 @@ _WALK = {
     Reason.OLDEST_STATE: 'The walk has no older state to compare with.',
     Reason.EMPTY_WINDOW: 'No older state of the walk lies within the hours of a window.',
     Reason.UNREADABLE_COMMIT: 'An object of the commit is missing or corrupt in the clone.',
-    Reason.OBJECT_MISSING: 'The source of the clone, a partial one, lacks a tree of the commit.',
+    Reason.OBJECT_MISSING: 'The clone was made from a partial clone, which lacks a tree of the commit.',
 }
 _PAIR = {
     DiffReason.COMMENTS_OR_FORMATTING_ONLY: 'Only comments or white space differ.',
@@ -128,58 +128,74 @@ _PAIR = {
     DiffReason.NO_TEST_FOUND: 'No test method was found in either revision.',
     Reason.UNREADABLE_OBJECT: 'A file of the pair is missing or corrupt in the clone.',
     Reason.OBJECT_MISSING: (
-        'The source of the clone, a partial one, lacks a file of the pair that its build or its'
-        ' tests need.'
+        "The clone was made from a partial clone, which lacks a file that the pair's build or "
+        'tests need.'
     ),
     Reason.RUNTIME_MISSING: (
-        'Nothing is built at one end, and a runtime (JDK, interpreter) to try could not be had here.'
+        'Nothing is built at one of the two revisions, and a runtime (JDK, interpreter) that '
+        'coevo wanted to try is not available on this machine.'
     ),
     DiffReason.UNREADABLE_SOURCE: (
-        'A file that differs is larger, or more deeply nested, than any that people write.'
+        'A changed file is larger or more deeply nested than coevo reads.'
     ),
 }
 _LABEL = {
     Reason.UNPINNED_DEPENDENCY: (
-        'A dependency is the latest, or a range without a lower end (before engine 9 any range, before 7 a snapshot, too):'
-        ' on another day it would be another one.'
+        'A dependency names the latest version or a range without a lower bound, so another '
+        'day would give another library. (Before engine 9: any range; before engine 7: also a '
+        'snapshot.)'
     ),
     Reason.SNAPSHOT_DEPENDENCY: (
-        'A library, parent or plugin is a snapshot, which another day replaces or removes.'
+        'A library, parent or plugin has a snapshot version, which may be replaced or removed '
+        'later.'
     ),
-    Reason.PARENT_MISSING: 'A build file that this one inherits or imports is in no repository asked.',
+    Reason.PARENT_MISSING: (
+        'A build file that this one inherits or imports was found in none of the searched library '
+        'repositories.'
+    ),
     Reason.PLAIN_HTTP_REPOSITORY: (
-        'A library or plugin is in no repository asked, and the build files name others for it by plain'
-        ' http alone, which the build tool refuses.'
+        'A library or plugin was found in none of the searched library repositories. The '
+        'build files name others, but only by plain http, which the build tool refuses.'
     ),
     Reason.OTHER_REPOSITORY: (
-        'A library or plugin is in no repository asked, and the build files name another for it, which is'
-        ' not asked and may be gone.'
+        'A library or plugin was found in none of the searched library repositories. The '
+        'build files name another one, which coevo does not search and which may be gone.'
     ),
     Reason.LIBRARY_MISSING: (
-        'A library or plugin is in no repository, as where its version was withdrawn.'
+        'A library or plugin is in no repository, for example because its version was withdrawn.'
     ),
     Reason.FLAKY: 'Runs in the same order disagree in outcome or failure.',
     Reason.ORDER_DEPENDENT: 'The outcome depends on which tests ran before in the same process.',
-    Reason.NOT_REPRODUCED: 'Run again later, a cell that decides the label was otherwise.',
+    Reason.NOT_REPRODUCED: 'A later run of a cell that decides the label had another outcome.',
     Reason.UNLIKE_THE_PROJECT: (
-        "On its own revision the test does not pass here, and the project's own command disagrees."
+        "The test does not pass on its own revision here, but the project's own test command "
+        'reports something else.'
     ),
 }
 _PUBLISH = {
     Reason.LICENCE_UNKNOWN: (
-        'Neither a licence file nor the build file at new tells a known licence.'
+        'Neither a licence file nor the build file of the new revision names a known licence.'
     ),
-    Reason.LICENCE_NOT_OSI: 'The OSI has not approved the licence at new.',
-    Reason.WITHDRAWN: 'Who maintains the data took its pair or repository back, for the reason told.',
+    Reason.LICENCE_NOT_OSI: 'The OSI has not approved the licence of the new revision.',
+    Reason.WITHDRAWN: (
+        'The maintainers of the data withdrew its pair or repository; the detail gives their '
+        'reason.'
+    ),
 }
 _TRACK = {
-    Reason.CAUSE_BUILD: 'With libraries or settings of the other revision the test is not broken.',
-    Reason.CAUSE_ENVIRONMENT: 'The test is broken by what the sandbox or the runtime withholds.',
-    Reason.TIMEOUT_ALONE: 'The label rests on a time-out alone.',
-    Reason.BUILD_CHANGED: 'A repair beside a changed build file may be cured by that.',
+    Reason.CAUSE_BUILD: (
+        'The test is not broken with the libraries or settings of the other revision, so these '
+        'broke it and not the code.'
+    ),
+    Reason.CAUSE_ENVIRONMENT: (
+        'The test is broken because the sandbox or the runtime lacks something that it needs, '
+        'such as a network.'
+    ),
+    Reason.TIMEOUT_ALONE: 'The label rests only on a time-out.',
+    Reason.BUILD_CHANGED: 'The build file changed as well, so it may be what cured the test.',
 }
 _SINGLE_REVISION = {
-    Reason.THIRD_PARTY_FILE: 'The test file is generated, or lies in a folder for the code of others.',
+    Reason.THIRD_PARTY_FILE: 'The test file is generated, or is in a folder for third-party code.',
     Reason.TOO_MANY_TESTS: 'The file declares more tests than a suite may have.',
     Reason.TOO_FEW_TESTS: 'The file declares fewer tests than the family asks for.',
     Reason.NO_TEST_CLASS: 'No class of the code has the name that the file is named after.',
@@ -188,43 +204,45 @@ _SINGLE_REVISION = {
     Reason.UNSTABLE: 'Runs of one of its tests disagree.',
     Reason.NOT_PASSING: 'One of its tests does not pass, or none does.',
     Reason.TESTS_TOO_SLOW: 'Its tests take too long.',
-    Reason.NOT_TRACED: 'What its tests execute is not known.',
+    Reason.NOT_TRACED: 'It is unknown what its tests execute.',
     Reason.NO_EVIDENCE: 'Its tests do not execute the class that it is named after.',
     Reason.AMBIGUOUS_CLASS: 'Its tests execute more than one class that it may be named after.',
-    Reason.NO_DOMINANT_CLASS: 'Too much of what its tests execute is of other classes.',
+    Reason.NO_DOMINANT_CLASS: 'Too much of the code that its tests execute belongs to other classes.',
     Reason.LOW_COVERAGE: 'Its tests execute too few lines of the file of the code.',
     Reason.TRIVIAL_FOCAL: 'No function of the file of the code is long enough.',
     Reason.PASS_NOT_CONFIRMED: (
-        'Watched from outside of its process, a pass of the file is not what it is told, so that gold would not be believed.'
+        'An observer outside the test process did not confirm a pass of the file, so gold '
+        'would not count as passing.'
     ),
-    Reason.FILE_NEEDED: 'Other test files do not compile without it, or as it is at the start.',
+    Reason.FILE_NEEDED: 'Other test files do not compile without it, or with its start state.',
     Reason.NOTHING_TO_ADD: 'The file covers every line already, so that it cannot be completed.',
     Reason.START_BROKEN: 'Tests cannot be taken out of the file, or those that are left do not pass.',
-    Reason.START_NO_WORSE: 'The file is worth as much at the start, or hardly less.',
-    Reason.NO_OLDER_CODE: 'No older commit of the source file has other code.',
-    Reason.SAME_TEST_FILE: 'At the commit at which the code was otherwise the file is the same, or absent.',
-    Reason.NO_DEFECT: 'No defect that was put in did what such a defect does.',
-    Reason.TOO_SIMPLE: 'The function branches too seldom, or nobody can tell.',
+    Reason.START_NO_WORSE: 'The start state already tests as much as the complete file, or nearly.',
+    Reason.NO_OLDER_CODE: 'No older commit of the source file has different code.',
+    Reason.SAME_TEST_FILE: 'At the older commit with different code, the test file is equal or absent.',
+    Reason.NO_DEFECT: 'No inserted defect had the effect that it should have.',
+    Reason.TOO_SIMPLE: 'The function has too few branches, or they cannot be counted.',
     Reason.TOO_FEW_FILES: 'The package has too few files.',
     Reason.TOO_MANY_FILES: 'The package has too many files.',
     Reason.TOO_MANY_LINES: 'The files of the package have too many lines together.',
     Reason.NOT_TESTED: 'No test of a file whose tests all pass executes the function or package.',
-    Reason.NOT_SELF_CONTAINED: 'Tests see the function call other functions of the code.',
-    Reason.NO_CROSS_FILE_CALL: 'No test sees a file of the package call another one of it.',
+    Reason.NOT_SELF_CONTAINED: 'The traces of the tests show that the function calls other functions of the code.',
+    Reason.NO_CROSS_FILE_CALL: 'No test trace shows one file of the package calling another.',
     Reason.FILE_NOT_PUBLISHED: (
         'The licence at the revision is unknown, the OSI has not approved it, or it was taken back.'
     ),
 }
 _TASK = {
     Reason.START_STATE_INVALID: 'No valid start file can be made for the task.',
-    Reason.NOTHING_TO_NAME: 'No change of the code is known that a prompt could name (no repairs).',
+    Reason.NOTHING_TO_NAME: 'coevo knows no code change that the prompt could name. (Not for repairs.)',
     Reason.NOTHING_TO_KEEP: (
-        'No test of the file has a label by which it has to stay (`maintenance` alone).'
+        'No test of the file has a label that requires it to stay unchanged. (Only for '
+        '`maintenance`.)'
     ),
-    Reason.TASK_WITHDRAWN: 'Who maintains the data took the task back, for the reason told.',
+    Reason.TASK_WITHDRAWN: 'The maintainers of the data withdrew the task; the detail gives their reason.',
 }
 
-_FORMER = ' An earlier engine dropped this; the label table has a row for it now.'
+_FORMER = ' An earlier engine dropped this; the label table now has a row for it.'
 
 
 def _explain_contradiction(reason: str) -> str:
@@ -275,7 +293,9 @@ EXPLANATIONS: dict[str, str] = {
 
 def explain_reason(reason: str) -> str:
     """Return a reason's sentence for a person, followed by its code name."""
-    return f'{EXPLANATIONS.get(reason, "A reason that this coevo does not know.")} ({reason})'
+    return (
+        f'{EXPLANATIONS.get(reason, "This version of coevo does not know the reason.")} ({reason})'
+    )
 
 
 OWNERS: dict[str, Stage] = {

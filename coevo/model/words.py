@@ -70,7 +70,7 @@ class Outcome(Choice):
     PASS = 'pass', 'it passed'
     MISSING = 'missing', 'it was not reported, though it was to be run'
     UNBUILDABLE = 'unbuildable', 'the code itself does not build'
-    INFRA = 'infra', 'trouble of ours, such as a full disk; never a verdict'
+    INFRA = 'infra', 'coevo itself failed, for example on a full disk; never a verdict'
 
     @property
     def is_broken(self) -> bool:

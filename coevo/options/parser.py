@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 # The wheel does not contain these verbs, but its help lists them.
 PIPELINE_VERBS = {
-    'mine': 'mine one repository into the store',
-    'release': 'write a snapshot of all that the store holds',
+    'mine': 'mine one repository into a store',
+    'release': 'write a snapshot from a store',
 }
 # Those of `coevo pipeline VERB`, for which the same holds.
 PIPELINE_STEPS = {
-    'crawl': 'look for candidates on GitHub',
-    'validate': 'prove that a repository can be mined',
-    'status': 'say what the store holds, how far it is, and what is next',
-    'forecast': 'say what a month and the backfill would cost',
-    'reverify': 'run a sample of labels again',
-    'withdraw': 'leave a repository, pair or task out of releases to come',
-    'publish': 'put a snapshot in another place, whole or not at all',
-    'site': 'write a static site over snapshots',
+    'crawl': 'find candidate repositories on GitHub',
+    'validate': 'check that a repository can be mined',
+    'status': 'print what a store contains, how far it is, and what to do next',
+    'forecast': 'estimate the cost of a month and of the backfill',
+    'reverify': 'run a sample of labels again to check them',
+    'withdraw': 'remove a repository, pair or task from future releases',
+    'publish': 'copy a snapshot to another place, completely or not at all',
+    'site': 'write a static web site about snapshots',
 }
 PIPELINE = 'pipeline'
 
@@ -53,7 +53,7 @@ GROUPS = {
     'read a snapshot': ('get', 'query', 'show', 'verify'),
     'score test patches': ('prompt', 'checkout', 'run', 'evaluate', 'report', 'submit'),
     'make a snapshot': (*PIPELINE_VERBS, PIPELINE),
-    'look after this machine': ('doctor',),
+    'check this machine': ('doctor',),
 }
 
 
@@ -92,7 +92,7 @@ class Parser(argparse.ArgumentParser):
                 '--settings',
                 type=Path,
                 metavar='FILE',
-                help='rare options, in a TOML file such as --print-settings writes',
+                help='rare options, in a TOML file; --print-settings writes one',
             )
             self.add_argument(
                 '--print-settings',
@@ -198,19 +198,19 @@ def add_cutoff(verb: Parser) -> None:
     """Add the options that limit rows to what became public after or before a date."""
     which = verb.add_mutually_exclusive_group()
     which.add_argument(
-        '--only-after', dest='after', metavar='DATE', help='only what was public later than DATE'
+        '--only-after', dest='after', metavar='DATE', help='only rows that became public after DATE'
     )
     which.add_argument(
         '--only-unseen-by',
         dest='unseen_by',
         metavar='MODEL',
-        help="only what was public later than a model's training cutoff",
+        help="only rows that became public after a model's training cutoff",
     )
     verb.add_argument(
         '--only-before',
         dest='before',
         metavar='DATE',
-        help='only what was public before DATE, a day or month, began',
+        help='only rows that were public before DATE (a day or month) began',
     )
     verb.add_settings(*CUTOFF_SETTINGS)
 
@@ -220,14 +220,14 @@ CUTOFF_SETTINGS = (
         name='models',
         kind=Path,
         example='models.toml',
-        help='more training cutoffs of models (TOML)',
+        help='a TOML file with more training cutoffs of models',
     ),
     Setting(
         name='margin_days',
         kind=int,
         default=0,
         least=0,
-        help='so many days later than a cutoff still',
+        help='days to add to a cutoff, as a safety margin',
     ),
 )
 
@@ -281,14 +281,14 @@ def add_jobs(verb: argparse.ArgumentParser) -> None:
         type=parse_positive,
         default=os.cpu_count() or 1,
         metavar='N',
-        help='how many at once (default: one for each processor)',
+        help='how many run at the same time (default: one for each processor)',
     )
 
 
 def add_sandbox(verb: argparse.ArgumentParser, names: Sequence[str] = NAMES) -> None:
     """Add the option --sandbox with these choices."""
     verb.add_argument(
-        '--sandbox', choices=names, default=BUBBLEWRAP, help='what confines the code that is run'
+        '--sandbox', choices=names, default=BUBBLEWRAP, help='sandbox for the code that is run'
     )
 
 
@@ -300,11 +300,11 @@ def to_unicode(word: str) -> str:
     try:
         return os.fsencode(word).decode()
     except UnicodeError:
-        raise Fatal(f'{word!r} is not UTF-8; write it so') from None
+        raise Fatal(f'{word!r} is not UTF-8; write it in UTF-8') from None
 
 
 def parse_positive(text: str) -> int:
     """Return a positive number, as a type for argparse."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'{text!r} is not a number from 1 on')
+        raise argparse.ArgumentTypeError(f'{text!r} must be a whole number of 1 or more')
     return int(text)

@@ -60,7 +60,7 @@ _OPTIONS = {
 
 # Options of `coevo attempt` that do what is done anyway.
 _GONE = {
-    '--evaluate': 'answers are graded into OUT/results by themselves',
+    '--evaluate': '`coevo run` grades its answers into OUT/results without it',
 }
 
 
@@ -68,8 +68,8 @@ def refuse_old_verb(words: Sequence[str]) -> None:
     """Raise Fatal, with the new words, if the first word is a verb of an older version."""
     if words and words[0] in _VERBS:
         raise Fatal(
-            f'`coevo {words[0]}` has become `coevo {_VERBS[words[0]]}`; '
-            f'`coevo {_VERBS[words[0]].partition(" --")[0]} --help` says more'
+            f'`coevo {words[0]}` is now `coevo {_VERBS[words[0]]}`; `coevo '
+            f'{_VERBS[words[0]].partition(" --")[0]} --help` says more'
         )
 
 
@@ -88,10 +88,10 @@ def refuse_old_options(
             continue
         if name in _SETTINGS and _SETTINGS[name].partition(' =')[0] in settings:
             raise Fatal(
-                f'{name} has become the setting `{_SETTINGS[name]}` of --settings FILE; '
-                f'`{prog} --print-settings` writes such a file'
+                f'{name} is now the setting `{_SETTINGS[name]}` of --settings FILE; `{prog} '
+                '--print-settings` writes such a file'
             )
         if name in _GONE and '--any-date' in options:
-            raise Fatal(f'{name} is no more: {_GONE[name]}; see `{prog} --help`')
+            raise Fatal(f'{name} no longer exists: {_GONE[name]}; see `{prog} --help`')
         if _OPTIONS.get(name) in options:
-            raise Fatal(f'{name} has become {_OPTIONS[name]}; see `{prog} --help`')
+            raise Fatal(f'{name} is now {_OPTIONS[name]}; see `{prog} --help`')

@@ -46,13 +46,15 @@ class Setting:
         if self.kind is float and type(value) is int and abs(value) < MOST_NUMBER:
             value = float(value)
         if type(value) is not wanted:
-            raise Fatal(f'{place}: {self.name} is {value!r}, which is no {_KINDS[self.kind]}')
+            raise Fatal(f'{place}: {self.name} is {value!r}; it must be {_KINDS[self.kind]}')
         if self.choices and value not in self.choices:
-            raise Fatal(f'{place}: {self.name} is {value!r}, and not {" or ".join(self.choices)}')
+            raise Fatal(
+                f'{place}: {self.name} is {value!r}; it must be {" or ".join(self.choices)}'
+            )
         if isinstance(value, int) and abs(value) >= MOST_NUMBER:
-            raise Fatal(f'{place}: {self.name} is too large')
+            raise Fatal(f'{place}: {self.name} is {value}; it must be below {MOST_NUMBER}')
         if self.least is not None and isinstance(value, (int, float)) and value < self.least:
-            raise Fatal(f'{place}: {self.name} is {value}; it is {self.least} or more')
+            raise Fatal(f'{place}: {self.name} is {value}; it must be {self.least} or more')
         return Path(str(value)) if self.kind is Path else value
 
 
@@ -61,10 +63,10 @@ MOST_NUMBER = 1 << 32
 
 _KINDS = {
     bool: 'true or false',
-    int: 'whole number',
-    float: 'number',
-    str: 'text',
-    Path: 'text with a path',
+    int: 'a whole number',
+    float: 'a number',
+    str: 'a text',
+    Path: 'a path, as text',
 }
 
 
@@ -80,21 +82,22 @@ def load_settings(file: Path, settings: Sequence[Setting], verb: str) -> dict[st
             f'{file} cannot be read ({error}); `{verb} --print-settings` writes one'
         ) from None
     except (ValueError, RecursionError) as error:  # also numbers and lists beyond Python's limits
-        raise Fatal(f'{file} is no TOML ({error}); `{verb} --print-settings` writes one') from None
+        raise Fatal(
+            f'{file} is not valid TOML ({error}); `{verb} --print-settings` writes one'
+        ) from None
     known = {setting.name: setting for setting in settings}
     for name in content:
         if name not in known:
             raise Fatal(
-                f'{file} has {name!r}, which is no setting of `{verb}`: it has {", ".join(known)}'
+                f'{file} has {name!r}, which is not a setting of `{verb}`; its settings are '
+                f'{", ".join(known)}'
             )
     return {name: known[name].parse(value, str(file)) for name, value in content.items()}
 
 
 def render_settings(settings: Sequence[Setting], verb: str) -> str:
     """Return the text of a settings file with all defaults."""
-    blocks = [
-        f'# Settings of `{verb} --settings FILE`. A line that is taken out keeps its default.'
-    ]
+    blocks = [f'# Settings of `{verb} --settings FILE`. A removed line keeps its default.']
     for setting in settings:
         value = setting.example if setting.default is None else setting.default
         line = f'{setting.name} = {_format_value(value)}'

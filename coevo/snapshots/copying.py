@@ -20,7 +20,7 @@ WHOLE = 'whole'
 
 
 def choose_target(place: Path | str) -> Path:
-    """Return where a snapshot is put if nobody says: beside its edition, else SNAPSHOTS/MONTH.
+    """Return the default folder of a new snapshot: beside its edition, else SNAPSHOTS/MONTH.
 
     A folder that is filled already is filled further.
 

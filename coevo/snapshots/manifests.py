@@ -45,7 +45,7 @@ def has_withheld_texts(manifest: Mapping[str, Any]) -> bool:
 def compute_release_sha256(location: Location) -> str:
     """Return the SHA-256 of the manifest of the release that a snapshot is, or is an edition of.
 
-    Whoever has some of a release's texts scores the same tasks as who has all of them.
+    An edition with some of a release's texts scores the same tasks as the whole release.
     """
     edition = load_manifest_at(location).get('edition')
     if edition is not None:

@@ -216,9 +216,9 @@ def test_bug_in_one_attempt_is_recorded_and_other_attempts_go_on(
     assert [one.task_id for one in first.attempts] == [scenario.tasks[1].task_id]
     assert "KeyError: '$Outer'" in json.loads(Path(record).read_text())['traceback']
     assert (
-        f'1 attempts ended in a bug of coevo and are made again next time; please report what is kept in {record}'
-        in format_closing_lines(first)
-    )
+        '1 attempts ended with a bug in coevo; the next run repeats them. Please report these '
+        f'files: {record}'
+    ) in format_closing_lines(first)
     monkeypatch.setattr(attempts, '_prepare_input', prepare)
     second = attempt_all(scenario.plan('true'))
     assert (second.attempts_now, second.attempts_before, second.bugs) == (1, 1, ())
@@ -245,14 +245,14 @@ def test_attempt_cut_off_by_endpoint_trouble_is_repeated_by_the_next_run(
         model.status = 503
         summary = attempt_all(plan)
         assert summary.attempts == ()
-        assert summary.troubled == (f'{0:016x}: the endpoint ended it (status 503)',)
+        assert summary.troubled == (f'{0:016x}: the endpoint ended the attempt (status 503)',)
         model.status = 200
         assert attempt_all(plan).attempts[0].ending is Ending.COMPLETED
 
 
 def test_agent_that_fails_without_a_model_answer_ends_the_run(scenario: Scenario) -> None:
     """Else a wrong command would answer every task, with nothing."""
-    sentence = r'status 127 before a model had answered .*not-there'
+    sentence = r'status 127 before a model answered .*not-there'
     with (
         model_server.serving(lambda request: [Turn()]) as model,
         pytest.raises(Fatal, match=sentence),
@@ -286,21 +286,21 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ('words', 'sentence'),
     [
-        (['--agent', 'true', {'max_seconds': 0}], 'max_seconds is more than 0'),
-        (['--agent', 'true', '--jobs', '0'], "--jobs: '0' is not a number from 1 on"),
-        (['--agent', 'true', {'max_seconds': math.nan}], 'max_seconds is more than 0'),
+        (['--agent', 'true', {'max_seconds': 0}], 'max_seconds must be more than 0'),
+        (['--agent', 'true', '--jobs', '0'], "--jobs: '0' must be a whole number of 1 or more"),
+        (['--agent', 'true', {'max_seconds': math.nan}], 'max_seconds must be more than 0'),
         (['--agent', 'true', '--only-after', '2099-01'], 'no task is left to attempt'),
-        (['--agent', 'true', '--store', '/nowhere'], '/nowhere is no folder; --store names'),
+        (['--agent', 'true', '--store', '/nowhere'], '/nowhere is not a folder; give --store'),
         (['--agent', 'true', '--out', '/dev/null/out'], 'name another --out'),
-        (['--agent', 'true', '--max-cost', '1'], 'a cap of cost takes prices'),
+        (['--agent', 'true', '--max-cost', '1'], 'a cost cap needs prices'),
         (['--agent', 'true', '--prices', '/nowhere'], '/nowhere is no table of prices'),
         (['--agent', 'true', '--only-tasks', 'x'], "has no task 'x'"),
-        (['--agent', 'true', '--api', 'telepathy'], "there is no API 'telepathy'"),
+        (['--agent', 'true', '--api', 'telepathy'], "unknown API 'telepathy'"),
         (['--agent', 'true', '--api', 'openai', '--key-env', 'NOT_SET'], '$NOT_SET is not set'),
         (['--agent', 'true', '--key-env', 'KEY'], '--key-env has no effect without --api'),
         (
             ['--agent', 'true', '--api', 'openai', '--endpoint', 'https://me:sk-1@e.org'],
-            'an endpoint is a URL such as',
+            '--endpoint must be a URL such as',
         ),
         (['--agent', 'true', '--software', '/nowhere'], '/nowhere is no folder'),
         (['--agent', 'claude-code'], 'needs a model: --model NAME'),

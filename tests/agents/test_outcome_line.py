@@ -52,7 +52,7 @@ def test_a_task_is_a_success_only_with_all_of_its_methods() -> None:
 
 def test_a_task_without_a_verdict_counts_nowhere_and_is_named() -> None:
     rows = [row('a', success_strict=True), row('b', outcome=TaskOutcome.INFRA)]
-    said = 'success 1 of 1, strict 1 of 1, 1 could not be judged, 41 s, 2,068 tokens'
+    said = 'success 1 of 1, strict 1 of 1, 1 could not be graded, 41 s, 2,068 tokens'
     assert line(rows, attempt('a'), attempt('b')) == said
 
 

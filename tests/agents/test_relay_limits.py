@@ -154,7 +154,7 @@ def test_answer_beyond_the_size_limit_is_cut_off(
                 size += len(block)
         assert relay.answers.try_take(128 * MIB)
     assert MIB / 2 < size < 2 * MIB
-    assert relay.trouble == ['an answer without end']
+    assert relay.trouble == ['the answer did not end in time or size']
 
 
 def test_answer_is_refused_when_the_shared_answer_memory_is_used_up(

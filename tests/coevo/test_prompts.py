@@ -195,4 +195,4 @@ def test_prompt_help_says_which_prompts_are_from_the_paper(
     with pytest.raises(SystemExit):
         main(['prompt', '--help'])
     told = ' '.join(capsys.readouterr().out.split())
-    assert 'the paper has none for extension and repair, which have texts of coevo' in told
+    assert 'The paper has no text for extension and repair; coevo has its own.' in told

@@ -101,7 +101,7 @@ def test_compare_command_prints_a_table_or_json(
     out = capsys.readouterr().out
     assert 'Test update on 4 methods across 3 tasks' in out
     assert '-16.667%' in out
-    assert '1 method could not be judged in both' in out
+    assert '1 method could not be graded in both' in out
     assert main(['report', 'compare', *folders, '--format', 'json']) == 0
     found = json.loads(capsys.readouterr().out)
     assert found['tracks'][0]['figures'][0]['difference']['value'] == pytest.approx(-0.5 / 3)
@@ -112,11 +112,14 @@ def test_incomparable_results_are_refused_in_one_sentence(
 ) -> None:
     first = _write(tmp_path / 'a', FIRST)
     for rows, words in (
-        (SECOND[:-1], 'are of different tasks (1 test methods are in the first alone, 0'),
-        ([*SECOND, row('e')], 'are of different tasks (0 test methods are in the first alone, 1'),
+        (SECOND[:-1], 'are results for different tasks (1 test methods are only in the first, 0'),
+        (
+            [*SECOND, row('e')],
+            'are results for different tasks (0 test methods are only in the first, 1',
+        ),
         (
             [row('a', snapshot_sha256='2' * 64)],
-            'are of different snapshots (0000000000000000 and 2',
+            'are results for different snapshots (0000000000000000 and 2',
         ),
     ):
         assert main(['report', 'compare', first, _write(tmp_path / 'b', rows)]) == 2

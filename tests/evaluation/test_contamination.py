@@ -63,9 +63,9 @@ def test_drift_over_time_shows_at_placebo_cutoffs() -> None:
 
 def test_description_states_whether_there_is_contamination() -> None:
     said = '\n'.join(describe_contamination(estimated(World(gain=0.3)), '2024-06-30'))
-    assert 'as contamination would have it' in said
+    assert 'Contamination would look like this' in said
     said = '\n'.join(describe_contamination(estimated(World(gain=0.0)), '2024-06-30'))
-    assert 'are not solved more often' in said
+    assert 'does not solve tasks from before the cutoff more often' in said
 
 
 def test_estimate_equals_the_hand_computed_mean_over_strata() -> None:
@@ -171,8 +171,8 @@ def test_contamination_command_prints_text_or_json(
     ('words', 'complaint'),
     [
         (('--cutoff', 'June'), "'June' is no cutoff"),
-        ({'margin_days': -1}, 'margin_days is -1; it is 0 or more'),
-        ({'margin_days': 99999}, 'margin_days is at most 36500'),
+        ({'margin_days': -1}, 'margin_days is -1; it must be 0 or more'),
+        ({'margin_days': 99999}, 'margin_days must be 36500 or less'),
     ],
 )
 def test_bad_options_are_refused(
@@ -197,4 +197,4 @@ def test_results_of_another_snapshot_or_without_its_tasks_are_refused(
         return capsys.readouterr().err
 
     assert 'scores another snapshot' in refused(snapshot_sha256='f' * 64)
-    assert 'holds no task' in refused()
+    assert 'has no task' in refused()

@@ -86,8 +86,8 @@ def test_task_without_a_repository_is_infra_and_never_cached(snapshot: Path) -> 
     assert '--store' in found.rows[0].said
     assert not list((snapshot.parent / 'judged').rglob('*'))
     sentences = ' '.join(summarise_evaluation(found, snapshot))
-    assert f'{task.task_id} could not be judged (no_repository)' in sentences
-    assert 'the same command tries it again' in sentences
+    assert f'{task.task_id} could not be graded (no_repository)' in sentences
+    assert 'run the same command to try again' in sentences
 
 
 def test_bug_in_grading_ends_only_its_task(
@@ -111,7 +111,7 @@ def test_bug_in_grading_ends_only_its_task(
     }
     (record,) = found.bugs.values()
     assert 'ValueError: invalid literal' in json.loads(Path(record).read_text())['traceback']
-    assert f'1 task ended in a bug of coevo, please report: {record}' in summarise_evaluation(
+    assert f'1 task ended with a bug in coevo; please report {record}' in summarise_evaluation(
         found, tmp_path
     )
     monkeypatch.setattr(examination, 'grade_if_refused', grade_if_refused)
@@ -174,7 +174,7 @@ def test_tasks_can_be_named_and_limited_by_date(snapshot: Path) -> None:
 def test_damaged_or_missing_snapshot_is_refused(snapshot: Path) -> None:
     file = next((snapshot / 'data' / 'tasks').glob('*.parquet'))
     file.write_bytes(file.read_bytes()[:-1] + b'x')
-    with pytest.raises(Fatal, match=r'is not what it claims \(file_changed in tasks\)'):
+    with pytest.raises(Fatal, match=r'failed verification \(file_changed in tasks\)'):
         scored(snapshot)
     shutil.rmtree(snapshot)
     with pytest.raises(Fatal, match='there is no such folder'):
@@ -213,10 +213,10 @@ def test_evaluate_command_writes_results_junit_and_a_report(
 @pytest.mark.parametrize(
     ('more', 'complaint'),
     [
-        (('--jobs', '0'), "--jobs: '0' is not a number from 1 on"),
-        ({'test_seconds': 0}, 'test_seconds is more than 0, and not 0'),
-        ({'test_seconds': math.nan}, 'test_seconds is more than 0, and not nan'),
-        (('--store', 'nowhere'), 'nowhere is no folder; --store names a store'),
+        (('--jobs', '0'), "--jobs: '0' must be a whole number of 1 or more"),
+        ({'test_seconds': 0}, 'test_seconds must be more than 0, not 0'),
+        ({'test_seconds': math.nan}, 'test_seconds must be more than 0, not nan'),
+        (('--store', 'nowhere'), 'nowhere is not a folder; give --store a store'),
         ({'cache': '/dev/null/c'}, 'name another cache'),
         (('--only-tasks', 'nobody'), "has no task 'nobody'"),
         (('--only-tasks', '@nowhere'), 'nowhere cannot be read'),
@@ -338,9 +338,9 @@ def test_interrupted_evaluation_resumes_where_it_stopped(
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     assert not (out / 'results.parquet').exists()
     if number == signal.SIGINT:
-        assert 'what was finished is kept' in complaint
+        assert 'finished work is kept' in complaint
     after = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert f'{pluralise(3 - done, "task")} judged now, {done} known before' in after.stdout
+    assert f'{pluralise(3 - done, "task")} graded now, {done} graded before' in after.stdout
     assert told(load_results(out)) == {(TaskOutcome.SUCCESS, None)}
 
 

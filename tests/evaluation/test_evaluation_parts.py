@@ -49,7 +49,7 @@ def test_part_that_cannot_be_graded_raises_the_message_of_the_command(
     shop: Shop, tmp_path: Path
 ) -> None:
     job = job_of(shop, tmp_path / 'results', 2)
-    with pytest.raises(Fatal, match='of which no 2 parts can be made: ask for fewer'):
+    with pytest.raises(Fatal, match='which is too few for 2 parts; use fewer parts'):
         grade_part(job, EvaluationPart(number=2, count=2), LIMITS, print)
     nowhere = replace(job, snapshot=str(tmp_path / 'nowhere'))
     with pytest.raises(Fatal, match='nowhere'):

@@ -114,7 +114,7 @@ def test_all_tasks_of_a_repository_are_in_one_part(wanted: tuple[Assignment, ...
         in_parts = [{one.task.repo for one in part} for part in parts]
         assert sum(map(len, in_parts)) == 3
         assert all(in_parts)
-    with pytest.raises(Fatal, match='of 3 repositories, of which no 4 parts'):
+    with pytest.raises(Fatal, match='of 3 repositories, which is too few for 4 parts'):
         select_tasks(EvaluationPart(number=1, count=4), wanted)
 
 
@@ -133,6 +133,8 @@ def test_evaluate_command_refuses_an_impossible_part(
     predictions.write_text('')
     words = ('evaluate', str(snapshot), str(predictions), '--out', str(tmp_path / 'out'), '--part')
     assert main([*words, '1/2']) == 2
-    assert 'the tasks are of 1 repositories, of which no 2 parts' in capsys.readouterr().err
+    assert (
+        'the tasks are of 1 repositories, which is too few for 2 parts' in capsys.readouterr().err
+    )
     assert main([*words, '2/1']) == 2
     assert 'write 2/4 for the second of four' in capsys.readouterr().err

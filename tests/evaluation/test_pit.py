@@ -108,8 +108,8 @@ def test_report_has_means_of_pit_kills_and_their_number() -> None:
     console = Console(record=True, width=200)
     tables.print_report(make_report(rows), console)
     assert (
-        "Test update: by PIT's word, which decides nothing, 50.0% of its mutants in changed methods "
-        'are killed, by gold 75.0% (over 2 methods)'
+        'Test update: according to PIT, which decides no outcome, 50.0% of its mutants in '
+        'changed methods are killed, by gold 75.0% (over 2 methods)'
     ) in console.export_text()
 
 

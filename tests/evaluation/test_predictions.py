@@ -125,16 +125,19 @@ def test_patch_with_lone_surrogates_is_read_without_an_error(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ('rows', 'complaint'),
     [
-        (['[]'], 'line 1 is no JSON object'),
-        (['{'], 'line 1 is no JSON; write one object a line'),
+        (['[]'], 'line 1 is not a JSON object'),
+        (['{'], 'line 1 is not valid JSON; write one object on each line'),
         (['', '{"task_id": "t1"}'], "line 2 has no 'patch'"),
         (['{"patch": ""}'], "line 1 has no 'task_id'"),
-        (['{"task_id": 1, "patch": ""}'], 'a task_id that is no text: 1'),
-        (['{"task_id": "t1", "patch": 1}'], 'a patch that is no text'),
-        (['{"task_id": "t3", "patch": ""}'], "answers 't3', which is no task of the snapshot"),
+        (['{"task_id": 1, "patch": ""}'], 'a task_id that is not text: 1'),
+        (['{"task_id": "t1", "patch": 1}'], 'a patch that is not text'),
+        (['{"task_id": "t3", "patch": ""}'], "answers 't3', which is not a task of the snapshot"),
         (['{"task_id": "t1", "patch": ""}'] * 2, 'answers t1 twice'),
-        (['{"task_id": "t1", "patch": "", "cost_usd": "1"}'], "a cost_usd that is no number: '1'"),
-        (['{"task_id": "t1", "patch": "", "tokens": true}'], 'a tokens that is no number'),
+        (
+            ['{"task_id": "t1", "patch": "", "cost_usd": "1"}'],
+            "a cost_usd that is not a number: '1'",
+        ),
+        (['{"task_id": "t1", "patch": "", "tokens": true}'], 'a tokens that is not a number'),
         (['{"task_id": "t1", "patch": "", "seconds": -1}'], 'a seconds that cannot be: -1'),
         (['{"task_id": "t1", "patch": "", "cost_usd": NaN}'], 'a cost_usd that cannot be: nan'),
         (
@@ -142,31 +145,31 @@ def test_patch_with_lone_surrogates_is_read_without_an_error(tmp_path: Path) -> 
             'a cost_usd that cannot',
         ),
         (['{"task_id": "t1", "patch": "", "tokens": 1e30}'], 'a tokens that cannot be: 1e\\+30'),
-        (['{"task_id": "t1", "patch": "", "model": 5}'], 'a model that is no text: 5'),
-        (['{"task_id": "t1", "patch": "", "model": "\\ud800"}'], 'a model that is no text'),
-        ([''], 'has no prediction'),
+        (['{"task_id": "t1", "patch": "", "model": 5}'], 'a model that is not text: 5'),
+        (['{"task_id": "t1", "patch": "", "model": "\\ud800"}'], 'a model that is not text'),
+        ([''], 'has no predictions'),
         (['{"task_id": "t1", "patch": "", "file": ""}'], 'both a patch and a file'),
-        (['{"task_id": "t1", "file": 1}'], 'a file that is no text'),
-        (['{"task_id": "t1", "patch": "", "attempt": 0}'], 'an attempt that is none: 0'),
-        (['{"task_id": "t1", "patch": "", "attempt": 1.5}'], 'an attempt that is none: 1.5'),
-        (['{"task_id": "t1", "patch": "", "attempt": true}'], 'an attempt that is none: True'),
-        (['{"task_id": "t1", "patch": "", "attempt": 1000000}'], 'an attempt that is none'),
+        (['{"task_id": "t1", "file": 1}'], 'a file that is not text'),
+        (['{"task_id": "t1", "patch": "", "attempt": 0}'], 'an impossible attempt: 0'),
+        (['{"task_id": "t1", "patch": "", "attempt": 1.5}'], 'an impossible attempt: 1.5'),
+        (['{"task_id": "t1", "patch": "", "attempt": true}'], 'an impossible attempt: True'),
+        (['{"task_id": "t1", "patch": "", "attempt": 1000000}'], 'an impossible attempt'),
         (
             ['{"task_id": "t1", "patch": "", "seed": "7"}'],
-            'a seed that is no whole number of 64 bits',
+            'a seed that is not a whole number of 64 bits',
         ),
         (['{"task_id": "t1", "patch": "", "seed": 1%s}' % ('0' * 30)], 'a seed that is no whole'),
         (
             ['{"task_id": "t1", "patch": "", "protocol": "twice"}'],
-            "a protocol that is none: 'twice'",
+            "an unknown protocol: 'twice'",
         ),
         (
             ['{"task_id": "t1", "patch": ""}', '{"task_id": "t1", "patch": "", "attempt": 3}'],
-            'answers t1 in attempt 3 and not in attempt 2; number attempts from 1 without gaps',
+            'answers t1 in attempt 3 but not in attempt 2; number attempts from 1 without gaps',
         ),
         (
             ['{"task_id": "t1", "patch": "", "attempt": 2}'],
-            'answers t1 in attempt 2 and not in attempt 1',
+            'answers t1 in attempt 2 but not in attempt 1',
         ),
         (
             ['{"task_id": "t1", "patch": ""}']
@@ -179,14 +182,14 @@ def test_patch_with_lone_surrogates_is_read_without_an_error(tmp_path: Path) -> 
                 '{"task_id": "t1", "patch": "", "attempt": 2}',
                 '{"task_id": "t2", "patch": ""}',
             ],
-            'answers t1 2 times and t2 1 times; make it as many for each',
+            'answers t1 2 times and t2 1 times; answer each task equally often',
         ),
         (
             [
                 '{"task_id": "t1", "patch": ""}',
                 '{"task_id": "t2", "patch": "", "protocol": "feedback"}',
             ],
-            'attempts of several protocols (feedback, once); evaluate those of each apart',
+            'attempts of several protocols (feedback, once); evaluate each protocol by itself',
         ),
     ],
 )
@@ -202,7 +205,7 @@ def test_bad_prediction_files_are_refused(tmp_path: Path) -> None:
         load_predictions(tmp_path / 'nowhere', KNOWN)
     path = tmp_path / 'p.parquet'
     path.write_bytes(b'PAR1')
-    with pytest.raises(Fatal, match='no Parquet that can be read'):
+    with pytest.raises(Fatal, match='cannot be read as Parquet'):
         load_predictions(path, KNOWN)
     pq.write_table(pa.table({'task_id': ['t1']}), path)
     with pytest.raises(Fatal, match="has no 'patch'"):

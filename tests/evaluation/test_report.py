@@ -133,7 +133,7 @@ def test_printed_tables_follow_those_of_the_paper() -> None:
     table = _lines(shown, 'Test update: under a cap')
     assert table[3].split() == ['$3', '50.0%', '1.5k', '$0.50', '50.0%', '50.0%']
     assert '1 task of unknown cost' in shown
-    assert '1 method of 1 task could not be judged' in shown
+    assert '1 method of 1 task could not be graded' in shown
 
 
 def test_summary_of_the_report_precedes_its_tables() -> None:

@@ -79,7 +79,7 @@ def test_start_file_with_another_checksum_is_lost(world: World) -> None:
     task = dataclasses.replace(world.task(START, NEW), start_file_sha256='0' * 64)
     with pytest.raises(StartStateLost, match='has the checksum'):
         restore_start_file(world.source, task)
-    with pytest.raises(StartStateLost, match='gold cannot be undone'):
+    with pytest.raises(StartStateLost, match='the gold patch cannot be undone'):
         restore_start_file(world.source, world.task(START, 'something else\n'))
 
 

@@ -51,10 +51,16 @@ def test_a_folder_of_a_run_had_no_network_and_a_second_call_keeps_what_was_said(
 @pytest.mark.parametrize(
     ('given', 'sentence'),
     [
-        ({}, r'say whom reviewers write to and where .* \(--contact, --url, --network\)'),
+        (
+            {},
+            r'it still needs an address for reviewers and a page .* \(--contact, --url, --network\)',
+        ),
         ({**SAID}, r'\(--network\)'),
-        ({**SAID, 'url': 'example.org', 'network': False}, 'which is no address of https://'),
-        ({**SAID, 'network': False, 'cutoff': '2024-06'}, 'needs its cutoff_source'),
+        ({**SAID, 'url': 'example.org', 'network': False}, 'which is not an https:// address'),
+        (
+            {**SAID, 'network': False, 'cutoff': '2024-06'},
+            'cutoff and cutoff_source belong together',
+        ),
     ],
 )
 def test_what_is_missing_or_wrong_is_named_and_nothing_is_written(
@@ -70,7 +76,7 @@ def test_results_of_two_agents_or_none_are_refused(folder: Path, tmp_path: Path)
     write_results(folder / 'results', rows)
     with pytest.raises(Fatal, match='of 2 agents or models'):
         write_submission(folder, SAID)
-    with pytest.raises(Fatal, match='has no results; judge its answers first'):
+    with pytest.raises(Fatal, match='has no results; grade its answers first'):
         write_submission(tmp_path, SAID)
 
 
@@ -84,7 +90,7 @@ def test_a_person_on_a_terminal_is_asked_for_what_is_missing(folder: Path) -> No
         assert run.wait(120) == 0
     shown = os.read(ours, 10_000).decode()
     os.close(ours)
-    assert 'where the agent is described' in shown
+    assert 'that describes the agent' in shown
     assert 'yes or no' in shown
     made = load_metadata(folder)
     assert (made.url, made.network) == ('https://example.org/agent', True)

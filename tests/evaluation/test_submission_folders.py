@@ -155,18 +155,20 @@ def _other_cutoff(folder: Path) -> None:
 
 
 WRONG: dict[str, Callable[[Path], None]] = {
-    'logs/ has nothing of': _no_log,
-    'the results judge another patch for': _other_patch,
+    'logs/ has no log for': _no_log,
+    'the results grade another patch for': _other_patch,
     "is by 'Another' with 'gpt-4.1', and submission.json says": _other_name,
-    'do not follow from what it says was seen': _better_rows,
+    'contradict the observations that it records': _better_rows,
     'report.json does not follow from results.parquet': _better_report,
     'another training cutoff of gpt-4.1 than 2024-06-01': _other_cutoff,
     'platform.openai.com/docs/models says 2024-06-01': lambda folder: _change(
         folder, cutoff='2020-01', cutoff_source='https://example.org/cutoff'
     ),
-    'the results are of another snapshot': lambda folder: _change(folder, snapshot_sha256='0' * 64),
+    'the results belong to another snapshot': lambda folder: _change(
+        folder, snapshot_sha256='0' * 64
+    ),
     'has no results.parquet': lambda folder: shutil.rmtree(folder / 'results'),
-    'is no JSON; write one object a line': lambda folder: (
+    'is not valid JSON; write one object on each line': lambda folder: (
         (folder / 'predictions.jsonl').write_text('{') and None
     ),
 }
@@ -180,21 +182,21 @@ def test_defect_of_a_submission_is_reported_in_a_sentence(
     assert main(['submit', '--check', str(folder)]) == 1
     told = capsys.readouterr().out
     assert sentence in told
-    assert told.endswith('not good: see above\n')
+    assert told.endswith('not valid: see above\n')
 
 
 @pytest.mark.parametrize(
     ('fields', 'sentence'),
     [
         ({'attempts': 0}, 'attempts is 0'),
-        ({'attempts': True}, 'attempts is True, which is no whole number'),
+        ({'attempts': True}, 'attempts is True'),
         ({'network': 1}, 'which is no true or false'),
         ({'model': ' '}, 'model is empty'),
-        ({'url': 'http://example.org'}, 'no address of https'),
-        ({'snapshot_sha256': 'ab'}, 'is no SHA-256'),
-        ({'submission_version': 2}, 'is of version 2'),
-        ({'cutoff': '2024-01'}, 'a cutoff needs its cutoff_source'),
-        ({'best_of': 5}, "has 'best_of', which is no field"),
+        ({'url': 'http://example.org'}, 'not an https'),
+        ({'snapshot_sha256': 'ab'}, 'is not a SHA-256'),
+        ({'submission_version': 2}, 'has version 2'),
+        ({'cutoff': '2024-01'}, 'cutoff and cutoff_source belong together'),
+        ({'best_of': 5}, "has 'best_of', which is not a field"),
     ],
 )
 def test_metadata_against_the_schema_are_refused_by_loader_and_schema(
@@ -232,7 +234,7 @@ def test_comparison_with_the_claim_states_agreement_or_differences(folder: Path)
     rows = load_results(folder / 'results')
     again = [replace(one, seconds=7.0, output='other') for one in rows]
     (sentence,) = compare_with_claim(claim, make_report(again), again)
-    assert sentence == f'the outcomes are those of the submission: {claim.outcomes_sha256}'
+    assert sentence == f'the outcomes match the submission: {claim.outcomes_sha256}'
     again[0] = replace(again[0], outcome=TaskOutcome.SUCCESS, success_strict=True)
     told = list(compare_with_claim(claim, make_report(again), again))
     assert 'differ' in told[0]
@@ -258,7 +260,7 @@ def test_evaluating_the_submission_folder_gives_the_claimed_hashes(
     assert again.predictions_sha256 == claimed.predictions_sha256
     assert again.systems[0].cutoff == '2024-06-01'
     told = ' '.join(capsys.readouterr().out.split())
-    assert f'the outcomes are those of the submission: {claimed.outcomes_sha256}' in told
+    assert f'the outcomes match the submission: {claimed.outcomes_sha256}' in told
     _better_rows(folder)
     assert main([*words, '--out', str(tmp_path / 'third')]) == 1
     differ = 'the outcomes differ from those of the submission'

@@ -71,7 +71,10 @@ def test_an_interrupted_run_leaves_a_store_that_a_later_run_completes(
         assert process.stderr is not None
         complaint = process.stderr.read()
     assert process.returncode == 128 + what, complaint
-    assert complaint == 'coevo: interrupted; what was finished is kept\n'
+    assert (
+        complaint
+        == 'coevo: interrupted; finished work is kept; run the same command again to continue\n'
+    )
     gone(work)
     assert not list(work.iterdir())
     assert mined(repository, store).report.executed >= PAIRS - 1 - moment

@@ -135,8 +135,8 @@ def test_independent_attempts_know_nothing_of_each_other(made: Path, tmp_path: P
     ('words', 'values', 'complaint'),
     [
         (('--attempts', '0'), {}, '0'),
-        (('--attempts', '5000'), {}, '--attempts is at most 1000'),
-        ((), {'protocol': 'feedback'}, 'the protocol feedback takes several --attempts'),
+        (('--attempts', '5000'), {}, '--attempts must be 1000 or less'),
+        ((), {'protocol': 'feedback'}, 'the protocol feedback needs several attempts'),
         (('--attempts', '2'), {'protocol': 'twice'}, 'twice'),
     ],
 )

@@ -179,21 +179,29 @@ def test_a_changed_prompt_is_refused_in_the_same_folder_before_any_request(
 @pytest.mark.parametrize(
     ('old', 'new', 'sentence'),
     [
-        ('openai/good-1', 'telepathy/good-1', "'telepathy/good-1' is no model that is known"),
-        ('openai/good-1', 'gpt-4o-mini', "'gpt-4o-mini' is no model that is known"),
+        ('openai/good-1', 'telepathy/good-1', "'telepathy/good-1' is not a known model"),
+        ('openai/good-1', 'gpt-4o-mini', "'gpt-4o-mini' is not a known model"),
         ('  - model: openai/good-1\n    temperature', '  - temperature', 'llms[2] has no model'),
-        ('temperature: 0', 'temperature: hot', 'llms[2].temperature is a number from 0 to 2'),
-        ('temperature: 0', 'temprature: 0', "llms[2] has 'temprature', which is none of model"),
+        ('temperature: 0', 'temperature: hot', 'llms[2].temperature must be a number from 0 to 2'),
+        (
+            'temperature: 0',
+            'temprature: 0',
+            "llms[2] has 'temprature', which is unknown; use one of model",
+        ),
         ('anthropic/bad-1', 'openai/good-1', 'llms has openai-good-1 twice'),
         ('openai/good-1\n', 'groq/good-1\n    api_key_env: NOT_SET\n', '$NOT_SET is not set'),
-        ('{{{{shout}}}}', '{{{{whisper}}}}', "prompt few-shot names 'whisper', which is none of"),
-        ('role: system', 'role: oracle', 'prompts[1].value[1].role is one of system, user'),
+        (
+            '{{{{shout}}}}',
+            '{{{{whisper}}}}',
+            "prompt few-shot names 'whisper', which is unknown; use one of",
+        ),
+        ('role: system', 'role: oracle', 'prompts[1].value[1].role must be one of system, user'),
         ('name: few-shot', 'name: zero-shot', 'prompts has zero-shot twice'),
-        ('name: few-shot', 'name: ../few', 'prompts[2].name is of letters'),
+        ('name: few-shot', 'name: ../few', 'prompts[2].name may have only letters'),
         ('        content: Reply with code only.\n', '', 'prompts[1].value[1] has no content'),
         ('file: example.txt', 'file: not-there.txt', 'not-there.txt cannot be read'),
-        ('  shout:', '  prompt:', 'variables: prompt is what each task has'),
-        ('prompts:', 'prompts: [', 'is no YAML'),
+        ('  shout:', '  prompt:', 'variables: every task already has a variable prompt'),
+        ('prompts:', 'prompts: [', 'is not valid YAML'),
         ('llms:', 'models:', 'the file has no llms'),
     ],
 )
@@ -220,7 +228,7 @@ def test_an_invalid_grid_file_is_refused_in_one_sentence_before_any_run(
     [
         (('--agent', 'one-shot'), 'leave out --agent'),
         (('--model', 'x', '--any-date'), 'leave out --model'),
-        (('--attempts', '2'), 'the protocol `once` alone'),
+        (('--attempts', '2'), 'only with the protocol `once`'),
     ],
 )
 def test_options_that_conflict_with_the_grid_file_are_refused(

@@ -154,7 +154,7 @@ def test_a_run_is_a_submission_that_its_own_check_accepts(
     assert main([*check, str(out)]) == 2
     assert f'`coevo submit --new {out}` writes it' in capsys.readouterr().err
     assert main(['submit', '--new', str(out), '--contact', 'me@example.org']) == 2
-    assert 'is not written: say where the agent is described' in capsys.readouterr().err
+    assert 'was not written; it still needs a page' in capsys.readouterr().err
     assert not (out / 'submission.json').exists()
     said = ('--contact', 'me@example.org', '--url', 'https://example.org/small')
     assert main(['submit', '--new', str(out), *said]) == 0
@@ -190,7 +190,7 @@ def test_an_endpoint_without_counts_of_tokens_is_graded(
         ((), "no training cutoff of 'small-1' is known"),
         (('--only-unseen-by', 'small-2'), "no training cutoff of 'small-2' is known"),
         (('--only-after', '2024-06'), 'no task is left to attempt after 2024-06'),
-        (('--any-date', '--only-after', '2023'), '--any-date means all tasks'),
+        (('--any-date', '--only-after', '2023'), '--any-date selects all tasks'),
     ],
 )
 def test_a_run_without_a_usable_cutoff_is_refused(
@@ -254,13 +254,13 @@ NOT_FOUND = b'HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\nConnection: close\r
 @pytest.mark.parametrize(
     ('answer', 'status', 'sentence'),
     [
-        (Said(first=HTML), 2, 'the endpoint gave no answer that can be read'),
+        (Said(first=HTML), 2, "the endpoint's answer cannot be read"),
         (Said(first=NOT_FOUND), 2, 'no model!'),
         (Said(first=b'what?\r\n\r\n'), 3, '1 of 1 task could not be attempted'),
         pytest.param(
             Said(first=ENDLESS, forever=b'x' * 60_000),
             3,
-            'the endpoint ended it (an answer without end)',
+            'the endpoint ended the attempt (the answer did not end in time or size)',
             marks=pytest.mark.slow,
         ),
     ],

@@ -100,8 +100,11 @@ def test_an_estimate_needs_no_endpoint_and_sends_no_request(
 @pytest.mark.parametrize(
     ('more', 'said'),
     [
-        (('--software', '.'), 'one-shot is a part of coevo; leave out --software'),
-        (('--api', 'morse'), 'one-shot speaks openai, anthropic, gemini; choose --api from these'),
+        (('--software', '.'), 'one-shot comes with coevo; leave out --software'),
+        (
+            ('--api', 'morse'),
+            'one-shot speaks openai, anthropic, gemini; choose one of these with --api',
+        ),
     ],
 )
 def test_one_shot_refuses_incompatible_options(

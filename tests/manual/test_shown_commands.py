@@ -227,7 +227,7 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         _nothing,
     ),
     ('coevo verify snapshots/2026-06', 'good', _nothing),
-    ('coevo get 2026-06', 'is here, with all of its texts', _nothing),
+    ('coevo get 2026-06', 'is complete: it has all of its texts', _nothing),
     (
         f'coevo release --snapshot snapshots/mine --url me/my-project={URL}',
         '',

@@ -339,7 +339,7 @@ def test_suite_leaderboard_shows_both_averages(page: Browser, site: str) -> None
         """return [...document.querySelectorAll('#attempts tbody tr')]
             .map(row => [...row.cells].slice(1, 4).map(cell => cell.innerText.split('\\n')[0]))"""
     )
-    told = 'each told what became of the one before'
+    told = 'each knows the result of the previous one'
     shares = ('90.0%', '100.0%', '90.0%', '100.0%', '70.0%', '80.0%')
     assert attempts == [[told, str(1 + n % 2), share] for n, share in enumerate(shares)]
 

@@ -10,5 +10,5 @@ SOFTWARE = Path(one_shot.__file__)
 COMMAND = f'/usr/bin/python3 -I -B /agent/{SOFTWARE.name}'
 APIS = ('openai', 'anthropic', 'gemini')
 ENVIRONMENT: dict[str, str] = {}
-INSTALL = 'nothing is to be installed'
+INSTALL = 'nothing needs to be installed'
 HAS_TOOLS = False

@@ -33,13 +33,15 @@ def check_inline_url(value: Any, place: str) -> str | None:
     """Allow a `data:` URL, which contains its data; other URLs would be fetched by the endpoint."""
     if isinstance(value, str) and value.startswith('data:'):
         return None
-    return f'{place} is fetched by the endpoint'
+    return f'{place} names content that the endpoint would fetch; send the content itself'
 
 
 def one_of(*wanted: object) -> Shape:
     """Return the shape of a value that is one of these."""
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of a value that equals none of the wanted ones, else None."""
+
         same = any(type(value) is type(each) and value == each for each in wanted)
         return None if same else f'{place} cannot be {_shorten(value)} here'
 
@@ -50,6 +52,8 @@ def list_of(inner: Shape) -> Shape:
     """Return the shape of a list whose items have the inner shape."""
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of a value that is no list of the inner shape, else None."""
+
         if not isinstance(value, list):
             return _describe_refusal(place)
         faults = (inner(item, f'{place}[{at}]') for at, item in enumerate(value))
@@ -62,6 +66,8 @@ def text_or(inner: Shape) -> Shape:
     """Return the shape of a text, or of a value with the inner shape."""
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of a value that is neither text nor of the inner shape, else None."""
+
         return None if isinstance(value, str) else inner(value, place)
 
     return check
@@ -71,6 +77,8 @@ def mapping_of(inner: Shape) -> Shape:
     """Return the shape of an object with any names, whose values have the inner shape."""
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of a value that is no object of such values, else None."""
+
         if not isinstance(value, dict):
             return _describe_refusal(place)
         faults = (
@@ -88,12 +96,15 @@ def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
     """
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of a value that is no object with these fields, else None."""
+
         if not isinstance(value, dict):
             return _describe_refusal(place)
         for name in needed:
             if value.get(name) is None:
                 return (
-                    f'{_describe_field(place, name)} is missing, and the endpoint would look it up'
+                    f'{_describe_field(place, name)} is missing; without it the endpoint '
+                    'would look it up'
                 )
         for name, field_value in value.items():
             if field_value is None:
@@ -115,12 +126,17 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
     """Return the shape of an object whose `type` selects its shape, or `default` without one."""
 
     def check(value: Any, place: str) -> str | None:
+        """Return the fault of an object without a known `type`, or not of its shape, else None."""
+
         if not isinstance(value, dict):
             return _describe_refusal(place)
         kind = value.get('type')
         inner = default if kind is None else known.get(kind) if isinstance(kind, str) else None
         if inner is None:
-            return f'{_describe_field(place, "type")} cannot be {_shorten(kind)}: that is at the endpoint'
+            return (
+                f'{_describe_field(place, "type")} cannot be {_shorten(kind)}, which refers to '
+                'data stored at the endpoint'
+            )
         return inner(
             {name: field_value for name, field_value in value.items() if name != 'type'}, place
         )
@@ -131,7 +147,7 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
 def check_model_name(value: Any, place: str) -> str | None:
     """Allow the name of a model that does not search the web itself, and no stored preset."""
     if not isinstance(value, str) or not _MODEL.fullmatch(value):
-        return f'{place} is no name of a model: {_shorten(value)}'
+        return f'{place} is not the name of a model: {_shorten(value)}'
     if any(word in value.lower() for word in _SEARCHING):
         return f'the model {_shorten(value)} searches by itself'
     return None
@@ -142,7 +158,7 @@ def _describe_field(place: str, name: str) -> str:
 
 
 def _describe_refusal(place: str) -> str:
-    return f'{place or "the request"} is not relayed'
+    return f'{place or "the request"} is not forwarded to the endpoint'
 
 
 def _shorten(value: object) -> str:

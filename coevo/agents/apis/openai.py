@@ -31,6 +31,7 @@ _CHAT, _RESPONSES = '/v1/chat/completions', '/v1/responses'
 
 def _inline_url_or(other: Shape) -> Shape:
     def check(value: object, place: str) -> str | None:
+        """Return the fault of a text that is no inline URL, or of any other value, else None."""
         return (check_inline_url if isinstance(value, str) else other)(value, place)
 
     return check
@@ -294,7 +295,7 @@ def find_objection(path: str, request: Document) -> str | None:
         return _RESPONSES_REQUEST(request, '')
     why = _CHAT_REQUEST(request, '')
     if why is None and request.get('stream') and not _asks_for_usage(request):
-        why = 'a stream needs stream_options.include_usage, else nobody knows what it cost'
+        why = 'a stream needs stream_options.include_usage, since coevo counts its tokens'
     return why
 
 

@@ -64,11 +64,11 @@ def load_grid(file: Path) -> Grid:
         document = yaml.safe_load(file.read_text('utf-8'))
     except OSError as error:
         raise Fatal(
-            f'{file} cannot be read ({error.strerror}); the setting `grid` names a YAML file'
+            f'{file} cannot be read ({error.strerror}); set `grid` to the path of a YAML file'
         ) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = ' '.join(str(error).split())
-        raise Fatal(f'{file} is no YAML: {reason}') from None
+        raise Fatal(f'{file} is not valid YAML: {reason}') from None
     try:
         return _parse_grid(document, file.parent)
     except Fatal as error:
@@ -90,7 +90,9 @@ def _parse_grid(found: object, folder: Path) -> Grid:
     _check_unique((_derive_folder_name(entry.name) for entry in named), 'llms')
     _check_unique((entry['name'] for entry in top['prompts']), 'prompts')
     if not models:
-        raise Fatal(f'llms has no model beside {HUMAN}; `coevo evaluate … gold` judges that alone')
+        raise Fatal(
+            f'llms lists no model besides {HUMAN}; add a model, or use `coevo evaluate … gold`'
+        )
     return Grid(
         cells=tuple(
             GridCell(model=model, prompt=name, template=template)
@@ -104,7 +106,7 @@ def _parse_grid(found: object, folder: Path) -> Grid:
 def _load_variables(found: object, folder: Path) -> Iterator[tuple[str, str]]:
     for name, value in _check_mapping(found, 'variables', (), None).items():
         if name in VARIABLES:
-            raise Fatal(f'variables: {name} is what each task has; choose another name')
+            raise Fatal(f'variables: every task already has a variable {name}; choose another name')
         if isinstance(value, dict):
             path = folder / str(_check_mapping(value, f'variables.{name}', ('file',), ())['file'])
             try:
@@ -122,9 +124,9 @@ def _parse_model(found: object, place: str) -> GridModel:
         return GridModel(name=name)
     heat, most = raw.get('temperature'), raw.get('max_tokens')
     if heat is not None and not (_is_number(heat) and 0 <= heat <= _HOTTEST):
-        raise Fatal(f'{place}.temperature is a number from 0 to 2, and not {heat!r}')
+        raise Fatal(f'{place}.temperature must be a number from 0 to 2, not {heat!r}')
     if most is not None and not (isinstance(most, int) and _is_number(most) and most > 0):
-        raise Fatal(f'{place}.max_tokens is a number from 1 on, and not {most!r}')
+        raise Fatal(f'{place}.max_tokens must be 1 or more, not {most!r}')
     url, key = (
         None if raw.get(word) is None else _check_text(raw[word], f'{place}.{word}')
         for word in ('api_base', 'api_key_env')
@@ -139,19 +141,22 @@ def _parse_prompt(
     name = _check_text(raw['name'], f'{place}.name')
     if not _NAME.fullmatch(name):
         raise Fatal(
-            f'{place}.name is of letters, digits, dots, hyphens and underscores, and not {name!r}'
+            f'{place}.name may have only letters, digits, dots, hyphens and underscores, not '
+            f'{name!r}'
         )
     messages = tuple(
         _parse_message(entry, f'{place}.value[{number}]')
         for number, entry in _number_items(raw['value'], f'{place}.value')
     )
     if messages[-1].role != 'user':
-        raise Fatal(f'{place}.value ends with a message of the user, whom the model answers')
+        raise Fatal(
+            f'{place}.value must end with a message of the role `user`, which the model answers'
+        )
     template = PromptTemplate(messages=messages, texts=texts)
     unknown = sorted(template.variables - texts.keys() - VARIABLES.keys())
     if unknown:
         known = ', '.join(sorted({*texts, *VARIABLES}))
-        raise Fatal(f'prompt {name} names {unknown[0]!r}, which is none of {known}')
+        raise Fatal(f'prompt {name} names {unknown[0]!r}, which is unknown; use one of {known}')
     return name, template
 
 
@@ -159,7 +164,7 @@ def _parse_message(found: object, place: str) -> Message:
     raw = _check_mapping(found, place, ('role', 'content'), ())
     role = _check_text(raw['role'], f'{place}.role')
     if role not in _ROLES:
-        raise Fatal(f'{place}.role is one of {", ".join(_ROLES)}, and not {role!r}')
+        raise Fatal(f'{place}.role must be one of {", ".join(_ROLES)}, not {role!r}')
     return Message(role=role, content=_check_text(raw['content'], f'{place}.content'))
 
 
@@ -175,27 +180,27 @@ def _check_mapping(
     more    other keys that may be there; None allows any
     """
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
-        raise Fatal(f'{place} is to be a mapping')
+        raise Fatal(f'{place} must be a mapping')
     for key in needed:
         if key not in found:
             raise Fatal(f'{place} has no {key}')
     if more is not None:
         for key in sorted(found.keys() - {*needed, *more}):
             known = ', '.join((*needed, *more))
-            raise Fatal(f'{place} has {key!r}, which is none of {known}')
+            raise Fatal(f'{place} has {key!r}, which is unknown; use one of {known}')
     return found
 
 
 def _number_items(found: object, place: str) -> Sequence[tuple[int, object]]:
     """Return the items of a list that must not be empty, numbered from 1."""
     if not isinstance(found, list) or not found:
-        raise Fatal(f'{place} is to be a list with something in it')
+        raise Fatal(f'{place} must be a list with at least one entry')
     return list(enumerate(found, 1))
 
 
 def _check_text(found: object, place: str) -> str:
     if not isinstance(found, str) or not found.strip():
-        raise Fatal(f'{place} is to be a text')
+        raise Fatal(f'{place} must be a text')
     return found
 
 
@@ -207,7 +212,10 @@ def _check_unique(names: Iterator[str], place: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise Fatal(f'{place} has {name} twice; each has a folder of its own')
+            raise Fatal(
+                f'{place} has {name} twice; give each a different name, since each has its own '
+                'folder'
+            )
         seen.add(name)
 
 

@@ -70,9 +70,9 @@ def check_model(model: GridModel) -> GridModel:
     maker, _, called = model.name.partition('/')
     if maker not in _APIS or not called:
         raise Fatal(
-            f'{model.name!r} is no model that is known; a name begins as LiteLLM has it, with one of '
-            f'{", ".join(sorted(_APIS))} and a slash'
+            f'{model.name!r} is not a known model; a name must begin with a provider of '
+            f'LiteLLM: one of {", ".join(sorted(_APIS))} and a slash'
         )
     if maker not in APIS and model.url is None:
-        raise Fatal(f'{model.name} needs its endpoint, api_base')
+        raise Fatal(f'{model.name} needs an endpoint; set api_base')
     return model

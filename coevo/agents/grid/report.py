@@ -60,7 +60,7 @@ def _make_measure_table(family: Family, found: Found) -> Table:
     """Return a table of measures, over all suites and, below, over those that ran, with counts."""
     names = ('Tasks', 'Builds%', 'Ran%', 'Success%', 'Lines', 'Branches', 'Methods', 'Mutants')
     table = cells.make_table(
-        f'Family {family}: over all / over those that ran', ('Model', 'Prompt'), names
+        f'Family {family}: over all suites / over suites that ran', ('Model', 'Prompt'), names
     )
     for row, family_report in found:
         shares = (family_report.builds, family_report.ran, family_report.success)
@@ -92,7 +92,7 @@ def _make_smell_table(family: Family, found: Found) -> Table:
     """Return a table with the mean number of tests of a suite that have each smell."""
     names = sorted({name for _, family_report in found for name in family_report.texts.smells})
     table = cells.make_table(
-        f'Family {family}: tests of a suite with each smell, over all / over those that ran',
+        f'Family {family}: tests with each smell, over all suites / over suites that ran',
         ('Smell',),
         [' '.join(str(part) for part in _format_names(row)) for row, _ in found],
     )

@@ -120,9 +120,12 @@ def load_requested_grid(arguments: argparse.Namespace) -> Grid:
     """
     for name in _SAID:
         if getattr(arguments, name) is not None:
-            raise Fatal(f'a grid says itself what is asked; leave out --{name.replace("_", "-")}')
+            raise Fatal(
+                'a grid file names its own models and prompts; leave out '
+                f'--{name.replace("_", "-")}'
+            )
     if arguments.protocol != 'once':
-        raise Fatal('a grid goes with the protocol `once` alone')
+        raise Fatal('a grid works only with the protocol `once`; leave out the other protocol')
     return load_grid(arguments.grid)
 
 

@@ -51,11 +51,13 @@ def load_attempted_tasks(place: Path | str, folder: Path) -> AttemptedTasks:
         raise Fatal(f'{folder} has no rows: evaluate a snapshot with at least one task')
     sha256 = compute_release_sha256(resolve_location(place))
     if {row.snapshot_sha256 for row in both} != {sha256}:
-        raise Fatal(f'{folder} scores another snapshot than {place}; name the one that it scores')
+        raise Fatal(
+            f'{folder} scores another snapshot than {place}; name the snapshot that it scores'
+        )
     lines = _count_patch_lines_by_task(place)
     lost = next((row.task_id for row in both if row.task_id not in lines), None)
     if lost is not None:
-        raise Fatal(f'{place} holds no task {lost}, which {folder} scores; evaluate again')
+        raise Fatal(f'{place} has no task {lost}, which {folder} scores; evaluate again')
     tasks = list(_list_tasks(rows, suites, lines))
     return AttemptedTasks(
         tasks=tasks, cutoffs={row.model: row.model_cutoff for row in both if row.model is not None}

@@ -14,7 +14,7 @@ _BY_CHANCE = 1
 
 def describe_contamination(found: ContaminationEstimate, cutoff: str) -> Iterator[str]:
     """Yield the table of an estimate and sentences about it."""
-    yield f'Success before less success after, in points; cutoff {cutoff}'
+    yield f'Success before the cutoff minus success after it, in percentage points; cutoff {cutoff}'
     rows: list[tuple[str, ...]] = [
         ('', 'difference', '95 % interval', 'tasks before', 'after', 'repositories')
     ]
@@ -27,7 +27,7 @@ def describe_contamination(found: ContaminationEstimate, cutoff: str) -> Iterato
     yield presentation.align_columns(rows, [False, *[True] * 5]).rstrip('\n')
     yield _describe_verdict(found)
     if found.undated:
-        yield f'{pluralise(found.undated, "task")} without a date count nowhere'
+        yield f'{pluralise(found.undated, "task")} without a date are not counted'
 
 
 def _format_cells(effect: Effect) -> tuple[str, ...]:
@@ -53,22 +53,25 @@ def _describe_verdict(found: ContaminationEstimate) -> str:
     effect = found.effect
     if effect.difference is None:
         return (
-            'No task from before has a like one from after in its repository: nothing can be said. '
-            'Use the setting `match_size = false`, or score more tasks.'
+            'No task from before the cutoff has a similar task from after it in its '
+            'repository, so there is no estimate. Use the setting `match_size = false`, or '
+            'score more tasks.'
         )
     if effect.low is None:
-        return 'All matched tasks are of one repository, so there is no interval.'
+        return 'All matched tasks are from one repository, so there is no confidence interval.'
     if found.clear_placebos > _BY_CHANCE:
         return (
-            f'At {found.clear_placebos} of {len(found.placebos)} placebo cutoffs the interval leaves 0 '
-            'out, too: success changes with time as such, so this is no evidence of contamination.'
+            f'At {found.clear_placebos} of {len(found.placebos)} placebo cutoffs the interval '
+            'excludes 0 as well: success changes with time anyway, so this is no evidence of '
+            'contamination.'
         )
     if effect.is_clear and effect.difference > 0:
         return (
-            'Tasks that were public before the cutoff are solved more often than like ones after it, '
-            'and no such step shows at placebo cutoffs: as contamination would have it.'
+            'The model solves tasks from before the cutoff more often than similar tasks from '
+            'after it, and placebo cutoffs show no such step. Contamination would look like '
+            'this.'
         )
     return (
-        'Tasks that were public before the cutoff are not solved more often than like ones after it, as '
-        'far as so many tasks can tell.'
+        'The model does not solve tasks from before the cutoff more often than similar tasks '
+        'from after it, as far as this number of tasks can show.'
     )

@@ -20,16 +20,19 @@ def add(kinds: argparse._SubParsersAction[Parser]) -> Parser:
     """Add the kind of report to the command line, and return its parser."""
     verb = kinds.add_parser(
         'contamination',
-        help='what a model gained by having seen answers, as an estimate',
-        description='Success on tasks that were public before the cutoff of the model that answered, less success '
-        'on like tasks from after it: of the same repository, track or family, and size of the gold patch. Beside it '
-        'the same at placebo cutoffs, where there is nothing to gain. Runs nothing.',
+        help='estimate how much a model gained from answers in its training data',
+        description="Prints the success on tasks that were public before the model's training cutoff "
+        'minus the success on similar tasks from after it: same repository, same track or '
+        'family, gold patch of similar size. Prints the same for placebo cutoffs, where '
+        'nothing can be gained. Runs no tests.',
         example='coevo report contamination snapshots/2026-05 results --cutoff 2025-06',
     )
     add_snapshot(verb)
     verb.add_argument('results', type=Path, metavar='DIR', help='the --out of a `coevo evaluate`')
     verb.add_argument(
-        '--cutoff', metavar='DATE', help="a day or month (default: the model's, as the results say)"
+        '--cutoff',
+        metavar='DATE',
+        help="training cutoff, a day or month (default: the model's cutoff in the results)",
     )
     verb.add_argument(
         '--format', choices=('table', 'json'), default='table', help='how the answer is written'
@@ -40,13 +43,13 @@ def add(kinds: argparse._SubParsersAction[Parser]) -> Parser:
             kind=int,
             default=0,
             least=0,
-            help='leave out tasks from so many days before and after a cutoff',
+            help='days before and after a cutoff whose tasks are left out',
         ),
         Setting(
             name='match_size',
             kind=bool,
             default=True,
-            help='match tasks by the size of their gold patch, too',
+            help='also match tasks by the size of their gold patch',
         ),
     )
     return verb
@@ -61,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     from coevo.snapshots.cutoffs import compute_first_clean_moment
 
     if arguments.margin_days > _MOST_DAYS:
-        raise Fatal(f'margin_days is at most {_MOST_DAYS}, and not {arguments.margin_days}')
+        raise Fatal(f'margin_days must be {_MOST_DAYS} or less, not {arguments.margin_days}')
     given = None if arguments.cutoff is None else compute_first_clean_moment(arguments.cutoff)
     attempted_tasks = load_attempted_tasks(arguments.snapshot, find_results(arguments.results))
     cutoff = arguments.cutoff or find_model_cutoff(attempted_tasks)

@@ -87,7 +87,7 @@ def replace_file(file: bytes, path: str, start: bytes | None) -> AppliedFile | R
     if refusal is not None:
         return refusal
     if file == start:
-        return Refusal(detail=Detail.EMPTY, message='the file is as it is at the start')
+        return Refusal(detail=Detail.EMPTY, message='the file is unchanged from the start state')
     return AppliedFile(content=file)
 
 
@@ -156,7 +156,7 @@ def _parse_section(
     except MalformedDiff as error:
         return Refusal(detail=Detail.MALFORMED, message=str(error))
     if not diff_sections:
-        return Refusal(detail=Detail.MALFORMED, message='there is no unified diff in it')
+        return Refusal(detail=Detail.MALFORMED, message='it is not a unified diff')
     for section in diff_sections:
         detail = _find_violation(section, path, production)
         if detail is not None:
@@ -211,10 +211,10 @@ def _apply_section(path: str, section: DiffSection, start: bytes | None) -> Appl
 
 def _refuse_unreadable(path: str, file: bytes) -> Refusal | None:
     if b'\0' in file:
-        return Refusal(detail=Detail.BINARY, message='the file would hold a NUL')
+        return Refusal(detail=Detail.BINARY, message='the file would contain a NUL byte')
     if not is_readable(path, file):
         return Refusal(
-            detail=Detail.TOO_LARGE, message='the file is nested too deeply, or too long'
+            detail=Detail.TOO_LARGE, message='the file is nested too deeply or is too long'
         )
     return None
 

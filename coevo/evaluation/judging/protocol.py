@@ -235,7 +235,7 @@ def check_builds(context: TaskContext) -> None:
     for end in ends if context.assignment.must_fail_on_old_code else ends[1:]:
         trouble = end.find_trouble(context.module)
         if trouble is not None:
-            raise BuildFailure(f'{end.rev[:12]} does not build here: {trouble}')
+            raise BuildFailure(f'{end.rev[:12]} does not build on this machine: {trouble}')
 
 
 def find_code_shadows(context: TaskContext, cell: CompiledTests) -> list[str]:

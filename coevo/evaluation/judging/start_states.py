@@ -42,7 +42,7 @@ def restore_start_file(repository: Repository, task: TaskRow) -> bytes | None:
     try:
         start = undo_patch(task.test_patch, task.test_file, new)
     except ValueError as error:
-        raise StartStateLost(f'gold cannot be undone: {error}') from None
+        raise StartStateLost(f'the gold patch cannot be undone: {error}') from None
     digest = None if start is None else hashlib.sha256(start).hexdigest()
     if digest != task.start_file_sha256:
         raise StartStateLost(f'the start file has the checksum {digest}')

@@ -90,16 +90,17 @@ def _check_comparable(first: Path, one: Rows, second: Path, other: Rows) -> None
     snapshots = {row.snapshot_sha256 for row in (*one, *other)}
     if len(snapshots) != 1:
         raise Fatal(
-            f'{first} and {second} are of different snapshots ({_format_snapshots(one)} and '
-            f'{_format_snapshots(other)}); evaluate both against the same one'
+            f'{first} and {second} are results for different snapshots '
+            f'({_format_snapshots(one)} and {_format_snapshots(other)}); evaluate both '
+            'against the same snapshot'
         )
     first_keys, second_keys = ({row.key for row in rows} for rows in (one, other))
     only, others = len(first_keys - second_keys), len(second_keys - first_keys)
     if only or others:
         raise Fatal(
-            f'{first} and {second} are of different tasks ({only} test methods are in the first '
-            f'alone, {others} in the second alone); evaluate both with the same --only-tasks, --only-after '
-            'and --only-unseen-by'
+            f'{first} and {second} are results for different tasks ({only} test methods are '
+            f'only in the first, {others} only in the second); evaluate both with the same '
+            '--only-tasks, --only-after and --only-unseen-by'
         )
 
 

@@ -69,13 +69,15 @@ def load_report(folder: Path) -> Mapping[str, Any]:
         content = parse_json(load_file(path, most=_MOST_BYTES), most_values=_MOST_VALUES)
         json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     except OSError:
-        raise Fatal(f'{folder} has no {NAME}; name the --out of a `coevo evaluate`') from None
+        raise Fatal(
+            f'{folder} has no {NAME}; name a folder that `coevo evaluate --out` wrote'
+        ) from None
     except (ValueError, RecursionError):  # not JSON, or JSON that a browser does not accept
         content = None
     if not _is_report(content):
         raise Fatal(
-            f'{path} is no report of version {REPORT_VERSION}; write it anew with '
-            f'`coevo report regrade {folder}`'
+            f'{path} is not a report of version {REPORT_VERSION}; write it again with `coevo '
+            f'report regrade {folder}`'
         )
     return content
 
@@ -105,7 +107,7 @@ def make_report(rows: Rows, suites: Suites = ()) -> Report:
     of_suites = [row for row in suites_attempted if row.attempt == 1]
     everything: Sequence[MethodResult | SuiteResult] = (*ordered, *of_suites)
     if not everything:
-        raise Fatal('the results have no rows: evaluate a snapshot with at least one task')
+        raise Fatal('the results have no rows; evaluate a snapshot with at least one task')
     all_rows: Sequence[MethodResult | SuiteResult] = (*attempted, *suites_attempted)
     versions = {row.results_version for row in ordered} or {RESULTS_VERSION}
     names = (f'{row.task_id} {row.method_id} {row.test_method}' for row in ordered)
@@ -214,7 +216,7 @@ def _hash_lines(lines: Iterable[str]) -> str:
 
 def _get_only_value(found: set[_Value], what: str) -> _Value:
     if len(found) != 1:
-        raise Fatal(f'the results are of {len(found)} {what}; evaluate each of them apart')
+        raise Fatal(f'the results mix {len(found)} {what}; evaluate each independent of the others')
     return found.pop()
 
 

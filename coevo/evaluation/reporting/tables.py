@@ -45,9 +45,9 @@ _PLACES = {
 }
 
 _TOLD = {
-    AttemptProtocol.ONCE: 'each by itself',
-    AttemptProtocol.FEEDBACK: 'each told what became of the one before',
-    AttemptProtocol.DIVERSIFY: 'each adding a file',
+    AttemptProtocol.ONCE: 'each independent of the others',
+    AttemptProtocol.FEEDBACK: 'each knows the result of the previous one',
+    AttemptProtocol.DIVERSIFY: 'each adds a file',
 }
 
 # Titles of columns or rows, and the fields of shares that they show.
@@ -82,7 +82,7 @@ _SUITES = {'Success%': 'success', 'Ran%': 'ran', 'Builds%': 'builds', 'Passing%'
 _SUITE_MEASURE = {
     'Over all': 'over_all',
     'N': 'over_all.units',
-    'Over those that ran': 'over_ran',
+    'Over suites that ran': 'over_ran',
     'N ran': 'over_ran.units',
     'Start': 'start',
     'Gold': 'gold',
@@ -90,7 +90,7 @@ _SUITE_MEASURE = {
     'Unknown': 'unknown',
 }
 _TESTS = {
-    'Lines that one test alone executes': 'unique_lines',
+    'Lines that only one test executes': 'unique_lines',
     'Failing tests that share their cause': 'cascading',
     'Passing, of tests that share none': 'passing_alone',
 }
@@ -127,8 +127,8 @@ def print_report(report: Report, console: Console) -> None:
         _print_part(console, _make_family_tables(family), _list_family_notes(family))
     for attempts in report.attempts:
         note = (
-            f'{attempts.of}: solved by one of k attempts, with all of its targets; all other tables are of '
-            'first attempts'
+            f'{attempts.of}: tasks with all targets solved by one of k attempts; all other '
+            'tables count first attempts only'
         )
         _print_part(console, [_make_attempt_table(attempts)], [note])
     _print_plain(
@@ -146,16 +146,16 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
         console.print(_make_comparison_table(track))
         if track.left_out:
             console.print(
-                f'{pluralise(track.left_out, "method")} could not be judged in both for trouble '
-                'of ours and count nowhere',
+                f'{pluralise(track.left_out, "method")} could not be graded in both '
+                'evaluations, since coevo itself failed; they count nowhere',
                 highlight=False,
             )
         console.print()
     first, second = (' and '.join(map(str, versions)) for versions in comparison.engines)
     if first != second:
         console.print(
-            f'A was judged by engine {first}, B by {second}: some differences may '
-            'be theirs; evaluate both with the same coevo',
+            f'A was graded by engine {first}, B by engine {second}, which may cause some '
+            'differences; evaluate both with the same version of coevo',
             highlight=False,
         )
 
@@ -314,20 +314,21 @@ def _list_track_notes(track: TrackReport) -> Iterator[str]:
     name = _NAMES[track.track]
     if track.costs and track.costs.tasks_without_cost:
         yield (
-            f'{name}: {pluralise(track.costs.tasks_without_cost, "task")} of unknown cost count as '
-            'above every cap'
+            f'{name}: {pluralise(track.costs.tasks_without_cost, "task")} of unknown cost '
+            'count as above every cost cap'
         )
     if track.pit:
         pred, gold = map(cells.format_plain_percent, (track.pit.pred, track.pit.gold))
         yield (
-            f"{name}: by PIT's word, which decides nothing, {pred} of its mutants in changed methods "
-            f'are killed, by gold {gold} (over {pluralise(track.pit.pred.units, "method")})'
+            f'{name}: according to PIT, which decides no outcome, {pred} of its mutants in '
+            f'changed methods are killed, by gold {gold} (over '
+            f'{pluralise(track.pit.pred.units, "method")})'
         )
     if track.infra_methods:
         yield (
             f'{name}: {pluralise(track.infra_methods, "method")} of '
-            f'{pluralise(track.infra_tasks, "task")} could not be judged for trouble of ours and '
-            'count nowhere; evaluate again to try once more'
+            f'{pluralise(track.infra_tasks, "task")} could not be graded, since coevo itself '
+            'failed; they count nowhere. Evaluate again to retry'
         )
 
 
@@ -384,7 +385,7 @@ def _make_family_tables(report: FamilyReport) -> Iterator[Table]:
         'Mutants': report.mutation,
     }
     yield make_table(
-        f'{name} what suites are worth on the focus',
+        f'{name} adequacy of suites on the code that they are about',
         ('Measure',),
         list(_SUITE_MEASURE),
         (
@@ -420,11 +421,11 @@ def _list_shares(
 def _list_family_notes(report: FamilyReport) -> Iterator[str]:
     if report.infra:
         yield (
-            f'Family {report.family}: {pluralise(report.infra, "suite")} could not be judged for trouble '
-            'of ours and count nowhere; evaluate again to try once more'
+            f'Family {report.family}: {pluralise(report.infra, "suite")} could not be graded, '
+            'since coevo itself failed; they count nowhere. Evaluate again to retry'
         )
     if report.maintenance is not None and report.maintenance.unknown:
         yield (
-            f'Family {report.family}: of {pluralise(report.maintenance.unknown, "test")} runs here do not '
-            'bear out the label; they count nowhere'
+            f'Family {report.family}: of {pluralise(report.maintenance.unknown, "test")} the '
+            'runs here contradict the label; they count nowhere'
         )

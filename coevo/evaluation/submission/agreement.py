@@ -48,14 +48,14 @@ def load_claim(submission: SubmissionFolder, out: Path | None = None) -> Claim |
 def compare_with_claim(claim: Claim, report: Report, rows: Sequence[MethodResult]) -> Iterator[str]:
     """Yield sentences for a reviewer: the outcomes agree, or which test methods differ."""
     if claim.outcomes_sha256 == report.outcomes_sha256:
-        yield f'the outcomes are those of the submission: {report.outcomes_sha256}'
+        yield f'the outcomes match the submission: {report.outcomes_sha256}'
         return
     yield (
         f'the outcomes differ from those of the submission: {report.outcomes_sha256} here, '
         f'{claim.outcomes_sha256} there'
     )
     if claim.tasks_sha256 != report.tasks_sha256:
-        yield 'they are of other test methods; choose the tasks as the submission did'
+        yield 'they are results of other test methods; select the same tasks as the submission'
         return
     others = [row for row in rows if _format_outcome(row) != _format_outcome(claim.rows[row.key])]
     for row in others[:MOST_TOLD]:

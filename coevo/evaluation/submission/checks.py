@@ -74,11 +74,14 @@ def _check_snapshot(
 ) -> Iterator[str]:
     declared_sha256 = submission.metadata.snapshot_sha256
     if {row.snapshot_sha256 for row in rows} != {declared_sha256}:
-        yield f'the results are of another snapshot than submission.json says ({declared_sha256[:16]})'
+        yield (
+            'the results belong to another snapshot than submission.json names '
+            f'({declared_sha256[:16]})'
+        )
     if place is not None:
         refuse_private(load_manifest(place), place, 'taken for a submission')
     if place is not None and require_verified(place) != declared_sha256:
-        yield f'{place} is another snapshot than submission.json says ({declared_sha256[:16]})'
+        yield f'{place} is another snapshot than submission.json names ({declared_sha256[:16]})'
 
 
 def _check_names(submission: SubmissionFolder, found: Sequence[Prediction]) -> Iterator[str]:
@@ -96,8 +99,8 @@ def _check_attempts(found: Sequence[Prediction]) -> Iterator[str]:
     most = max(found, key=lambda one: one.attempt)
     if most.attempt > 1:
         yield (
-            f'the predictions have {most.attempt} attempts at {most.task_id}; a submission has one '
-            'answer to each task'
+            f'the predictions have {most.attempt} attempts at {most.task_id}; a submission '
+            'may have only one answer to each task'
         )
 
 
@@ -105,7 +108,7 @@ def _check_logs(submission: SubmissionFolder, found: Sequence[Prediction]) -> It
     missing = submission.list_tasks_without_log(prediction.task_id for prediction in found)
     if missing:
         more = f' and {len(missing) - MOST_TOLD} more' if len(missing) > MOST_TOLD else ''
-        yield f'logs/ has nothing of {", ".join(missing[:MOST_TOLD])}{more}'
+        yield f'logs/ has no log for {", ".join(missing[:MOST_TOLD])}{more}'
 
 
 def _check_predictions(rows: Sequence[_Row], found: Sequence[Prediction]) -> Iterator[str]:
@@ -118,7 +121,7 @@ def _check_predictions(rows: Sequence[_Row], found: Sequence[Prediction]) -> Ite
     for task_id, digest in sorted(tasks.items()):
         answer = answers.get(task_id, Prediction(task_id=task_id, patch=None))
         if answer.digest != digest:
-            yield f'the results judge another patch for {task_id} than the predictions hold'
+            yield f'the results grade another patch for {task_id} than the predictions contain'
             return
 
 
@@ -134,7 +137,7 @@ def _check_cutoff(submission: SubmissionFolder, rows: Sequence[MethodResult]) ->
     cutoff = known.cutoff if known and known.cutoff else metadata.cutoff
     if any(row.model_cutoff != cutoff for row in rows if row.model == metadata.model):
         yield (
-            f'the results have another training cutoff of {metadata.model} than {cutoff}; '
+            f'the results use another training cutoff of {metadata.model} than {cutoff}; '
             'evaluate the folder again'
         )
 
@@ -144,10 +147,16 @@ def _check_report(
 ) -> Iterator[str]:
     """Yield faults if the report or the outcomes do not follow from the rows."""
     if any(regrade_row(row) != row for row in rows):
-        yield 'the outcomes in results.parquet do not follow from what it says was seen'
+        yield (
+            'the outcomes in results.parquet contradict the observations that it records; '
+            'evaluate again'
+        )
     claimed = (submission.results / report.NAME).read_bytes()
     if claimed != report.encode_report(report.make_report(rows, suites)):
-        yield 'report.json does not follow from results.parquet; `coevo report regrade` writes it anew'
+        yield (
+            'report.json does not follow from results.parquet; `coevo report regrade` writes it '
+            'again'
+        )
 
 
 def _list_notes(
@@ -163,6 +172,6 @@ def _list_notes(
             'does not score it'
         )
     if submission.metadata.attempts > 1:
-        yield f'{submission.metadata.attempts} attempts at each task, where the rule is 1'
+        yield f'{submission.metadata.attempts} attempts at each task, but the leaderboard allows 1'
     if submission.metadata.network:
-        yield 'the agent could reach the web'
+        yield 'the agent had access to the web'

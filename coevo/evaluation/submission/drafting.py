@@ -27,9 +27,9 @@ _RUN = 'run.json'
 
 # What a person has to say, with the question for it.
 QUESTIONS = {
-    'contact': 'whom reviewers write to',
-    'url': 'where the agent is described, a page of https://',
-    'network': 'whether the agent could reach the web while it worked on a task (yes or no)',
+    'contact': 'an address for reviewers',
+    'url': 'a page (https://) that describes the agent',
+    'network': 'whether the agent had access to the web while it worked on a task (yes or no)',
 }
 
 Ask = Callable[[str], str | None]
@@ -57,7 +57,8 @@ def write_submission(
     missing = [name for name, answer in answers.items() if not (answer or '').strip()]
     if missing:
         raise Fatal(
-            f'{folder / NAME} is not written: say {" and ".join(QUESTIONS[name] for name in missing)} '
+            f'{folder / NAME} was not written; it still needs '
+            f'{" and ".join(QUESTIONS[name] for name in missing)} '
             f'({", ".join(f"--{name}" for name in missing)})'
         )
     fields |= {name: _parse_answer(name, str(answer).strip()) for name, answer in answers.items()}
@@ -102,16 +103,16 @@ def _read_results(folder: Path) -> Mapping[str, object]:
     results = folder / RESULTS
     if not (results / METHODS).is_file():
         raise Fatal(
-            f'{folder} has no {RESULTS}; judge its answers first: '
-            f'`coevo evaluate SNAPSHOT {folder}/predictions.jsonl --out {results}`'
+            f'{folder} has no {RESULTS}; grade its answers first: `coevo evaluate SNAPSHOT '
+            f'{folder}/predictions.jsonl --out {results}`'
         )
     rows: list[MethodResult | SuiteResult] = [*load_results(results), *load_suites(results)]
     answered = [row for row in rows if row.harness is not None or row.model is not None]
     names = {(row.harness, row.model, row.snapshot_sha256) for row in answered}
     if len(names) != 1:
         raise Fatal(
-            f'{results} is of {len(names)} agents or models; a submission is of one, which each '
-            'prediction names by `harness` and `model`'
+            f'{results} is of {len(names)} agents or models; a submission must be about one, '
+            'named in each prediction by `harness` and `model`'
         )
     ((harness, model, snapshot_sha256),) = names
     return {'harness': harness, 'model': model, 'snapshot_sha256': snapshot_sha256}
@@ -121,5 +122,5 @@ def _parse_answer(name: str, answer: str) -> object:
     if name != 'network':
         return answer
     if answer.lower() not in ('yes', 'no'):
-        raise Fatal(f'--network is yes or no, and not {answer!r}')
+        raise Fatal(f'--network must be yes or no, not {answer!r}')
     return answer.lower() == 'yes'

@@ -69,7 +69,8 @@ def load_submission(folder: Path) -> SubmissionFolder:
     candidates = [folder / name for name in PREDICTIONS if (folder / name).exists()]
     if len(candidates) != 1:
         raise Fatal(
-            f'{folder} has {len(candidates)} of {", ".join(PREDICTIONS)}; a submission has one of these'
+            f'{folder} has {len(candidates)} of {", ".join(PREDICTIONS)}; keep exactly one of '
+            'these files'
         )
     return SubmissionFolder(folder=folder, metadata=metadata, predictions=candidates[0])
 
@@ -139,9 +140,9 @@ def load_metadata(folder: Path) -> SubmissionMetadata:
     except OSError:
         raise Fatal(f'{folder} has no {NAME}; `coevo submit --new {folder}` writes it') from None
     except UnreadableContent:
-        raise Fatal(f'{path} is no JSON; docs/scoring.md says what it holds') from None
+        raise Fatal(f'{path} is not valid JSON; docs/scoring.md describes its fields') from None
     if not isinstance(content, dict):
-        raise Fatal(f'{path} is no JSON object; docs/scoring.md says what it holds')
+        raise Fatal(f'{path} is not a JSON object; docs/scoring.md describes its fields')
     return parse_metadata(content, path)
 
 
@@ -149,21 +150,21 @@ def parse_metadata(found: dict[str, Any], path: Path) -> SubmissionMetadata:
     """Return the metadata of the fields of a file. Raises: Fatal if they do not follow the schema."""
     fields = {item.name: item for item in dataclasses.fields(SubmissionMetadata)}
     for name in found.keys() - fields.keys():
-        raise Fatal(f'{path} has {name!r}, which is no field of it; take it out')
+        raise Fatal(f'{path} has {name!r}, which is not a field of a submission; remove it')
     for name, item in fields.items():
         if name not in found and item.default is dataclasses.MISSING:
-            raise Fatal(f'{path} lacks {name!r}; docs/scoring.md says what it is')
+            raise Fatal(f'{path} lacks {name!r}; docs/scoring.md describes it')
     hints = get_type_hints(SubmissionMetadata)
     for name, value in found.items():
         wanted, nullable = split_optional(hints[name])
         if type(value) is not wanted and not (nullable and value is None):
-            raise Fatal(f'{path}: {name} is {value!r}, which is no {_KINDS[wanted]}')
+            raise Fatal(f'{path}: {name} is {value!r}, not {_KINDS[wanted]}')
     metadata = SubmissionMetadata(**found)
     _check_metadata(metadata, path)
     return metadata
 
 
-_KINDS = {int: 'whole number', str: 'text', bool: 'true or false'}
+_KINDS = {int: 'a whole number', str: 'a text', bool: 'true or false'}
 
 
 def _check_metadata(metadata: SubmissionMetadata, path: Path) -> None:
@@ -172,19 +173,22 @@ def _check_metadata(metadata: SubmissionMetadata, path: Path) -> None:
     Raises: Fatal if one is broken.
     """
     if metadata.submission_version != SUBMISSION_VERSION:
-        raise Fatal(f'{path} is of version {metadata.submission_version}; 1 is known')
+        raise Fatal(f'{path} has version {metadata.submission_version}; this coevo reads version 1')
     for name in ('harness', 'model', 'contact'):
         if not getattr(metadata, name).strip():
             raise Fatal(f'{path}: {name} is empty')
     if not _SHA256.fullmatch(metadata.snapshot_sha256):
-        raise Fatal(f'{path}: snapshot_sha256 is no SHA-256; take that of manifest.json')
+        raise Fatal(
+            f"{path}: snapshot_sha256 is not a SHA-256; use the SHA-256 of the snapshot's "
+            'manifest.json'
+        )
     for name in ('url', 'cutoff_source'):
         value = getattr(metadata, name)
         if value is not None and not _URL.fullmatch(value):
-            raise Fatal(f'{path}: {name} is {value!r}, which is no address of https://')
+            raise Fatal(f'{path}: {name} is {value!r}, which is not an https:// address')
     if metadata.attempts < 1:
-        raise Fatal(f'{path}: attempts is {metadata.attempts}; it is 1 or more')
+        raise Fatal(f'{path}: attempts is {metadata.attempts}; it must be 1 or more')
     if (metadata.cutoff is None) != (metadata.cutoff_source is None):
-        raise Fatal(f'{path}: a cutoff needs its cutoff_source, and the other way round')
+        raise Fatal(f'{path}: cutoff and cutoff_source belong together; give both or neither')
     if metadata.cutoff is not None:
         compute_first_clean_moment(metadata.cutoff)

@@ -18,28 +18,30 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
     """Add the verb to the command line, and return its parser."""
     submit = verbs.add_parser(
         'submit',
-        help='make a submission to a leaderboard of a run, or check one before it is handed in',
-        description='A submission is a folder with submission.json, answers, logs and results, such as `coevo run` '
-        'leaves it (docs/scoring.md). --new writes submission.json, and asks on a terminal for what is missing. '
-        '--check finds faults: of the metadata, the predictions, a log for each, and whether the results follow from '
-        'what they say was seen. It runs nothing; `coevo evaluate SNAPSHOT FOLDER` judges it again. Status 1 if '
-        'anything is wrong.',
+        help='make a leaderboard submission from a run, or check one before you hand it in',
+        description='A submission is a folder with submission.json, answers, logs and results, as `coevo '
+        'run` writes it (docs/scoring.md). --new writes submission.json and asks on a '
+        'terminal for missing fields. --check looks for faults: in the metadata, in the '
+        'predictions, missing logs, and results that contradict the observations that they '
+        'record. It runs no tests; `coevo evaluate SNAPSHOT FOLDER` grades the answers again. '
+        'Status 1 if anything is wrong.',
         example='coevo submit --check my-agent --snapshot snapshots/2026-05',
     )
     which = submit.add_mutually_exclusive_group(required=True)
     which.add_argument('--check', type=Path, metavar='FOLDER', help='check this submission')
     which.add_argument('--new', type=Path, metavar='FOLDER', help='write its submission.json')
     submit.add_argument(
-        '--snapshot', help='what it answers: a month, a folder, a .zip, or a URL; for --check'
+        '--snapshot',
+        help='the snapshot that it answers, for --check: a month, a folder, a .zip, or a URL',
     )
     submit.add_argument(
-        '--contact', help='whom reviewers write to; this and what follows for --new'
+        '--contact', help='an address for reviewers; this and what follows for --new'
     )
-    submit.add_argument('--url', help='where the agent is described, or its code')
+    submit.add_argument('--url', help='page that describes the agent or has its code')
     submit.add_argument(
         '--network',
         choices=('yes', 'no'),
-        help='whether the agent could reach the web (default: no for folders of `coevo run`)',
+        help='whether the agent had access to the web (default: no for folders of `coevo run`)',
     )
     submit.add_argument(
         '--cutoff', metavar='DATE', help='training cutoff of a model that coevo does not know'
@@ -80,7 +82,7 @@ def _ask_person(name: str) -> str | None:
     print(f'{QUESTIONS[name]}: ', end='', file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:
-        raise Fatal(f'nothing was said; give --{name}')
+        raise Fatal(f'no answer was given; give --{name}')
     return line
 
 
@@ -92,5 +94,5 @@ def _check_folder(arguments: argparse.Namespace) -> int:
     for sentence in (*findings.wrong, *findings.notes):
         print(escape_controls(sentence))
     folder = hide_credentials(str(arguments.check))
-    print('not good: see above' if findings.wrong else f'{folder}: good')
+    print('not valid: see above' if findings.wrong else f'{folder}: good')
     return 1 if findings.wrong else 0

@@ -94,7 +94,7 @@ def find_submitted_tests(
         lambda simple: [resolved.type for resolved in tree.resolve_type(task.test_file, simple)],
     )
     if len(test_members) > MOST_TESTS:
-        many = f'the file has {len(test_members)} tests, at most {MOST_TESTS} are judged'
+        many = f'the file has {len(test_members)} tests; coevo grades at most {MOST_TESTS}'
         return SuiteRunResult(refusal=Refusal(detail=Detail.TOO_MANY_TESTS, message=many))
     if not test_members:
         lost = SuiteOutcome.CMPL_FAIL if file.has_error else SuiteOutcome.NO_TESTS

@@ -37,19 +37,19 @@ from coevo.model.words import Label, Outcome
 class MaintainedOutcome(Choice):
     """The outcome of a test that was to be maintained. Exactly one holds."""
 
-    UPDATED = 'updated', 'it was broken at the start, and passes'
-    MISSED = 'missed', 'it was broken at the start, and still is'
-    KEPT = 'kept', 'its text is as at the start, and it passes'
-    EDITED = 'edited', 'its text is another one, it passes, and it is not known to be weaker'
-    WEAKENED = 'weakened', 'it passes, and misses mutants that it noticed as it was, and as in gold'
-    BROKEN = 'broken', 'it passed at the start, and does not any more'
-    DELETED_RIGHTLY = 'deleted_rightly', 'it is gone, as in gold'
-    DELETED_WRONGLY = 'deleted_wrongly', 'it is gone, and had to stay'
-    REWRITTEN = 'rewritten', 'gold deletes it, and it stays and passes'
-    ADDED = 'added', 'gold adds a test of this name, and so does the submission; it passes'
-    NOT_ADDED = 'not_added', 'gold adds a test of this name, and the submission none that passes'
-    UNKNOWN = 'unknown', 'runs here do not bear its label out: outside of every figure'
-    UNSCORED = 'unscored', 'no label says what should become of it'
+    UPDATED = 'updated', 'it was broken at the start and now passes'
+    MISSED = 'missed', 'it was broken at the start and still is'
+    KEPT = 'kept', 'its text is unchanged from the start, and it passes'
+    EDITED = 'edited', 'its text was changed, it passes, and it is not known to be weaker'
+    WEAKENED = 'weakened', 'it passes, but misses mutants that both its old version and gold detect'
+    BROKEN = 'broken', 'it passed at the start and no longer passes'
+    DELETED_RIGHTLY = 'deleted_rightly', 'it was deleted, as in gold'
+    DELETED_WRONGLY = 'deleted_wrongly', 'it was deleted, but had to stay'
+    REWRITTEN = 'rewritten', 'gold deletes it, but it is still there and passes'
+    ADDED = 'added', 'gold and the submission both add a test of this name; it passes'
+    NOT_ADDED = 'not_added', 'gold adds a test of this name; the submission has none that passes'
+    UNKNOWN = 'unknown', 'runs here contradict its label; left out of every figure'
+    UNSCORED = 'unscored', 'no label says what should happen to it'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +93,13 @@ class SuiteOutcome(Choice):
 
     SUCCESS = 'success', 'every test passes'
     PARTLY = 'partly', 'some tests pass and some do not'
-    EXEC_FAIL = 'exec_fail', 'a test compiles, and none passes'
+    EXEC_FAIL = 'exec_fail', 'at least one test compiles, but none passes'
     CMPL_FAIL = 'cmpl_fail', 'no test compiles'
     NO_TESTS = 'no_tests', 'the file has no tests, or all of them are skipped'
-    NO_CHANGE = 'no_change', 'the patch is empty, or leaves the file as it is at the start'
-    EMPTY = 'empty', 'there is no file, or an empty one'
-    HRNS_FAIL = 'hrns_fail', 'there is no patch, or none that can be judged'
-    INFRA = 'infra', 'trouble of ours; outside of every figure'
+    NO_CHANGE = 'no_change', 'the patch is empty or leaves the file unchanged'
+    EMPTY = 'empty', 'there is no test file, or it is empty'
+    HRNS_FAIL = 'hrns_fail', 'there is no patch, or it cannot be graded'
+    INFRA = 'infra', 'coevo itself failed; left out of every figure'
 
     @property
     def ran(self) -> bool:

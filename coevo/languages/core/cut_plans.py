@@ -365,6 +365,7 @@ def find_neighbour(
     """
 
     def find_anchor(other: P) -> P | None:
+        """Return the piece at new that stands for an old piece, or None."""
         return next((anchors[slot] for slot in list_slots(other) if slot in anchors), None)
 
     at = beside.index(piece)

@@ -153,6 +153,7 @@ def watch_limits(
     over = threading.Event()
 
     def poll_limits() -> None:
+        """Compare the process with its limits until it is killed or the context ends."""
         watcher = _LimitWatcher(process, heard, bounds, begun)
         while not over.wait(_POLL_SECONDS):
             if watcher.kill_if_over_limit():

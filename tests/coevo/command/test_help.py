@@ -112,25 +112,25 @@ def test_release_refuses_a_url_that_is_invalid_or_contains_a_password(
 @pytest.mark.parametrize(
     ('words', 'sentence'),
     [
-        ('hydrate x --out y', '`coevo hydrate` has become `coevo get`'),
-        ('attempt x --agent y', '`coevo attempt` has become `coevo run`'),
-        ('snapshots', '`coevo snapshots` has become `coevo query --list`'),
-        ('jdks install 8', '`coevo jdks` has become `coevo doctor --install`'),
-        ('pythons', '`coevo pythons` has become `coevo doctor --install`'),
-        ('regrade x', '`coevo regrade` has become `coevo report regrade`'),
-        ('statistics x', '`coevo statistics` has become `coevo report statistics`'),
-        ('publish a b', '`coevo publish` has become `coevo pipeline publish`'),
-        ('query x --after 2024', '--after has become --only-after'),
-        ('query x --model gpt-4o', '--model has become --only-unseen-by'),
-        ('query x --margin=3', '--margin has become the setting `margin_days`'),
-        ('evaluate x gold --out y --leaking', '--leaking has become the setting `leaking`'),
+        ('hydrate x --out y', '`coevo hydrate` is now `coevo get`'),
+        ('attempt x --agent y', '`coevo attempt` is now `coevo run`'),
+        ('snapshots', '`coevo snapshots` is now `coevo query --list`'),
+        ('jdks install 8', '`coevo jdks` is now `coevo doctor --install`'),
+        ('pythons', '`coevo pythons` is now `coevo doctor --install`'),
+        ('regrade x', '`coevo regrade` is now `coevo report regrade`'),
+        ('statistics x', '`coevo statistics` is now `coevo report statistics`'),
+        ('publish a b', '`coevo publish` is now `coevo pipeline publish`'),
+        ('query x --after 2024', '--after is now --only-after'),
+        ('query x --model gpt-4o', '--model is now --only-unseen-by'),
+        ('query x --margin=3', '--margin is now the setting `margin_days`'),
+        ('evaluate x gold --out y --leaking', '--leaking is now the setting `leaking`'),
         (
             'evaluate x gold --no-adequacy',
-            '--no-adequacy has become the setting `adequacy = false`',
+            '--no-adequacy is now the setting `adequacy = false`',
         ),
-        ('run x --agent-model y', '--agent-model has become --model'),
-        ('run x --evaluate y', '--evaluate is no more'),
-        ('mine x --retry-bugs', '--retry-bugs has become the setting `retry_bugs`'),
+        ('run x --agent-model y', '--agent-model is now --model'),
+        ('run x --evaluate y', '--evaluate no longer exists'),
+        ('mine x --retry-bugs', '--retry-bugs is now the setting `retry_bugs`'),
     ],
 )
 def test_a_word_of_older_versions_is_answered_with_the_new_one(
@@ -164,10 +164,10 @@ def test_printed_settings_are_read_again_as_the_defaults(
 @pytest.mark.parametrize(
     ('values', 'sentence'),
     [
-        ({'colour': 'red'}, "has 'colour', which is no setting of `coevo run`"),
-        ({'leaking': 'yes'}, "leaking is 'yes', which is no true or false"),
-        ({'memory_gib': True}, 'memory_gib is True, which is no whole number'),
-        ({'memory_gib': 0}, 'memory_gib is 0; it is 1 or more'),
+        ({'colour': 'red'}, "has 'colour', which is not a setting of `coevo run`"),
+        ({'leaking': 'yes'}, "leaking is 'yes'; it must be true or false"),
+        ({'memory_gib': True}, 'memory_gib is True; it must be a whole number'),
+        ({'memory_gib': 0}, 'memory_gib is 0; it must be 1 or more'),
         ({'protocol': 'twice'}, "protocol is 'twice', and not once or feedback or diversify"),
     ],
 )
@@ -198,7 +198,7 @@ def test_an_unreadable_settings_file_is_refused_in_one_sentence(
     [
         ('query --list --only-track update', '--only-track has no effect beside --list'),
         ('query --list x --out y', '--out has no effect beside --list'),
-        ('query --list x --format csv', 'a table or json, and not csv'),
+        ('query --list x --format csv', 'table or json for a list of snapshots, not csv'),
         ('report identification x --format csv', '--format has no effect without --export'),
         (
             'mine x --family class --commits 3',

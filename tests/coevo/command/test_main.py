@@ -29,8 +29,8 @@ from tests import snapshots
         ('query nowhere --only-track other', 'other'),
         ('verify nowhere', 'no such folder'),
         ('show nowhere 0', 'no such folder'),
-        ('mine here --jobs 0', "--jobs: '0' is not a number from 1 on"),
-        ('mine here --jobs few', "--jobs: 'few' is not a number from 1 on"),
+        ('mine here --jobs 0', "--jobs: '0' must be a whole number of 1 or more"),
+        ('mine here --jobs few', "--jobs: 'few' must be a whole number of 1 or more"),
         ('mine here --walk about', "--walk: invalid choice: 'about'"),
         ('mine here --sandbox castle', "--sandbox: invalid choice: 'castle'"),
         ('mine here --bogus', '--bogus'),
@@ -170,7 +170,10 @@ def test_sigterm_interrupts_like_ctrl_c_but_with_status_143(
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(doctor_verb, '_run_doctor', stopped)
     assert main(['doctor']) == 143
-    assert capsys.readouterr().err == 'coevo: interrupted; what was finished is kept\n'
+    assert (
+        capsys.readouterr().err
+        == 'coevo: interrupted; finished work is kept; run the same command again to continue\n'
+    )
     assert signal.getsignal(signal.SIGTERM) is before
     assert sys.exc_info() == (None, None, None)
 

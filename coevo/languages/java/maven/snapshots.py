@@ -3,7 +3,7 @@
 A parent or library `1.2-SNAPSHOT` of another project was built on a day of the past. Its release 1.2
 is the nearest thing that can still be had. A snapshot of the project itself that has another version
 than its POM in the tree is that POM: Maven on the developer's machine found what an earlier build had
-installed. Each replacement is told in the row (`override`). The POMs are as they were after the build.
+installed. The row records each replacement (`override`). The POMs are as they were after the build.
 Measured on projects of which every module has a snapshot as its parent: two of 24.
 """
 
