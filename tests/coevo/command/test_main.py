@@ -35,7 +35,7 @@ from tests import snapshots
         ('mine here --sandbox castle', "--sandbox: invalid choice: 'castle'"),
         ('mine here --bogus', '--bogus'),
         ('release', '--snapshot'),
-        ('doctor --install jdk', "and not 'jdk'"),
+        ('doctor --install jdk', "not 'jdk'"),
         ('doctor --install python-1.5', "there is no Python '1.5'"),
         (
             'doctor --install jdk-9',
