@@ -13,13 +13,14 @@ from typing import IO
 
 from coevo.model.errors import Fatal, Transient
 
-# Git's output must depend only on the clone: no configuration of the user or system, no replaced
-# objects, no fetching of missing objects (no protocol is allowed), no prompts.
+# Git's output must depend only on the clone: no configuration or attributes of the user or system, no
+# replaced objects, no fetching of missing objects (no protocol is allowed), no prompts.
 ENVIRONMENT = {
     'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
     'HOME': '/nonexistent',
     'LC_ALL': 'C',
     'GIT_ALLOW_PROTOCOL': '',
+    'GIT_ATTR_NOSYSTEM': '1',
     'GIT_CONFIG_GLOBAL': os.devnull,
     'GIT_CONFIG_NOSYSTEM': '1',
     'GIT_NO_REPLACE_OBJECTS': '1',

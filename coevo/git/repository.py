@@ -192,6 +192,10 @@ class Repository:
             return ()
         return tuple(sorted(p for p, entry in self.tree(rev).items() if entry.oid in self.holes))
 
+    def load_converted_files(self, rev: str) -> Mapping[str, bytes]:
+        """Return the files of a commit that a checkout writes with other bytes than their blobs'."""
+        return load_converted_files(self.git_dir, rev, self.tree(rev))
+
     def materialise(self, rev: str, folder: Path, *, stand_ins: bool = False) -> None:
         """Write the tree of a commit into a new folder.
 
@@ -205,7 +209,7 @@ class Repository:
         Raises: CorruptObject if a blob cannot be read.
         """
         folder.mkdir(parents=True)
-        converted = load_converted_files(self.git_dir, rev, self.tree(rev))
+        converted = self.load_converted_files(rev)
         links = []
         for path, entry in self.tree(rev).items():
             target = join_beneath(folder, path)

@@ -20,7 +20,7 @@ MOST_BYTES = 8 << 20
 
 @lru_cache(maxsize=4)
 def list_added_data(repository: Repository, language: str, old_rev: str, new_rev: str) -> Files:
-    """Return the data files that a pair adds to its tests, sorted by path.
+    """Return the data files that a pair adds to its tests, sorted by path, as a checkout has them.
 
     Sources and symbolic links are not data. Nothing is returned if all together exceed 8 MiB.
     """
@@ -35,8 +35,9 @@ def list_added_data(repository: Repository, language: str, old_rev: str, new_rev
         and tree.belongs_to_tests(path)
     }
     data_files, total = [], 0
+    converted = repository.load_converted_files(new_rev) if added else {}
     for path, oid in sorted(added.items()):
-        content = repository.blob(oid)
+        content = converted[path] if path in converted else repository.blob(oid)
         total += len(content)
         if total > MOST_BYTES:
             return ()

@@ -1,6 +1,6 @@
 """Collects the files of a cell: the tests of one revision in the code of another.
 
-They are read from Git's objects; nothing is checked out.
+They are read from Git's objects, with the bytes that a checkout would write (`.gitattributes`).
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class RevisionTrees:
     select_test_paths: Callable[[Repository, str], Iterable[str]]
     list_sizes: Callable[[Repository, str], Iterable[int]] = list_stored_sizes
     _test_paths: dict[str, frozenset[str]] = field(default_factory=dict)
+    _converted: dict[str, Mapping[str, bytes]] = field(default_factory=dict)
 
     def list_test_paths(self, rev: str) -> frozenset[str]:
         """Return the paths that belong to the tests of a revision."""
@@ -53,6 +54,7 @@ class RevisionTrees:
     def forget_revision(self, rev: str) -> None:
         """Drop what is cached for a revision."""
         self._test_paths.pop(rev, None)
+        self._converted.pop(rev, None)
 
     def find_layout_fault(self, rev: str) -> str | None:
         """Return why a revision cannot be written to a disk at all; None if it can."""
@@ -98,6 +100,13 @@ class RevisionTrees:
 
     def _read_side(self, rev: str, *, tests: bool) -> Iterator[tuple[str, tuple[str, bytes]]]:
         theirs = self.list_test_paths(rev)
+        if rev not in self._converted:
+            self._converted[rev] = self.repository.load_converted_files(rev)
+        converted = self._converted[rev]
         for path, entry in self.repository.tree(rev).items():
             if (path in theirs) is tests:
-                yield path, (entry.mode, self.repository.blob(entry.oid))
+                content = converted.get(path)
+                yield (
+                    path,
+                    (entry.mode, self.repository.blob(entry.oid) if content is None else content),
+                )

@@ -67,6 +67,7 @@ class PythonEndBuilder:
         best: tuple[BuiltEnd, BuiltEnd] | None = None
         tried: list[str] = []
         passed_over: list[Feature] = []
+        passed_over_before_best: tuple[Feature, ...] = ()
         wanted = list(self._list_features_to_try(pair))
         for feature in tuple(wanted):
             interpreter = self._supply.get(feature) if feature in wanted else None
@@ -81,6 +82,7 @@ class PythonEndBuilder:
             heard = interpreter.version not in mute
             if best is None or _sum_extents(ends) > _sum_extents(best) or (enough and heard):
                 best = ends[0], ends[1]
+                passed_over_before_best = tuple(passed_over)
             if enough and heard:
                 break
             if any(end.build.failure == NEEDS_SUBMODULE for end in ends):
@@ -99,7 +101,7 @@ class PythonEndBuilder:
         for end in best:
             modules = _cover_all_projects(end.build.modules, folders)
             end.build = dataclasses.replace(end.build, modules=modules)
-        return _add_runtimes_tried(best, tuple(tried), lacking, passed_over)
+        return _add_runtimes_tried(best, tuple(tried), lacking, passed_over_before_best)
 
     def _list_project_folders(self, pair: Pair) -> frozenset[str]:
         """Return the folders with a build file in either revision."""

@@ -2,6 +2,10 @@
 
 The backend runs in the sandbox, once for a revision. A project of which no file mentions metadata gets
 its name, version and entry points alone (`layout.make_metadata`), as does one whose backend fails.
+
+A backend that asks Git for a version gets that of the project's newest release on the package index as
+of the day. Git's tags would not do: a fetch for an evaluation has none of them, and a tag may be added to
+an old commit at any time.
 """
 
 from __future__ import annotations
@@ -14,16 +18,28 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from packaging.version import Version
+from packaging.utils import (
+    InvalidSdistFilename,
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_sdist_filename,
+    parse_wheel_filename,
+)
+from packaging.version import InvalidVersion, Version
 
-from coevo.git.repository import Repository
 from coevo.languages.packed_files import pack_files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup, make_metadata_job
 from coevo.languages.python.layout import make_metadata
+from coevo.languages.python.package_index import IndexRefusal, get_machine_index
 from coevo.languages.python.run_context import PythonRunContext
-from coevo.languages.python.wheels import EARLIEST, install_build_packages, parse_build_system
-from coevo.model.errors import Fatal
+from coevo.languages.python.wheels import (
+    EARLIEST,
+    install_build_packages,
+    parse_build_system,
+    parse_upload_date,
+    read_to_end,
+)
 from coevo.storage import durable
 from coevo.storage.folders import find_cache_folder
 
@@ -32,7 +48,6 @@ _LEGACY = 'setuptools.build_meta:__legacy__'
 _BYTES = 4 << 20
 _PATH = re.compile(r'[\w.+!-]+\.dist-info(/[\w.+ -]+)+', re.ASCII)
 _LONGEST_WORD = 4096
-_BEFORE_VERSION = re.compile(r'^[^\d]*')
 
 Metadata = tuple[tuple[str, bytes], ...]
 
@@ -47,8 +62,8 @@ def build_metadata(
     plain = tuple(sorted(make_metadata(module.needs).items()))
     if not plain or not _is_read(context, module):
         return plain, 0.0
-    day = max(when, EARLIEST)
-    version = _find_tagged_version(context.repository, module.rev)
+    day = max(when, EARLIEST).replace(hour=0, minute=0, second=0, microsecond=0)
+    version = '0' if module.needs.version else find_released_version(module.needs.name or '', day)
     key = hashlib.sha256(
         '\0'.join(
             (
@@ -57,17 +72,21 @@ def build_metadata(
                 module.installed.interpreter.version,
                 f'{day:%Y-%m-%d}',
                 version,
+                context.digest,
+                context.sandbox.name,
             )
-        ).encode()
+        ).encode(errors='surrogateescape')
     ).hexdigest()[:24]
     cached_file = find_cache_folder() / 'pythons/metadata' / key  # own name: a digest
     spent = 0.0
     if cached_file.is_file():
         output = cached_file.read_bytes()
     else:
-        output, spent = _run_backend(context, module, day, version)
-        cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        durable.write_durably(cached_file, [output])
+        answer, spent = _run_backend(context, module, day, version)
+        output = answer or b''
+        if answer is not None:
+            cached_file.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            durable.write_durably(cached_file, [answer])
     files = dict(_parse_output(output))
     if not any(path.endswith('/METADATA') for path in files):
         return plain, spent
@@ -87,19 +106,44 @@ def _is_read(context: PythonRunContext, module: PythonModule) -> bool:
     )
 
 
-def _find_tagged_version(repository: Repository, rev: str) -> str:
-    """Return the version of the nearest tag of a revision; 0 without one."""
+def find_released_version(name: str, day: datetime) -> str:
+    """Return the version of a project's newest release that was uploaded by a day; 0 without one.
+
+    Final releases come first. A file that was yanked counts, since it may have been there on the day.
+
+    Raises:
+        Transient: the index cannot be reached
+    """
     try:
-        tag = repository.run_command('describe', '--tags', '--abbrev=0', rev).decode().strip()
-        return str(Version(_BEFORE_VERSION.sub('', tag)))
-    except (Fatal, ValueError):
+        page = get_machine_index().get_page(0, canonicalize_name(name))
+    except IndexRefusal:
         return '0'
+    known = [Version('0')]
+    for file in page.files.values():
+        uploaded, version = parse_upload_date(file.uploaded), _parse_version(file.name)
+        if uploaded is not None and uploaded <= day and version is not None:
+            known.append(version)
+    return str(max(known, key=lambda version: (not version.is_prerelease, version)))
+
+
+def _parse_version(file_name: str) -> Version | None:
+    """Return the version that the name of a distribution has; None for another file."""
+    try:
+        if file_name.endswith('.whl'):
+            return parse_wheel_filename(file_name)[1]
+        return parse_sdist_filename(file_name)[1]
+    except (InvalidWheelFilename, InvalidSdistFilename, InvalidVersion):
+        return None
 
 
 def _run_backend(
     context: PythonRunContext, module: PythonModule, day: datetime, version: str
-) -> tuple[bytes, float]:
-    """Return what the backend wrote, and the CPU seconds; b'' if it cannot be run."""
+) -> tuple[bytes | None, float]:
+    """Return what the backend wrote, and the CPU seconds.
+
+    The output is b'' if the backend cannot be run here, and None if it was ended by a limit: on a
+    machine with less to do it may succeed.
+    """
     repository, rev = context.repository, module.rev
     texts = [
         repository.load_text(rev, str(Path(module.folder, name))) or ''
@@ -129,12 +173,16 @@ def _run_backend(
             make_metadata_job(setup, tree, module.folder, [backend, *paths], version)
         ) as process:
             process.stdin.close()
-            output = process.stdout.read(_BYTES + 1)
+            output = read_to_end(process.stdout, _BYTES)
+            if output is None:
+                process.kill()
             process.wait()
             spent = process.get_cpu_seconds()
     finally:
         tree.unlink()
-    return (output if len(output) <= _BYTES else b''), spent
+    if process.exceeded is not None:
+        return None, spent
+    return output or b'', spent
 
 
 def _parse_output(said: bytes) -> Iterator[tuple[str, bytes]]:
@@ -144,7 +192,7 @@ def _parse_output(said: bytes) -> Iterator[tuple[str, bytes]]:
             (str(path), base64.b64decode(content, validate=True))
             for path, content in json.loads(said)
         ]
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return
     folders = {path.partition('/')[0] for path, _ in rows}
     for path, content in rows:

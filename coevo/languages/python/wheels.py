@@ -241,7 +241,7 @@ def _parse_archives(name: str) -> Iterator[SourceArchive]:
         return
     for file in page.files.values():
         named = _FINAL.fullmatch(file.name)
-        uploaded = _parse_date(file.uploaded)
+        uploaded = parse_upload_date(file.uploaded)
         # Upload dates were added by PEP 700, so a page may lack them.
         if named is None or file.yanked or uploaded is None or file.sha256 is None:
             continue
@@ -254,7 +254,8 @@ def _parse_archives(name: str) -> Iterator[SourceArchive]:
         )
 
 
-def _parse_date(text: str) -> datetime | None:
+def parse_upload_date(text: str) -> datetime | None:
+    """Return the upload time that an index gives for a file; None if it gives none."""
     try:
         date = datetime.fromisoformat(text)
     except ValueError:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -242,6 +245,24 @@ def test_materialise_writes_what_a_checkout_would_write(repo: Path, tmp_path: Pa
         'odd.txt': b'odd\n',
         'plain.txt': b'x\r\n',
     }
+
+
+ATTRIBUTES_OF_A_HOST = """\
+import sys
+from pathlib import Path
+from coevo.git.repository import Repository
+Path('/etc/gitattributes').write_text('* eol=crlf')
+Repository(Path(sys.argv[1])).materialise(sys.argv[2], Path(sys.argv[3]))
+"""
+
+
+@pytest.mark.skipif(shutil.which('bwrap') is None, reason='another /etc needs bubblewrap')
+def test_attributes_of_the_host_change_no_file(repo: Path, tmp_path: Path) -> None:
+    rev = commit(repo, 'first', {'.gitattributes': '*.bat text\n', 'a.txt': 'a\n'})
+    words = ('bwrap', '--dev-bind', '/', '/', '--tmpfs', '/etc', sys.executable, '-c')
+    places = (str(repo / '.git'), rev, str(tmp_path / 'out'))
+    subprocess.run([*words, ATTRIBUTES_OF_A_HOST, *places], check=True)
+    assert (tmp_path / 'out/a.txt').read_bytes() == b'a\n'
 
 
 def test_materialise_omits_links_that_leave_the_tree(repo: Path, tmp_path: Path) -> None:

@@ -57,6 +57,11 @@ def test_new_data_of_the_tests_is_added_but_no_sources(tmp_path: Path) -> None:
     }
 
 
+def test_added_data_has_the_line_ends_of_a_checkout(tmp_path: Path) -> None:
+    new = {'.gitattributes': '*.csv text eol=crlf\n', 'tests/test_a.py': '', 'tests/a.csv': 'a\n'}
+    assert added(tmp_path / 'python', 'python', {**new}) == {'tests/a.csv': b'a\r\n'}
+
+
 def test_no_data_is_added_above_the_size_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

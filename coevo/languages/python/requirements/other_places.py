@@ -34,8 +34,13 @@ _INCLUDED = re.compile(r'-r\s*(\S+)')
 def parse_noxfile(source: bytes) -> StatedRequirements:
     """Return what the sessions of a noxfile install, by session."""
     module = parse_module(source)
-    if module is None:
+    try:
+        return StatedRequirements(groups=_list_sessions(module) if module is not None else {})
+    except RecursionError:  # a sum of thousands of texts
         return StatedRequirements()
+
+
+def _list_sessions(module: ast.Module) -> dict[str, tuple[str, ...]]:
     constants = {
         target.id: tuple(_list_literals(node.value, {}))
         for node in module.body
@@ -50,7 +55,7 @@ def parse_noxfile(source: bytes) -> StatedRequirements:
             if lines:
                 name = _name_group(node.name)
                 groups[name] = (*groups.get(name, ()), *lines)
-    return StatedRequirements(groups=groups)
+    return groups
 
 
 def _list_session_lines(

@@ -15,6 +15,7 @@ from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import language
 from coevo.languages.python.built_pair import PythonBuiltPair
+from coevo.languages.python.supply import PythonSupply
 from coevo.languages.verdicts import Verdict, VerdictBatch
 from coevo.model.records import Pair, TestMethod
 from coevo.model.words import Walk
@@ -83,6 +84,7 @@ def shop(
     *,
     own_edits: bool = False,
     dates: tuple[str, str] = DATES,
+    runtimes: PythonSupply | None = None,
 ) -> Iterator[Shop]:
     """A repository with two commits, opened and built."""
     repo = init(folder / 'shop')
@@ -91,7 +93,10 @@ def shop(
     repository = Repository(repo / '.git')
     with ExitStack() as stack:
         engine = language.make_engine(
-            RunSettings(repository=repository, sandbox=sandbox, own_edits=own_edits), stack
+            RunSettings(
+                repository=repository, sandbox=sandbox, own_edits=own_edits, runtimes=runtimes
+            ),
+            stack,
         )
         builder = engine.make_builder()
         stack.callback(builder.close)

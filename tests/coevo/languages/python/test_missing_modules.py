@@ -12,6 +12,7 @@ from coevo.languages.python.missing_modules import (
     find_missing_lines,
     find_missing_modules,
 )
+from coevo.languages.python.requirements.other_places import parse_noxfile
 from coevo.languages.python.requirements.reading import load_needs
 from coevo.languages.python.requirements.stated import Needs
 from coevo.model.words import Outcome
@@ -105,6 +106,13 @@ def test_other_places_are_kept_for_what_is_missing(
     repo = init(tmp_path / 'repository')
     rev = commit(repo, 'first', {**files})
     assert group in load_needs(Repository(repo / '.git'), rev).groups
+
+
+def test_noxfile_that_adds_thousands_of_texts_names_nothing() -> None:
+    listing = '+'.join(['"a"'] * 2000)
+    text = f'import nox\n@nox.session\ndef tests(session):\n    session.install({listing})\n'
+    assert parse_noxfile(text.encode()).groups == {}
+    assert parse_noxfile(NOX.encode()).groups['docs'] == ('sphinx', 'pyyaml')
 
 
 def test_modules_that_tests_import_and_nothing_brings_are_missing(tmp_path: Path) -> None:

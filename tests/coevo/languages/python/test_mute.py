@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from coevo.languages.python.interpreters import find_interpreters
+from coevo.languages.python.supply import PythonSupply
 from coevo.model.words import Label
+from tests.coevo.languages.python.shops import shop
 from tests.once import mined_once
 from tests.projects import write
 
@@ -60,3 +62,18 @@ def test_first_interpreter_is_used_if_all_interpreters_give_no_result(tmp_path: 
     assert [drop.reason for drop in found.drops if drop.test_method == 'test_last'] == [
         't_new_c_new_compile_error'
     ]
+
+
+@pytest.mark.skipif(not NEXT, reason='there is no Python 3.9 or 3.10 here')
+def test_interpreter_that_is_asked_for_after_the_chosen_one_is_not_missing(tmp_path: Path) -> None:
+    known = [one for one in find_interpreters() if one.feature in (FIRST, (3, 9))]
+    files = {'till/__init__.py': 'import something_absent\n', 'tests/test_till.py': 'A = 1\n'}
+    runtimes = PythonSupply(known=known)
+    with shop(
+        tmp_path, files, {'tests/test_till.py': 'A = 2\n'}, PROJECT, runtimes=runtimes
+    ) as place:
+        (old, new) = place.builds
+    assert old.runtime.startswith('3.11.')
+    assert old.runtimes_tried == new.runtimes_tried
+    assert old.runtime_preferred is None
+    assert old.runtime_lacking == '3.10'
