@@ -221,7 +221,9 @@ def _render_example(rows: Rows) -> Iterator[str]:
     candidates = (
         task
         for task in rows.tasks
-        if task.family in (None, Family.COEVOLUTION) and task.old_is_ancestor is not False
+        if task.family in (None, Family.COEVOLUTION)
+        and task.old_is_ancestor is not False
+        and task.method_ids
     )
     task = min(
         candidates,
@@ -236,8 +238,15 @@ def _render_example(rows: Rows) -> Iterator[str]:
     if task is None:
         return
     method = next(
-        row for row in rows.methods if (row.method_id, row.walk) == (task.method_ids[0], task.walk)
+        (
+            row
+            for row in rows.methods
+            if (row.method_id, row.walk) == (task.method_ids[0], task.walk)
+        ),
+        None,
     )
+    if method is None:  # verification says that the tables do not fit
+        return
     yield '## One task'
     yield (
         f'`{task.task_id}`, {task.track}: commit `{task.new_rev}` of {task.url or task.repo} changes '
