@@ -10,6 +10,7 @@ gigabytes. Arrow has limits; a footer that Arrow can read is within them.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -111,7 +112,8 @@ class SnapshotFolder:
         """See `Location.open`. Raises: DamagedSnapshot if it is a pipe or the like."""
         import pyarrow as pa
 
-        return pa.OSFile(str(_require_regular_file(self.path / name)))
+        # Bytes, since a name in a snapshot need not be UTF-8.
+        return pa.OSFile(os.fsencode(_require_regular_file(self.path / name)))
 
     def names(self) -> Iterable[str]:
         """See `Location.names`."""
