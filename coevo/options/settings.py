@@ -50,7 +50,7 @@ class Setting:
         if self.choices and value not in self.choices:
             raise Fatal(f'{place}: {self.name} is {value!r}, and not {" or ".join(self.choices)}')
         if isinstance(value, int) and abs(value) >= MOST_NUMBER:
-            raise Fatal(f'{place}: {self.name} is too large')
+            raise Fatal(f'{place}: {self.name} is too large; it must be below {MOST_NUMBER}')
         if self.least is not None and isinstance(value, (int, float)) and value < self.least:
             raise Fatal(f'{place}: {self.name} is {value}; it is {self.least} or more')
         return Path(str(value)) if self.kind is Path else value
