@@ -21,7 +21,7 @@ PATH = 'src/test/java/p/ATest.java'
 START = 'package p;\n\nclass ATest {\n    void a() {}\n\n    void b() {}\n}\n'
 GOLD = START.replace('a() {}', 'a() { b(); }')
 
-SHORT, LONG, RUN = 400, 20_000, 400
+SHORT, LONG, RUN = 400, 20_000, 100
 
 
 def check(numbers: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
