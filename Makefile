@@ -47,7 +47,7 @@ test: setup $(OPENAPI) ## what CI runs: lint, and every test but those marked do
 	@$(call beside_lint,-n 4 $(SPREAD) -m 'not ($(NOT_HERE))')
 
 test-all: setup $(OPENAPI) ## all tests, also those that need Docker, a server, a browser or patience
-	@$(call beside_lint,-n 2 $(SPREAD))
+	@$(call beside_lint,-n 4 $(SPREAD))
 
 $(OPENAPI): tests/github_server/package-lock.json | setup
 	@bash infra/setup.sh npm

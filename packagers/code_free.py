@@ -177,8 +177,7 @@ def make_edition(
     own = {**content, 'edition': about, 'files': checked}
     text = f'{json.dumps(own, indent=2, sort_keys=True, ensure_ascii=False)}\n'
     durable.write_durably(made / MANIFEST, [text.encode()])
-    for path in sorted(made.rglob('*'), reverse=True):
-        durable.sync_to_disk(path)
+    durable.sync_tree_to_disk(made)
     return text_counts
 
 

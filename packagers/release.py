@@ -231,8 +231,7 @@ def write_snapshot(
         texts.append(folder / ATTRIBUTION)
     checked = data | manifests.compute_checksums(folder, texts)
     _write_text(folder / MANIFEST, manifests.render_manifest(rows, about, checked))
-    for path in sorted(folder.rglob('*'), reverse=True):
-        durable.sync_to_disk(path)
+    durable.sync_tree_to_disk(folder)
 
 
 def withhold_texts(full: Path, rows: Rows, plan: ReleasePlan) -> Path:

@@ -47,5 +47,4 @@ def _copy_snapshot(folder: Path, made: Path) -> None:
     for name in (MANIFEST, TIMINGS, *snapshot.load_manifest(folder)['files']):
         if (folder / name).is_file():
             shutil.copyfile(folder / name, join_beneath(made, name).prepare_for_writing())
-    for path in (*sorted(made.rglob('*'), reverse=True), made):
-        durable.sync_to_disk(path)
+    durable.sync_tree_to_disk(made)

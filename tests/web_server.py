@@ -43,4 +43,8 @@ class Site:
         if request.method == 'GET':
             self.bytes += answer.content_length or 0
             self.asked.append(request.path)
+        # A client that leaves early makes werkzeug forget to close the file, so nothing stays open.
+        answer.direct_passthrough = False
+        answer.make_sequence()
+        answer.close()
         return answer(environ, start)  # type: ignore[arg-type]

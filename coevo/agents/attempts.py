@@ -21,7 +21,13 @@ from coevo.agents.meter import Meter
 from coevo.agents.prices import PriceTable, sum_by_model
 from coevo.agents.records import Attempt, Ending
 from coevo.agents.run import AgentRun, AgentSettings, run_agent
-from coevo.agents.summary import RunSummary, build_report, describe_network, format_attempt_line
+from coevo.agents.summary import (
+    RunSummary,
+    TroubledTask,
+    build_report,
+    describe_network,
+    format_attempt_line,
+)
 from coevo.agents.templates import PromptTemplate
 from coevo.agents.turns import (
     AttemptSeries,
@@ -151,7 +157,7 @@ class _AttemptRunner:
         self._guard = threading.Lock()
         self.made = self.wanted = 0
         self.without: list[str] = []
-        self.troubled: list[str] = []
+        self.troubled: list[TroubledTask] = []
         self.bugs: list[str] = []
 
     def add_feedback(self, turns: Sequence[AttemptTurn]) -> Sequence[AttemptTurn]:
@@ -178,7 +184,7 @@ class _AttemptRunner:
         for task_id, (_, trouble) in feedback_by_task.items():
             if trouble is not None:
                 self._say(f'{task_id} could not be graded: {trouble}')
-                self.troubled.append(f'{task_id}: {trouble}')
+                self.troubled.append(TroubledTask(task_id=task_id, reason=trouble))
         messages = {task_id: message for task_id, (message, _) in feedback_by_task.items()}
         return [
             replace(turn, feedback=messages[turn.task.task_id])
@@ -223,7 +229,7 @@ class _AttemptRunner:
             bug = run_contained(partial(self._attempt_and_save, sandbox, turn))
         except Transient as error:
             self._say(f'{task.task_id} could not be attempted: {error}')
-            self.troubled.append(f'{task.task_id}: {error}')
+            self.troubled.append(TroubledTask(task_id=task.task_id, reason=str(error)))
             return
         if isinstance(bug, Bug) and not self._over.is_set():
             record = self._keeping.save_bug((task.task_id, turn.number), bug)

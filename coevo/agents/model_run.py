@@ -101,7 +101,7 @@ def _attempt_and_grade(asked: argparse.Namespace, lacking: frozenset[str]) -> in
         _say_estimate(asked)
     summary = attempt_all(plan, _say)
     status = 0
-    troubled = frozenset(trouble.partition(': ')[0] for trouble in summary.troubled)
+    troubled = frozenset(trouble.task_id for trouble in summary.troubled)
     asked.tasks = [task_id for task_id in asked.tasks if task_id not in troubled]
     if not asked.grade:
         print('\n'.join(format_closing_lines(summary)))
@@ -111,7 +111,7 @@ def _attempt_and_grade(asked: argparse.Namespace, lacking: frozenset[str]) -> in
     if summary.troubled:
         raise Transient(
             f'{len(troubled)} of {pluralise(len(plan.tasks), "task")} could not be attempted '
-            f'({summary.troubled[0].partition(": ")[2]})'
+            f'({summary.troubled[0].reason})'
         )
     return status
 

@@ -13,13 +13,13 @@ for each model, in US dollars per million tokens:
 
 from __future__ import annotations
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.model.errors import Fatal
+from coevo.storage.bounded_toml import parse_toml
 
 _NEEDED = {'input', 'output'}
 _KNOWN = _NEEDED | {'read', 'written', 'written_long'}
@@ -77,7 +77,7 @@ def load_prices(file: Path) -> PriceTable:
     Raises: Fatal if it cannot be read, or a price is missing.
     """
     try:
-        tables = tomllib.loads(file.read_text('utf-8'))
+        tables = parse_toml(file.read_text('utf-8'))
     except (OSError, ValueError) as error:
         raise Fatal(f'{file} is not a table of prices: {error}') from None
     return PriceTable(

@@ -49,7 +49,7 @@ _PASSED_BACK = ('content-type', 'request-id', 'retry-after', 'x-should-retry')
 
 
 class RelayedAttempt(Protocol):
-    """The attempt that calls belong to: where they go, their limits, and the record of them.
+    """An attempt for which calls are forwarded.
 
     endpoint  where calls are forwarded to
     meter     counts the rounds

@@ -11,6 +11,17 @@ from coevo.agents.records import Attempt
 from coevo.agents.run import AgentSettings
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class TroubledTask:
+    """A task that could not be attempted for now, and the reason."""
+
+    task_id: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f'{self.task_id}: {self.reason}'
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
     """The state of a run's folder after a call.
@@ -18,7 +29,7 @@ class RunSummary:
     attempts_now     number of attempts made by this call
     attempts_before  number of attempts finished by earlier calls
     without          tasks without a start state, each with the reason
-    troubled         tasks that could not be attempted for now, each with the reason
+    troubled         tasks that could not be attempted for now, one for each attempt
     bugs             records of bugs in coevo that ended attempts
     billed_usd       cost of all rounds, including interrupted attempts; None without prices
     """
@@ -28,7 +39,7 @@ class RunSummary:
     attempts_now: int
     attempts_before: int
     without: tuple[str, ...]
-    troubled: tuple[str, ...]
+    troubled: tuple[TroubledTask, ...]
     bugs: tuple[str, ...]
     billed_usd: float | None
     network: str
@@ -66,7 +77,7 @@ def build_report(summary: RunSummary) -> Mapping[str, object]:
         'billed_usd': summary.billed_usd,
         'refused': sorted({why for attempt in attempts for why in attempt.refused}),
         'without_start_state': summary.without,
-        'troubled': summary.troubled,
+        'troubled': tuple(map(str, summary.troubled)),
         'bugs': len(summary.bugs),
     }
 

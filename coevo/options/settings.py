@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 from coevo.model.errors import Fatal
 from coevo.storage.bounded_reading import UnreadableContent, load_file
+from coevo.storage.bounded_toml import parse_toml
 
 _MOST_BYTES = 1 << 20
 
@@ -52,7 +52,7 @@ class Setting:
                 f'{place}: {self.name} is {value!r}; it must be {" or ".join(self.choices)}'
             )
         if isinstance(value, int) and abs(value) >= MOST_NUMBER:
-            raise Fatal(f'{place}: {self.name} is {value}; it must be below {MOST_NUMBER}')
+            raise Fatal(f'{place}: {self.name} is too large; it must be below {MOST_NUMBER}')
         if self.least is not None and isinstance(value, (int, float)) and value < self.least:
             raise Fatal(f'{place}: {self.name} is {value}; it must be {self.least} or more')
         return Path(str(value)) if self.kind is Path else value
@@ -76,12 +76,12 @@ def load_settings(file: Path, settings: Sequence[Setting], verb: str) -> dict[st
     Raises: Fatal if it cannot be read, is no TOML, or holds an unknown key or a wrong value.
     """
     try:
-        content = tomllib.loads(load_file(file, most=_MOST_BYTES).decode())
+        content = parse_toml(load_file(file, most=_MOST_BYTES).decode())
     except (OSError, UnreadableContent, UnicodeDecodeError) as error:
         raise Fatal(
             f'{file} cannot be read ({error}); `{verb} --print-settings` writes one'
         ) from None
-    except (ValueError, RecursionError) as error:  # also numbers and lists beyond Python's limits
+    except ValueError as error:
         raise Fatal(
             f'{file} is not valid TOML ({error}); `{verb} --print-settings` writes one'
         ) from None

@@ -59,7 +59,6 @@ def copy_snapshot(place: Path | str, out: Path) -> None:
             raise DamagedSnapshot(
                 f'{place} is not good ({finding.table}: {finding.rule}): get it again'
             )
-        for path in (*sorted(copy.rglob('*'), reverse=True), copy):
-            durable.sync_to_disk(path)
+        durable.sync_tree_to_disk(copy)
         copy.rename(out.absolute())
         durable.sync_to_disk(parent)

@@ -228,9 +228,10 @@ def _require_readable_name(path: str) -> str:
 def _require_regular_file(file: Path) -> Path:
     """Return the file.
 
-    Raises: DamagedSnapshot if it is no regular file; reading a pipe would block.
+    Raises: DamagedSnapshot if it is no regular file, as a pipe, which would block its reader, or a
+    link to nothing.
     """
-    if file.exists() and not file.is_file():
+    if os.path.lexists(file) and not file.is_file():
         raise DamagedSnapshot(f'{file} is damaged, for it is no file: get the snapshot again')
     return file
 

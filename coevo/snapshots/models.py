@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -11,6 +10,7 @@ from typing import Any
 
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import Cutoff, compute_first_clean_moment
+from coevo.storage.bounded_toml import parse_toml
 
 VERSION = 1
 
@@ -125,8 +125,8 @@ def _read_added_models(path: Path) -> Iterator[LanguageModel]:
 
 def _parse_models(text: str, place: str) -> Iterator[LanguageModel]:
     try:
-        content: dict[str, Any] = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers and lists beyond Python's limits
+        content: dict[str, Any] = parse_toml(text)
+    except ValueError as error:
         raise Fatal(f'{place} is no TOML ({error}); it has to be {_HOW}') from None
     version, entries = content.get('version', VERSION), content.get('models')
     if version != VERSION or not isinstance(entries, list):

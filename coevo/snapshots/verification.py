@@ -222,8 +222,12 @@ def _check_ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
     """
     for rule in rules.IDS:
         for id_, parts in connection.execute(rule.sql).fetchall():
-            if not any(id_ == compute_short_hash(*meant) for meant in _guess_original_parts(parts)):
-                yield Finding(table=rule.table, row=id_, rule=rule.name, detail=' '.join(parts))
+            # A damaged row may lack a part, and no hash is that of a missing one.
+            if None in parts or not any(
+                id_ == compute_short_hash(*meant) for meant in _guess_original_parts(parts)
+            ):
+                detail = ' '.join('NULL' if part is None else part for part in parts)
+                yield Finding(table=rule.table, row=str(id_), rule=rule.name, detail=detail)
 
 
 def _guess_original_parts(parts: Sequence[str]) -> Iterator[list[str]]:

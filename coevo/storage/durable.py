@@ -54,6 +54,12 @@ def sync_to_disk(path: Path) -> None:
         os.close(descriptor)
 
 
+def sync_tree_to_disk(folder: Path) -> None:
+    """Sync a folder with all that is in it to disk, the innermost first."""
+    for path in (*sorted(folder.rglob('*'), reverse=True), folder):
+        sync_to_disk(path)
+
+
 def write_checksummed(file: Path, data: bytes) -> None:
     """Write a file with a checksum, by which `load_checksummed` detects damage."""
     write_durably(file, [_compute_checksum(data), b'\n', data])

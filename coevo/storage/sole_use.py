@@ -20,8 +20,8 @@ NAME = '.lock'
 def lock_for_sole_use(folder: Path) -> Iterator[None]:
     """Hold a folder exclusively until the block or this process ends.
 
-    The lock is on FOLDER/.lock. Its holder may remove it as the last file of the folder: whoever
-    opened it meanwhile notices, and locks the new one.
+    The lock is on FOLDER/.lock. Its holder may remove it as the last file of the folder. A process
+    that had already opened the removed file notices this, and locks a new one.
 
     Raises: Fatal if another process holds the folder.
     """

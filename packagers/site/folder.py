@@ -143,8 +143,7 @@ def _write_files(
     durable.write_durably(
         folder / INDEX, [json.dumps(index, indent=1, sort_keys=True).encode() + b'\n']
     )
-    for path in sorted(folder.rglob('*'), reverse=True):
-        durable.sync_to_disk(path)
+    durable.sync_tree_to_disk(folder)
 
 
 def describe_evidence() -> dict[str, Any]:

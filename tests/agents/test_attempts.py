@@ -245,7 +245,8 @@ def test_attempt_cut_off_by_endpoint_trouble_is_repeated_by_the_next_run(
         model.status = 503
         summary = attempt_all(plan)
         assert summary.attempts == ()
-        assert summary.troubled == (f'{0:016x}: the endpoint ended the attempt (status 503)',)
+        (trouble,) = summary.troubled
+        assert str(trouble) == f'{0:016x}: the endpoint ended the attempt (status 503)'
         model.status = 200
         assert attempt_all(plan).attempts[0].ending is Ending.COMPLETED
 

@@ -23,11 +23,13 @@ Make = Callable[[Shop, Track], Prediction]
 TARGETS = {
     Track.UPDATE: ('costs', 'sums'),
     Track.GENERATION: ('dozen', 'gross'),
+    Track.EXTENSION: ('large',),
     Track.REPAIR: ('adds',),
 }
 OTHERS = {
     Track.UPDATE: 'nothing: assertEquals(0, Till.price(0));',
     Track.GENERATION: 'stands: assertEquals(0, Till.price(0));',
+    Track.EXTENSION: 'stands: assertEquals(0, Till.price(0));',
     Track.REPAIR: 'stands: assertEquals(0, Till.price(0));',
 }
 
@@ -127,6 +129,14 @@ def fails(detail: Detail) -> Expected:
     return TaskOutcome.EXEC_FAIL, detail
 
 
+PASSES_ON_OLD_CODE = {
+    **all_of(SUCCESS),
+    Track.GENERATION: (REDUNDANT,),
+    Track.EXTENSION: (REDUNDANT,),
+}
+"""What comes of a test that passes whatever the code does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
     """A submission for each track, and what comes of its targets in their order."""
@@ -160,6 +170,7 @@ WHOLE = (
         make=_first_alone,
         expected={
             **dict.fromkeys(Track, (SUCCESS, hrns(Detail.TARGET_MISSING))),
+            Track.EXTENSION: (hrns(Detail.TARGET_MISSING),),
             Track.REPAIR: (hrns(Detail.TARGET_MISSING),),
         },
     ),
@@ -169,22 +180,23 @@ WHOLE = (
         expected={
             **all_of(fails(Detail.FAIL)),
             Track.GENERATION: (hrns(Detail.TARGET_MISSING),),
+            Track.EXTENSION: (REDUNDANT,),
         },
     ),
     Baseline(
         name='assertTrue(true)',
         make=_filled('assertTrue(true);'),
-        expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
+        expected=PASSES_ON_OLD_CODE,
     ),
     Baseline(
         name='copies the nearest sibling',
         make=_copied,
-        expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
+        expected=PASSES_ON_OLD_CODE,
     ),
     Baseline(
         name='a call without an assertion',
         make=_filled('Till.price(1);'),
-        expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
+        expected=PASSES_ON_OLD_CODE,
     ),
     Baseline(
         name='asks for a debugger',
@@ -200,7 +212,7 @@ WHOLE = (
             'for (String one : "/in/code /in/code-edits /in/edits /in/cells".split(" ")) {'
             ' assertFalse(new java.io.File(one).exists()); }'
         ),
-        expected={**all_of(SUCCESS), Track.GENERATION: (REDUNDANT,)},
+        expected=PASSES_ON_OLD_CODE,
     ),
     Baseline(
         name='does not compile',
@@ -236,8 +248,12 @@ WHOLE = (
     Baseline(
         name='shadows what production code was',
         make=_shadowing_what_is_gone,
-        # On the old code no more is run than generated tests.
-        expected={**all_of(SUCCESS), Track.GENERATION: (hrns(Detail.PRODUCTION_CODE),)},
+        # Only tests of these two tracks also run on the old code.
+        expected={
+            **all_of(SUCCESS),
+            Track.GENERATION: (hrns(Detail.PRODUCTION_CODE),),
+            Track.EXTENSION: (hrns(Detail.PRODUCTION_CODE),),
+        },
     ),
     Baseline(
         name='disabled target',

@@ -21,6 +21,7 @@ from tests.projects import NAME, junit, pom, source, write
 FILES = {
     Track.UPDATE: 'src/test/java/shop/PriceTest.java',
     Track.GENERATION: 'src/test/java/shop/RoundTest.java',
+    Track.EXTENSION: 'src/test/java/shop/LargeTest.java',
     Track.REPAIR: 'src/test/java/shop/FaultTest.java',
 }
 PRODUCTION = 'src/main/java/shop/Till.java'
@@ -36,6 +37,11 @@ _OLD = {
         'nothing: assertEquals(0, Till.price(0));',
     ),
     **junit('RoundTest', 'stands: assertEquals(0, Till.price(0));'),
+    **junit(
+        'LargeTest',
+        'large: assertEquals(0, 5 * Till.price(0));',
+        'stands: assertEquals(0, Till.price(0));',
+    ),
     **junit(
         'FaultTest', 'adds: assertEquals(3, 1 + 1);', 'stands: assertEquals(0, Till.price(0));'
     ),
@@ -55,14 +61,15 @@ _NEW: dict[str, str | None] = {
         'dozen: assertEquals(12, Till.price(1));',
         'gross: assertEquals(144, Till.price(12));',
     ),
+    **junit(
+        'LargeTest',
+        'large: assertEquals(0, 5 * Till.price(0)); assertEquals(1200, Till.price(100));',
+        'stands: assertEquals(0, Till.price(0));',
+    ),
 }
 _MENDED = junit(
     'FaultTest', 'adds: assertEquals(2, 1 + 1);', 'stands: assertEquals(0, Till.price(0));'
 )
-
-
-TRACKS = (Track.GENERATION, Track.UPDATE, Track.REPAIR)
-"""The tracks of which the shop has a task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +102,7 @@ def open_shop(folder: Path) -> Shop:
     """The shop that was made in a folder."""
     found = load_assignments(folder / 'snapshot')
     tasks = {one.task.track: one for one in found}
-    assert set(tasks) == set(TRACKS), snapshot.open_snapshots(folder / 'snapshot').sql('FROM drops')
+    assert set(tasks) == set(Track), snapshot.open_snapshots(folder / 'snapshot').sql('FROM drops')
     starts = {}
     with open_task_repository([one.task for one in found], folder / 'store') as clone:
         for one in found:

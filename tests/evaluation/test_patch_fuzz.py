@@ -12,7 +12,8 @@ import pytest
 from coevo.evaluation.judging.application import AppliedFile, Refusal, apply_patch, find_refusal
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import Prediction
-from tests.evaluation.shop import FILES, TRACKS, Shop
+from coevo.model.words import Track
+from tests.evaluation.shop import FILES, Shop
 from tests.evaluation.test_baselines import open_court
 from tests.fuzz import patches
 
@@ -20,7 +21,7 @@ PATH = 'src/test/java/p/ATest.java'
 START = 'package p;\n\nclass ATest {\n    void a() {}\n\n    void b() {}\n}\n'
 GOLD = START.replace('a() {}', 'a() { b(); }')
 
-SHORT, LONG, RUN = 400, 20_000, 400
+SHORT, LONG, RUN = 400, 20_000, 100
 
 
 def check(numbers: range, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
@@ -77,7 +78,7 @@ def test_mutated_patches_are_graded_in_the_sandbox_without_infra(
         judged, seed = 0, 0
         while judged < RUN:
             seed += 1
-            track = TRACKS[seed % 3]
+            track = list(Track)[seed % len(Track)]
             gold = shop.gold(track).patch
             assert gold is not None
             sound = (gold, *patches.seeds(FILES[track], shop.starts[track], shop.starts[track]))

@@ -26,9 +26,9 @@ def model(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer
     """An endpoint that answers with the developers' own file."""
 
     def answer(request: Json) -> Sequence[Turn]:
-        told = request['messages'][-1]['content']
-        (rev,) = re.findall(r'Pinned commit: (\w+)', told)
-        (name,) = set(re.findall(r'test_(\w+)\.toy', told))
+        prompt = request['messages'][-1]['content']
+        (rev,) = re.findall(r'Pinned commit: (\w+)', prompt)
+        (name,) = set(re.findall(r'test_(\w+)\.toy', prompt))
         text = git(world.served / 'example' / name, 'show', f'{rev}:test_{name}.toy')
         return [Turn(text=f'```toy\n{text}\n```\n')]
 

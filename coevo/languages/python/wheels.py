@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,6 +27,7 @@ from coevo.languages.python.resolution import LockedRequirements, ResolutionFail
 from coevo.languages.python.uv_jobs import compile_requirements
 from coevo.sandboxes.sandbox import Sandbox
 from coevo.storage.beneath import find_path_fault, join_beneath
+from coevo.storage.bounded_toml import parse_toml
 from coevo.storage.folders import find_cache_folder
 
 NO_WHEEL, NEEDS_COMPILER, NO_SOURCE = 'no_wheel', 'needs_compiler', 'no_source'
@@ -179,7 +179,7 @@ def classify_build_failure(noise: str) -> str:
 def parse_build_system(pyproject: bytes) -> dict[str, Any]:
     """Return the table `build-system` of a pyproject.toml; {} if it cannot be read."""
     try:
-        system = tomllib.loads(pyproject.decode(errors='replace')).get('build-system')
+        system = parse_toml(pyproject.decode(errors='replace')).get('build-system')
     except ValueError:
         return {}
     return system if isinstance(system, dict) else {}

@@ -82,8 +82,7 @@ def _name_folder_in_errors(out: Path, scratch: Path) -> Iterator[None]:
 
 
 def _replace_folder(new: Path, out: Path, before: Path) -> None:
-    for path in (*sorted(new.rglob('*'), reverse=True), new):
-        durable.sync_to_disk(path)
+    durable.sync_tree_to_disk(new)
     try:
         if out.exists():
             out.rename(before)

@@ -49,7 +49,7 @@ def test_second_demo_in_a_folder_is_refused_and_touches_nothing(
     assert (begun / 'half').exists()
 
 
-def test_lock_that_its_holder_removed_keeps_nobody_else_apart_from_the_next(tmp_path: Path) -> None:
+def test_lock_file_that_was_removed_meanwhile_is_locked_anew(tmp_path: Path) -> None:
     """A process that opened the removed lock must not believe that it holds the folder."""
     folder = tmp_path / 'new'
     opened: list[int] = []

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import configparser
 import shlex
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from coevo.languages.declarations import SourceFile
+from coevo.storage.bounded_toml import parse_toml
 
 # The settings files in the order in which pytest looks for them (`locate_config` of pytest 9, which
 # alone reads the first two), each with the sections that make it apply to pytest. Those named after
@@ -122,12 +122,12 @@ def _find_plugins(options: Sequence[str]) -> Iterator[str]:
 
 def _parse_toml(text: str, name: str) -> Mapping[str, list[str]] | None:
     try:
-        document = tomllib.loads(text)
+        document = parse_toml(text)
         table = document['pytest'] if SETTINGS[name] else document['tool']['pytest']
         if not SETTINGS[name]:
             table = table.get('ini_options', table)
         return {key: list(_split_words(value)) for key, value in table.items()}
-    except (tomllib.TOMLDecodeError, AttributeError, KeyError, TypeError):
+    except (ValueError, AttributeError, KeyError, TypeError):
         return None  # pytest would not read it either
 
 

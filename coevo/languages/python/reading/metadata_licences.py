@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import configparser
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from coevo.languages.code_digest import parse_python
 from coevo.languages.licences import DeclaredLicence
+from coevo.storage.bounded_toml import parse_toml
 
 _CLASSIFIER = re.compile(r'License :: (?:OSI Approved :: )?(.+)')
 _CHOICE = re.compile(r'\s+OR\s+')
@@ -48,8 +48,8 @@ _NOTHING: _Declared = (None, ())
 
 def _parse_toml(text: str) -> _Declared:
     try:
-        read = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+        read = parse_toml(text)
+    except ValueError:
         return _NOTHING
     project = _as_table(read.get('project')) or _as_table(_as_table(read.get('tool')).get('poetry'))
     field, classifiers = project.get('license'), project.get('classifiers')

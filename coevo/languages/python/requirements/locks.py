@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,6 +24,7 @@ from coevo.languages.python.requirements.stated import (
     clean_requirement,
     get_requirement_name,
 )
+from coevo.storage.bounded_toml import parse_toml
 
 _MOST_BYTES = 16 << 20
 _LISTS = re.compile(r'(requirements/[\w.-]+|[\w.-]*(requirements|constraints)[\w.-]*)\.txt')
@@ -198,8 +198,8 @@ def _make_toml_reader(
     def parse_lock(source: bytes) -> tuple[str, ...]:
         """Return the pins of a lock file; () if it is not valid TOML."""
         try:
-            document = tomllib.loads(source.decode(errors='replace'))
-        except (tomllib.TOMLDecodeError, RecursionError):
+            document = parse_toml(source.decode(errors='replace'))
+        except ValueError:
             return ()
         return _format_pins(list(read(document)))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,6 +18,7 @@ from coevo.languages.python.requirements.commands import (
 from coevo.languages.python.requirements.ini_files import parse_tox_ini
 from coevo.languages.python.requirements.setup_py import parse_module
 from coevo.languages.python.requirements.stated import FILES, StatedRequirements
+from coevo.storage.bounded_toml import parse_toml
 
 # The names of sessions and environments that run tests.
 _RUNS_TESTS = re.compile(
@@ -96,8 +96,8 @@ def _name_group(name: str) -> str:
 def parse_toml_place(name: str, source: bytes) -> StatedRequirements:
     """Return what a TOML file of a tool says; `name` is its file name."""
     try:
-        document = tomllib.loads(source.decode(errors='replace'))
-    except (tomllib.TOMLDecodeError, RecursionError):
+        document = parse_toml(source.decode(errors='replace'))
+    except ValueError:
         return StatedRequirements()
     tool = _get_table(document, 'tool')
     groups: dict[str, tuple[str, ...]] = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -26,6 +25,7 @@ from coevo.languages.python.requirements.stated import (
     filter_for_tests,
     merge_requirements,
 )
+from coevo.storage.bounded_toml import parse_toml
 
 # The files that configure a build; a folder with one of them is a module.
 BUILD_FILES = ('pyproject.toml', 'setup.py', 'setup.cfg')
@@ -203,8 +203,8 @@ _DEPTH = 8  # limit for groups that include others
 def parse_pyproject(source: bytes) -> StatedRequirements:
     """Return the requirements that pyproject.toml states; none if it is not valid TOML."""
     try:
-        document = tomllib.loads(source.decode(errors='replace'))
-    except tomllib.TOMLDecodeError:
+        document = parse_toml(source.decode(errors='replace'))
+    except ValueError:
         return StatedRequirements()
     project, tool = _get_table(document, 'project'), _get_table(document, 'tool')
     poetry = _get_table(tool, 'poetry')
@@ -245,8 +245,8 @@ def parse_pyproject(source: bytes) -> StatedRequirements:
 def parse_pipfile(source: bytes) -> StatedRequirements:
     """Return the packages of a Pipfile, whose version syntax is read as poetry's."""
     try:
-        document = tomllib.loads(source.decode(errors='replace'))
-    except tomllib.TOMLDecodeError:
+        document = parse_toml(source.decode(errors='replace'))
+    except ValueError:
         return StatedRequirements()
     lists = [
         tuple(_format_poetry_lines(_get_table(document, name)))

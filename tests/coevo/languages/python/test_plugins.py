@@ -71,9 +71,22 @@ IMPORTS = {
     'hypothesis': 'hypothesis',
     'pytest-unordered': 'pytest_unordered',
 }
-SETTINGS = {'pytest-django': '[pytest]\nDJANGO_SETTINGS_MODULE = settings\n'}
+# What a plugin does not bring itself, and what its documentation asks a project to set.
+BESIDES = {'pytest-django': 'Django'}
+SETTINGS = {
+    'pytest-django': '[pytest]\nDJANGO_SETTINGS_MODULE = settings\n',
+    'pytest-aiohttp': '[pytest]\nasyncio_mode = auto\n',
+}
 # Plugins that change how every test runs have an environment of their own.
-APART = ('pytest-trio', 'pytest-django', 'pytest-flask', 'pytest-aiohttp', 'pytest-mypy-testing')
+# pytest-cases and pytest-lazy-fixtures do not work together: each of them rewrites fixtures.
+APART = (
+    'pytest-aiohttp',
+    'pytest-cases',
+    'pytest-django',
+    'pytest-flask',
+    'pytest-mypy-testing',
+    'pytest-trio',
+)
 TOGETHER = tuple(name for name in USES if name not in APART)
 FAILS = '\n\ndef test_fails():\n    assert [1] == [2]\n'
 
@@ -83,7 +96,8 @@ FAILS = '\n\ndef test_fails():\n    assert [1] == [2]\n'
 def test_tests_under_a_plugin_have_their_own_outcomes(
     plugins: tuple[str, ...], tmp_path: Path
 ) -> None:
-    needs = ', '.join(f'"{name}"' for name in ('pytest>=7', *plugins))
+    besides = (BESIDES[name] for name in plugins if name in BESIDES)
+    needs = ', '.join(f'"{name}"' for name in ('pytest>=7', *plugins, *besides))
     head = [
         'asyncio',
         'os',

@@ -79,9 +79,9 @@ LEFT_OUT = {
         <phase>generate-resources</phase><goals><goal>exec</goal></goals><configuration>
         <executable>git</executable><arguments><argument>submodule</argument><argument>update
         </argument></arguments></configuration></execution></executions></plugin>""",
-    'maven-compiler-plugin@later': """<plugin><groupId>org.apache.maven.plugins</groupId>
+    'maven-compiler-plugin@java9': """<plugin><groupId>org.apache.maven.plugins</groupId>
       <artifactId>maven-compiler-plugin</artifactId><version>3.11.0</version><executions>
-        <execution><id>later</id><phase>compile</phase><goals><goal>compile</goal></goals>
+        <execution><id>java9</id><phase>compile</phase><goals><goal>compile</goal></goals>
         <configuration><release>9</release><compileSourceRoots>
         <root>${project.basedir}/src/main/java9</root></compileSourceRoots></configuration>
         </execution></executions></plugin>""",
