@@ -13,8 +13,8 @@ class Reason(Choice):
     NO_PASSING_SIBLING = (
         'no_passing_sibling',
         (
-            'No other test close to the repair passes on the old code, so the failure may not be the '
-            "test's own."
+            'No other test close to the repair passes on the old code, so the fault may break '
+            'all tests there.'
         ),
     )
 

@@ -142,8 +142,8 @@ _PAIR = {
 _LABEL = {
     Reason.UNPINNED_DEPENDENCY: (
         'A dependency names the latest version or a range without a lower bound, so another '
-        'day would give another library. (Before engine 9: any range; before engine 7: also a '
-        'snapshot.)'
+        'day would give another library. Before engine 9 this was any range, before engine 7 '
+        'also a snapshot.'
     ),
     Reason.SNAPSHOT_DEPENDENCY: (
         'A library, parent or plugin has a snapshot version, which may be replaced or removed '
@@ -234,10 +234,10 @@ _SINGLE_REVISION = {
 }
 _TASK = {
     Reason.START_STATE_INVALID: 'No valid start file can be made for the task.',
-    Reason.NOTHING_TO_NAME: 'coevo knows no code change that the prompt could name. (Not for repairs.)',
+    Reason.NOTHING_TO_NAME: 'coevo knows no code change that the prompt could name (not used for repairs).',
     Reason.NOTHING_TO_KEEP: (
-        'No test of the file has a label that requires it to stay unchanged. (Only for '
-        '`maintenance`.)'
+        'No test of the file has a label that requires it to stay unchanged (only used for '
+        '`maintenance`).'
     ),
     Reason.TASK_WITHDRAWN: 'The maintainers of the data withdrew the task; the detail gives their reason.',
 }

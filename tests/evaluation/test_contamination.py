@@ -112,7 +112,7 @@ def test_undated_tasks_and_tasks_within_the_margin_are_left_out() -> None:
 def test_no_effect_is_stated_without_comparable_tasks() -> None:
     found = estimate_contamination([one(1, -1, 1), one(2, 1, 0, 'c/d')], CutoffSplit(moment=CUTOFF))
     assert (found.effect.difference, found.effect.repositories, found.unmatched) == (None, 0, 1.0)
-    assert 'nothing can be said' in '\n'.join(describe_contamination(found, '2024-06-30'))
+    assert 'there is no estimate' in '\n'.join(describe_contamination(found, '2024-06-30'))
     assert estimate_contamination([], CutoffSplit(moment=CUTOFF)).effect.difference is None
 
 

@@ -120,7 +120,7 @@ def test_all_tasks_of_a_repository_are_in_one_part(wanted: tuple[Assignment, ...
 
 @pytest.mark.parametrize('text', ['0/2', '3/2', '1', '1/0', 'a/b', '1/2/3', '-1/2', '1 / 2'])
 def test_invalid_part_specification_is_refused(text: str) -> None:
-    with pytest.raises(Fatal, match='is no part'):
+    with pytest.raises(Fatal, match='is not a part'):
         parse_part(text)
     assert parse_part('2/4') == EvaluationPart(number=2, count=4)
 

@@ -113,7 +113,7 @@ def test_attempts_are_read_from_numbered_files_in_a_folder(tmp_path: Path) -> No
         Prediction(task_id='t1', patch=None, file=b'two', attempt=2),
     )
     (tmp_path / 't1.1.file').write_bytes(b'three')
-    with pytest.raises(Fatal, match='answers t1 twice, in attempt 1; leave one'):
+    with pytest.raises(Fatal, match='answers t1 twice, in attempt 1; keep one'):
         load_predictions(tmp_path, KNOWN)
 
 
@@ -138,13 +138,22 @@ def test_patch_with_lone_surrogates_is_read_without_an_error(tmp_path: Path) -> 
             "a cost_usd that is not a number: '1'",
         ),
         (['{"task_id": "t1", "patch": "", "tokens": true}'], 'a tokens that is not a number'),
-        (['{"task_id": "t1", "patch": "", "seconds": -1}'], 'a seconds that cannot be: -1'),
-        (['{"task_id": "t1", "patch": "", "cost_usd": NaN}'], 'a cost_usd that cannot be: nan'),
+        (
+            ['{"task_id": "t1", "patch": "", "seconds": -1}'],
+            'a seconds with an impossible value: -1',
+        ),
+        (
+            ['{"task_id": "t1", "patch": "", "cost_usd": NaN}'],
+            'a cost_usd with an impossible value: nan',
+        ),
         (
             ['{"task_id": "t1", "patch": "", "cost_usd": 1%s}' % ('0' * 400)],
-            'a cost_usd that cannot',
+            'a cost_usd with an impossible',
         ),
-        (['{"task_id": "t1", "patch": "", "tokens": 1e30}'], 'a tokens that cannot be: 1e\\+30'),
+        (
+            ['{"task_id": "t1", "patch": "", "tokens": 1e30}'],
+            'a tokens with an impossible value: 1e\\+30',
+        ),
         (['{"task_id": "t1", "patch": "", "model": 5}'], 'a model that is not text: 5'),
         (['{"task_id": "t1", "patch": "", "model": "\\ud800"}'], 'a model that is not text'),
         ([''], 'has no predictions'),
@@ -158,7 +167,10 @@ def test_patch_with_lone_surrogates_is_read_without_an_error(tmp_path: Path) -> 
             ['{"task_id": "t1", "patch": "", "seed": "7"}'],
             'a seed that is not a whole number of 64 bits',
         ),
-        (['{"task_id": "t1", "patch": "", "seed": 1%s}' % ('0' * 30)], 'a seed that is no whole'),
+        (
+            ['{"task_id": "t1", "patch": "", "seed": 1%s}' % ('0' * 30)],
+            'a seed that is not a whole',
+        ),
         (
             ['{"task_id": "t1", "patch": "", "protocol": "twice"}'],
             "an unknown protocol: 'twice'",
@@ -212,7 +224,7 @@ def test_bad_prediction_files_are_refused(tmp_path: Path) -> None:
         load_predictions(path, KNOWN)
     twice = pa.table([['t1'], ['x'], ['y']], names=['task_id', 'patch', 'patch'])
     pq.write_table(twice, path)
-    with pytest.raises(Fatal, match=r'can be read: [^\n]*patch[^\n]*\Z'):
+    with pytest.raises(Fatal, match=r'cannot be read as Parquet: [^\n]*patch[^\n]*\Z'):
         load_predictions(path, KNOWN)
     path = tmp_path / 'p.jsonl'
     path.write_bytes(b'\xff')
@@ -224,5 +236,5 @@ def test_bad_prediction_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Fatal, match='is empty'):
         load_predictions(tmp_path, KNOWN)
     (tmp_path / 't1.txt').write_text('')
-    with pytest.raises(Fatal, match='is no patch'):
+    with pytest.raises(Fatal, match='is not a patch'):
         load_predictions(tmp_path, KNOWN)

@@ -111,14 +111,14 @@ def test_report_counts_tasks_that_are_clean_for_its_model() -> None:
     )
     assert make_report(rows).systems[0].cutoff == '2024-06'
     assert make_report([row(contamination_date=days[1], model='m')]).exposure.clean == 0
-    with pytest.raises(Fatal, match='of 2 cutoffs'):
+    with pytest.raises(Fatal, match='mix 2 cutoffs'):
         make_report([*rows, row('t4')])
 
 
 def test_rows_of_no_or_several_snapshots_give_no_report() -> None:
     with pytest.raises(Fatal, match='no rows'):
         make_report([])
-    with pytest.raises(Fatal, match='of 2 snapshots'):
+    with pytest.raises(Fatal, match='mix 2 snapshots'):
         make_report([row('a'), row('b', snapshot_sha256='2' * 64)])
 
 

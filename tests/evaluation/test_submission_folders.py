@@ -190,7 +190,7 @@ def test_defect_of_a_submission_is_reported_in_a_sentence(
     [
         ({'attempts': 0}, 'attempts is 0'),
         ({'attempts': True}, 'attempts is True'),
-        ({'network': 1}, 'which is no true or false'),
+        ({'network': 1}, 'not true or false'),
         ({'model': ' '}, 'model is empty'),
         ({'url': 'http://example.org'}, 'not an https'),
         ({'snapshot_sha256': 'ab'}, 'is not a SHA-256'),

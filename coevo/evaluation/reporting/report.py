@@ -216,7 +216,7 @@ def _hash_lines(lines: Iterable[str]) -> str:
 
 def _get_only_value(found: set[_Value], what: str) -> _Value:
     if len(found) != 1:
-        raise Fatal(f'the results mix {len(found)} {what}; evaluate each independent of the others')
+        raise Fatal(f'the results mix {len(found)} {what}; evaluate each by itself')
     return found.pop()
 
 
