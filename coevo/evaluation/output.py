@@ -81,13 +81,13 @@ def summarise_evaluation(evaluation: Evaluation, out: Path) -> Iterator[str]:
 
 
 def describe_trouble(evaluation: Evaluation) -> Iterator[str]:
-    """Yield sentences about attempts that could not be judged for trouble of coevo's own."""
+    """Yield sentences about attempts that could not be graded for trouble of coevo's own."""
     both: Sequence[MethodResult | SuiteResult] = (*evaluation.rows, *evaluation.suites)
     troubled = (row for row in both if row.outcome in (TaskOutcome.INFRA, SuiteOutcome.INFRA))
     trouble = {(row.task_id, row.attempt, row.detail, row.said) for row in troubled}
     for task_id, attempt, detail, message in sorted(trouble):
         which = f'{task_id}, attempt {attempt},' if attempt > 1 else task_id
-        yield f'{which} could not be judged ({detail}): {escape_controls(message)}'
+        yield f'{which} could not be graded ({detail}): {escape_controls(message)}'
     if trouble:
         yield 'What could not be graded counts nowhere; run the same command to try again.'
 

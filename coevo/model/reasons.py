@@ -234,7 +234,7 @@ _SINGLE_REVISION = {
 }
 _TASK = {
     Reason.START_STATE_INVALID: 'No valid start file can be made for the task.',
-    Reason.NOTHING_TO_NAME: 'coevo knows no code change that the prompt could name (not used for repairs).',
+    Reason.NOTHING_TO_NAME: 'No code change is known that the prompt could name (not used for repairs).',
     Reason.NOTHING_TO_KEEP: (
         'No test of the file has a label that requires it to stay unchanged (only used for '
         '`maintenance`).'

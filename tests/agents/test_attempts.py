@@ -294,7 +294,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (['--agent', 'true', '--store', '/nowhere'], '/nowhere is not a folder; give --store'),
         (['--agent', 'true', '--out', '/dev/null/out'], 'name another --out'),
         (['--agent', 'true', '--max-cost', '1'], 'a cost cap needs prices'),
-        (['--agent', 'true', '--prices', '/nowhere'], '/nowhere is no table of prices'),
+        (['--agent', 'true', '--prices', '/nowhere'], '/nowhere is not a table of prices'),
         (['--agent', 'true', '--only-tasks', 'x'], "has no task 'x'"),
         (['--agent', 'true', '--api', 'telepathy'], "unknown API 'telepathy'"),
         (['--agent', 'true', '--api', 'openai', '--key-env', 'NOT_SET'], '$NOT_SET is not set'),
@@ -303,7 +303,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ['--agent', 'true', '--api', 'openai', '--endpoint', 'https://me:sk-1@e.org'],
             '--endpoint must be a URL such as',
         ),
-        (['--agent', 'true', '--software', '/nowhere'], '/nowhere is no folder'),
+        (['--agent', 'true', '--software', '/nowhere'], '/nowhere is not a folder'),
         (['--agent', 'claude-code'], 'needs a model: --model NAME'),
         (
             ['--agent', 'claude-code', '--model', 'x', '--any-date', '--api', 'gemini'],

@@ -47,7 +47,7 @@ def test_other_path_of_an_endpoint_url_is_kept(monkeypatch: pytest.MonkeyPatch) 
 def test_endpoint_url_that_is_broken_or_holds_a_secret_is_refused_without_repeating_it(
     url: str,
 ) -> None:
-    with pytest.raises(Fatal, match='an endpoint is a URL such as') as caught:
+    with pytest.raises(Fatal, match='--endpoint must be a URL such as') as caught:
         make_endpoint('openai', url)
     assert 'secret' not in str(caught.value)
 

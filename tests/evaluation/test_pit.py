@@ -147,5 +147,5 @@ def test_ledger_does_not_keep_rows_with_infra_trouble_of_pit(tmp_path: Path) -> 
 def test_pit_without_adequacy_is_refused(tmp_path: Path) -> None:
     options = EvaluationOptions(snapshot=tmp_path, predictions=(), adequacy=False, pit=True)
 
-    with pytest.raises(Fatal, match='leave out `pit`, or `adequacy = false`'):
+    with pytest.raises(Fatal, match='leave out `pit` or `adequacy = false`'):
         evaluate(options)

@@ -106,7 +106,12 @@ def test_one_command_goes_from_a_snapshot_to_a_line_of_result(
     assert main(command) == 0
     said = capsys.readouterr()
     assert re.fullmatch(RESULT, said.out), said.out
-    for line in ('2 of 2: ', 'grading 2 tasks', 'tasks: 2 of 2', f'`coevo report {out}` says more'):
+    for line in (
+        '2 of 2: ',
+        'grading 2 tasks',
+        'tasks: 2 of 2',
+        f'`coevo report {out}` prints the full report',
+    ):
         assert line in said.err
     assert [headers.get('Authorization') for _, headers, _ in model.requests] == [None, None]
     # the same command again asks nothing, judges nothing, and says the same

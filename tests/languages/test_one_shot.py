@@ -149,5 +149,5 @@ def test_a_denied_api_key_ends_the_run_with_a_short_message(
     with model_server.serving(lambda request: [Turn()]) as model:
         assert main(command(place, tmp_path / 'out', *asked_of(model))) == 2
     *told, last = capsys.readouterr().err.splitlines()
-    assert 'denies access (status 401): check the key' in last
+    assert 'denies access (status 401); check the key' in last
     assert [line.partition(':')[0] for line in told[1:]] == ['estimate']
