@@ -292,11 +292,11 @@ def test_judged_tasks_are_recalled_and_changed_patches_are_judged_again(
         return evaluate(options)
 
     first = run(*gold(shop))
-    assert (first.judged, first.recalled) == (3, 0)
+    assert (first.judged, first.recalled) == (len(Track), 0)
     assert told(first.rows) == {(TaskOutcome.SUCCESS, None)}
     assert all(row.adequacy is not None for row in first.rows)
     again = run(*(replace(one, model='other', tokens=7) for one in gold(shop)))
-    assert (again.judged, again.recalled) == (0, 3)
+    assert (again.judged, again.recalled) == (0, len(Track))
     assert {(row.model, row.tokens) for row in again.rows} == {('other', 7)}
     assert verdicts(again.rows) == [
         replace(row, model='other', tokens=7) for row in verdicts(first.rows)
@@ -334,13 +334,13 @@ def test_interrupted_evaluation_resumes_where_it_stopped(
     process.send_signal(number)
     _, complaint = process.communicate(timeout=600)
     done = _judged(cache)
-    assert 0 < done < 3
+    assert 0 < done < len(Track)
     assert process.returncode == (130 if number == signal.SIGINT else -number)
     assert not (out / 'results.parquet').exists()
     if number == signal.SIGINT:
         assert 'finished work is kept' in complaint
     after = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert f'{pluralise(3 - done, "task")} graded now, {done} graded before' in after.stdout
+    assert f'{pluralise(len(Track) - done, "task")} graded now, {done} graded before' in after.stdout
     assert told(load_results(out)) == {(TaskOutcome.SUCCESS, None)}
 
 
