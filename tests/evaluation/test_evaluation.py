@@ -340,7 +340,9 @@ def test_interrupted_evaluation_resumes_where_it_stopped(
     if number == signal.SIGINT:
         assert 'finished work is kept' in complaint
     after = subprocess.run(words, capture_output=True, text=True, check=True)
-    assert f'{pluralise(len(Track) - done, "task")} graded now, {done} graded before' in after.stdout
+    assert (
+        f'{pluralise(len(Track) - done, "task")} graded now, {done} graded before' in after.stdout
+    )
     assert told(load_results(out)) == {(TaskOutcome.SUCCESS, None)}
 
 
