@@ -231,7 +231,9 @@ def _require_regular_file(file: Path) -> Path:
     Raises: DamagedSnapshot if it is no regular file, as a pipe, which would block its reader, or a
     link to nothing.
     """
-    if os.path.lexists(file) and not file.is_file():
+    if file.is_symlink() and not file.exists():
+        raise DamagedSnapshot(f'{file} is a link that leads nowhere: get the snapshot again')
+    if file.exists() and not file.is_file():
         raise DamagedSnapshot(f'{file} is damaged, for it is no file: get the snapshot again')
     return file
 

@@ -124,10 +124,7 @@ def _load_files(month: Month, table: str) -> Iterator[tuple[str, bytes]]:
         month.path, get_table_name_in_files(table, snapshot.parse_schema_version(month.manifest))
     ):
         name = file.relative_to(month.path).as_posix()
-        try:
-            content = file.read_bytes()
-        except FileNotFoundError:
-            raise DamagedSnapshot(f'{file} leads nowhere: get the snapshot again') from None
+        content = file.read_bytes()
         known = month.manifest['files'].get(name, {})
         if known.get('sha256') != hashlib.sha256(content).hexdigest():
             raise DamagedSnapshot(

@@ -29,5 +29,5 @@ def test_tables_are_written_with_schema_2_names(
 
 
 def test_existing_output_folder_is_refused(made: Path, tmp_path: Path) -> None:
-    with pytest.raises(Fatal, match='there already'):
+    with pytest.raises(Fatal, match='already exists; name a new folder'):
         main([str(made), str(tmp_path)])

@@ -112,5 +112,8 @@ def test_regrade_of_a_folder_without_results_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(['report', 'regrade', str(tmp_path)]) == 2
-    assert 'has no results.parquet; name the --out of a `coevo evaluate`' in capsys.readouterr().err
+    assert (
+        'has no results.parquet; name a folder that `coevo evaluate --out` wrote'
+        in capsys.readouterr().err
+    )
     assert list(tmp_path.iterdir()) == []

@@ -174,6 +174,6 @@ def test_a_start_state_is_checked_out_as_one_commit(
     git(tmp_path / 'one', 'apply', str(tmp_path / 'gold.patch'))
     assert (tmp_path / 'one/test_till.toy').read_text() == NEW['test_till.toy']
     assert main(['checkout', str(released), task['task_id'], str(tmp_path / 'one')]) == 2
-    assert 'is there already' in capsys.readouterr().err
+    assert 'already exists; name a new folder' in capsys.readouterr().err
     assert main(['checkout', str(released), 'none', str(tmp_path / 'new')]) == 2
     assert not (tmp_path / 'new').exists()
