@@ -15,17 +15,24 @@ from coevo.model.errors import Fatal
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
     Answer = duckdb.DuckDBPyRelation
 
 # Longest text in a cell of a table on a terminal; the other formats are not shortened.
 WIDTH = 60
 
+# Bytes of an answer that is rendered in memory, and what one value costs beside its text. A join
+# that someone wrote wrongly would otherwise take all memory of the machine.
+MOST_BYTES = 1 << 28
+_BYTES_PER_VALUE = 64
+_ROWS_AT_ONCE = 10_000
+
 
 def render_answer(answer: Answer, format: str) -> bytes:
     """Return a query result in one of the formats of `FORMATS`.
 
-    Raises: Fatal for an unknown format.
+    Raises: Fatal for an unknown format, or if the answer is larger than `MOST_BYTES`.
     """
     if format not in FORMATS:
         raise Fatal(f'{format!r} is not a format; use one of {", ".join(FORMATS)}')
@@ -63,7 +70,7 @@ def _render_csv(answer: Answer) -> bytes:
 
 
 def _render_json(answer: Answer) -> bytes:
-    rows = _format_times(answer).to_arrow_table().to_pylist()
+    rows = _fetch_bounded(_format_times(answer)).to_pylist()
     text = json.dumps(rows, indent=1, ensure_ascii=False, default=_to_plain_value)
     return f'{text}\n'.encode()
 
@@ -72,7 +79,7 @@ def _render_parquet(answer: Answer) -> bytes:
     import pyarrow.parquet as pq
 
     out = io.BytesIO()
-    pq.write_table(answer.to_arrow_table(), out, compression='zstd')
+    pq.write_table(_fetch_bounded(answer), out, compression='zstd')
     return out.getvalue()
 
 
@@ -85,7 +92,25 @@ FORMATS: dict[str, Callable[[Answer], bytes]] = {
 
 
 def _fetch_texts(answer: Answer) -> tuple[list[str], list[tuple[str | None, ...]]]:
-    return answer.columns, _format_times(answer).project('CAST(COLUMNS(*) AS VARCHAR)').fetchall()
+    table = _fetch_bounded(_format_times(answer).project('CAST(COLUMNS(*) AS VARCHAR)'))
+    return answer.columns, list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def _fetch_bounded(answer: Answer) -> pa.Table:
+    """Return all rows of a result. Raises: Fatal if they are larger than `MOST_BYTES`."""
+    import pyarrow as pa
+
+    batches, size = [], 0
+    with answer.to_arrow_reader(_ROWS_AT_ONCE) as reader:
+        for batch in reader:
+            size += batch.nbytes + batch.num_rows * batch.num_columns * _BYTES_PER_VALUE
+            if size > MOST_BYTES:
+                raise Fatal(
+                    f'The answer is larger than {MOST_BYTES >> 20} MiB; add a condition or a LIMIT, or '
+                    'ask for fewer columns'
+                )
+            batches.append(batch)
+        return pa.Table.from_batches(batches, reader.schema)
 
 
 def _format_times(answer: Answer) -> Answer:

@@ -113,6 +113,7 @@ def forbid_outside_access(opened: OpenedSnapshots) -> None:
     connection = opened.connection
     allowed = ', '.join(snapshot.quote_sql(part.file) for part in opened.parts)
     connection.execute("SET temp_directory = ''")
+    connection.execute("SET memory_limit = '50%'")
     connection.execute('SET python_enable_replacements = false')
     connection.execute(f'SET allowed_paths = [{allowed}]')
     connection.execute('SET enable_external_access = false')

@@ -141,13 +141,17 @@ def _find_faults(opened: OpenedSnapshots) -> Iterator[object]:
 def attach_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
     """Return snapshots as `attach_snapshots` does, without checking their values.
 
-    For callers that only inspect the values.
+    For callers that only inspect the values. Raises: Fatal if a place is named twice.
     """
     import duckdb
 
     manifests = [
         (location, load_manifest_at(location)) for location in map(resolve_location, places)
     ]
+    shown = [location.shown for location, _ in manifests]
+    for name in shown:
+        if shown.count(name) > 1:
+            raise Fatal(f'{name} is named twice; name each snapshot once')
     contents = [content for _, content in manifests]
     connection = duckdb.connect(config=_NOTHING_FETCHED)
     connection.execute("SET TimeZone = 'UTC'")

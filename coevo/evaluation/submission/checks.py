@@ -137,8 +137,8 @@ def _check_cutoff(submission: SubmissionFolder, rows: Sequence[MethodResult]) ->
     cutoff = known.cutoff if known and known.cutoff else metadata.cutoff
     if any(row.model_cutoff != cutoff for row in rows if row.model == metadata.model):
         yield (
-            f'the results use another training cutoff of {metadata.model} than {cutoff}; '
-            'evaluate the folder again'
+            f'the results use another training cutoff of {metadata.model} than {cutoff}; run '
+            '`coevo evaluate SNAPSHOT FOLDER --out NEW` and put what it writes into results/'
         )
 
 
@@ -166,7 +166,7 @@ def _list_notes(
     yield f'predictions_sha256 {new_report.predictions_sha256}'
     yield f'outcomes_sha256 {new_report.outcomes_sha256}'
     yield f'{new_report.exposure.clean} of {new_report.tasks} tasks are clean for the model'
-    if not any(row.model_cutoff for row in rows):
+    if submission.metadata.cutoff is None and not any(row.model_cutoff for row in rows):
         yield (
             f'no source states a training cutoff of {submission.metadata.model}: the leaderboard '
             'does not score it'

@@ -69,7 +69,7 @@ def _make_metadata(arguments: argparse.Namespace) -> int:
     metadata = write_submission(arguments.new, given, _ask_person)
     folder = hide_credentials(str(arguments.new))
     print(f'{folder}/{NAME}: {metadata.harness} with {metadata.model}, by {metadata.contact}')
-    print(f'next: coevo submit --check {folder}')
+    print(f'next: coevo submit --check {folder} --snapshot SNAPSHOT')
     return 0
 
 

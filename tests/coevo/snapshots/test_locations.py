@@ -55,6 +55,11 @@ def test_a_zip_reads_as_its_folder_does(
     assert counts(archive) == counts(snapshot)
 
 
+def test_a_snapshot_that_is_named_twice_is_refused(snapshot: Path) -> None:
+    with pytest.raises(Fatal, match='is named twice; name each snapshot once'):
+        coevo.open(snapshot, snapshot)
+
+
 def test_a_url_reads_as_its_folder_does(snapshot: Path, site: Site) -> None:
     assert counts(f'{site.url}/snapshot/') == counts(snapshot)
 
