@@ -129,7 +129,7 @@ def demo(
 
 
 @pytest.mark.jvm
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_mining_the_demo_gives_the_expected_table(demo: tuple[Story, str, Path]) -> None:
     story, printed, _ = demo
     assert f'All {len(story.methods)} test methods came out as expected.' in printed
@@ -139,7 +139,7 @@ def test_mining_the_demo_gives_the_expected_table(demo: tuple[Story, str, Path])
 
 
 @pytest.mark.jvm
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_the_first_demo_says_in_ten_lines_that_gold_is_strict_and_has_a_task_of_each_family(
     demo: tuple[Story, str, Path],
 ) -> None:
@@ -158,7 +158,7 @@ def test_the_first_demo_says_in_ten_lines_that_gold_is_strict_and_has_a_task_of_
 
 
 @pytest.mark.jvm
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_the_demo_snapshot_holds_the_methods_with_a_label(demo: tuple[Story, str, Path]) -> None:
     story, _, folder = demo
     methods = folder / story.folder / 'snapshot/data/methods'
@@ -169,7 +169,7 @@ def test_the_demo_snapshot_holds_the_methods_with_a_label(demo: tuple[Story, str
 
 
 @pytest.mark.jvm
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_the_first_page_shows_the_output_of_the_demo(
     demo: tuple[Story, str, Path],
     monkeypatch: pytest.MonkeyPatch,
