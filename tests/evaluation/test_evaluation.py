@@ -301,10 +301,9 @@ def test_judged_tasks_are_recalled_and_changed_patches_are_judged_again(
     assert verdicts(again.rows) == [
         replace(row, model='other', tokens=7) for row in verdicts(first.rows)
     ]
-    update, generation = shop.gold(Track.UPDATE), shop.gold(Track.GENERATION)
-    trivial = submit(shop, Track.REPAIR, 'fail();')
-    changed = run(update, generation, trivial)
-    assert (changed.judged, changed.recalled) == (1, 2)
+    unchanged = [shop.gold(track) for track in Track if track is not Track.REPAIR]
+    changed = run(*unchanged, submit(shop, Track.REPAIR, 'fail();'))
+    assert (changed.judged, changed.recalled) == (1, len(unchanged))
     outcomes = {row.track: row.outcome for row in changed.rows}
     assert outcomes[Track.REPAIR] is TaskOutcome.EXEC_FAIL
     out = tmp_path / 'out'
