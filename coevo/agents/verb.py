@@ -64,10 +64,8 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         '--prices',
         type=Path,
         metavar='FILE',
-        help=(
-            'table of prices (TOML), in US dollars for a million tokens; coevo/agents/AGENTS.md has '
-            'its form'
-        ),
+        help='table of prices (TOML), in US dollars for a million tokens; coevo/agents/AGENTS.md has '
+        'its form',
     )
     run.add_argument(
         '--max-cost',
@@ -100,10 +98,8 @@ def _add_model_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         '--key-env',
         metavar='NAME',
-        help=(
-            'environment variable with the key (default: depends on the API, such as '
-            'OPENAI_API_KEY)'
-        ),
+        help='environment variable with the key (default: depends on the API, such as '
+        'OPENAI_API_KEY)',
     )
     run.add_argument(
         '--agent',
@@ -123,16 +119,14 @@ _SETTINGS = (
         name='grade',
         kind=bool,
         default=True,
-        help=(
-            'false: keep the answers without grading them; `coevo evaluate SNAPSHOT OUT` grades '
-            'them later'
-        ),
+        help='false: keep the answers without grading them; `coevo evaluate SNAPSHOT OUT` grades '
+        'them later',
     ),
     Setting(
         name='harness',
         kind=str,
         example='my-agent 1.2',
-        help='name of agent time in the predictions (without it the name of its program)',
+        help='name of the agent in the predictions (without it the name of its program)',
     ),
     Setting(
         name='kit',
@@ -167,10 +161,8 @@ _SETTINGS = (
         name='grid',
         kind=Path,
         example='grid.yaml',
-        help=(
-            'a YAML file of models and prompts; every model gets every prompt. It replaces '
-            '--model and --agent'
-        ),
+        help='a YAML file of models and prompts; every model gets every prompt. It replaces '
+        '--model and --agent',
     ),
     Setting(
         name='contact',

@@ -41,7 +41,6 @@ def one_of(*wanted: object) -> Shape:
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that equals none of the wanted ones, else None."""
-
         same = any(type(value) is type(each) and value == each for each in wanted)
         return None if same else f'{place} cannot be {_shorten(value)} here'
 
@@ -53,7 +52,6 @@ def list_of(inner: Shape) -> Shape:
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that is no list of the inner shape, else None."""
-
         if not isinstance(value, list):
             return _describe_refusal(place)
         faults = (inner(item, f'{place}[{at}]') for at, item in enumerate(value))
@@ -67,7 +65,6 @@ def text_or(inner: Shape) -> Shape:
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that is neither text nor of the inner shape, else None."""
-
         return None if isinstance(value, str) else inner(value, place)
 
     return check
@@ -78,7 +75,6 @@ def mapping_of(inner: Shape) -> Shape:
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that is no object of such values, else None."""
-
         if not isinstance(value, dict):
             return _describe_refusal(place)
         faults = (
@@ -97,7 +93,6 @@ def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that is no object with these fields, else None."""
-
         if not isinstance(value, dict):
             return _describe_refusal(place)
         for name in needed:
@@ -127,7 +122,6 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of an object without a known `type`, or not of its shape, else None."""
-
         if not isinstance(value, dict):
             return _describe_refusal(place)
         kind = value.get('type')
