@@ -15,7 +15,7 @@ class Reason(Choice):
 
     PASS_NOT_CONFIRMED = (
         'pass_not_confirmed',
-        ('An observer outside the test process did not confirm a pass that decides the label.'),
+        'An observer outside the test process did not confirm a pass that decides the label.',
     )
 
 

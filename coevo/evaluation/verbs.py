@@ -52,11 +52,8 @@ def require_extra(run: Verb) -> Verb:
         missing = [name for name in _EXTRA if importlib.util.find_spec(name) is None]
         if missing:
             raise Fatal(
-                (
-                    f'`coevo {arguments.verb}` needs packages that are not installed '
-                    f'({", ".join(missing)}); '
-                )
-                + suggest_extra('evaluate')
+                f'`coevo {arguments.verb}` needs packages that are not installed '
+                f'({", ".join(missing)}); {suggest_extra("evaluate")}'
             )
         return run(arguments)
 
@@ -99,10 +96,8 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     evaluate.add_argument(
         '--part',
         metavar='K/N',
-        help=(
-            'grade only the K-th of N parts of the repositories; `coevo report merge` merges the '
-            'results'
-        ),
+        help='grade only the K-th of N parts of the repositories; `coevo report merge` merges the '
+        'results',
     )
     add_jobs(evaluate)
     add_sandbox(evaluate)
