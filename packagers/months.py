@@ -148,7 +148,11 @@ class MonthCut:
         return {partition: part.walk.reached for partition, part in sorted(self._parts.items())}
 
     def build_record(self) -> MonthRecord:
-        """Return the record of the month's content."""
+        """Return the record from which the month can be made again.
+
+        It names commits, segments and reverifications of each partition, the refs of clones, and
+        what is withdrawn.
+        """
         parts = tuple(part for _, part in sorted(self._parts.items()))
         repos = {part.partition.repo for part in parts}
         return MonthRecord(

@@ -220,7 +220,7 @@ _SINGLE_REVISION = {
     Reason.START_NO_WORSE: 'The start state already tests as much as the complete file, or nearly.',
     Reason.NO_OLDER_CODE: 'No older commit of the source file has different code.',
     Reason.SAME_TEST_FILE: 'At the older commit with different code, the test file is equal or absent.',
-    Reason.NO_DEFECT: 'No inserted defect had the effect that it should have.',
+    Reason.NO_DEFECT: 'No defect put into the test file broke or weakened its tests as its kind should.',
     Reason.TOO_SIMPLE: 'The function has too few branches, or they cannot be counted.',
     Reason.TOO_FEW_FILES: 'The package has too few files.',
     Reason.TOO_MANY_FILES: 'The package has too many files.',
@@ -242,7 +242,7 @@ _TASK = {
     Reason.TASK_WITHDRAWN: 'The maintainers of the data withdrew the task; the detail gives their reason.',
 }
 
-_FORMER = ' An earlier engine dropped this; the label table now has a row for it.'
+_FORMER = ' Only earlier engines dropped this; the present one gives it a label.'
 
 
 def _explain_contradiction(reason: str) -> str:

@@ -38,10 +38,11 @@ class OldCells:
 def compile_old_cells(
     context: TaskContext, patched: bytes, methods: Sequence[TestMethod]
 ) -> OldCells | None:
-    """Compile the submitted targets in the old test tree on the old code; None without methods.
+    """Compile the submitted targets in the old test tree on the old code, with and without helpers.
 
-    Data files and helpers that the start state has are included, since without them a target would
-    fail on any code.
+    None without methods. Both builds have the data files of the start state, without which a target
+    would fail on any code. `helped` also has the helpers that the start state has and the old tree
+    lacks; it is None if there are no such helpers.
     """
     if not methods:
         return None

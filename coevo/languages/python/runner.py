@@ -116,7 +116,10 @@ class PythonSessionOrders:
         )
 
     def make_session_head(self) -> bytes:
-        """Return the first line of a session's standard input."""
+        """Return the first line of a session's standard input: the worker's command and its options.
+
+        The line is the same for all runs of the session.
+        """
         head = {'command': make_worker_command(), 'packages': PACKAGES, 'options': BLOCKED}
         return json.dumps(head).encode() + b'\n'
 

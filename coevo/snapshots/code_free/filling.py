@@ -223,7 +223,10 @@ class _FillPlan:
         return frozenset(of_tasks | of_repositories)
 
     def is_at_hand(self, pair: PairTexts, folders: Mapping[str, Path]) -> bool:
-        """Return whether clones have all files that the texts of a pair are cut from."""
+        """Return whether clones have all files that the texts of a pair are cut from.
+
+        folders  the clone that has a file, by the id of the file's blob
+        """
         return all(self._texts.sources[number].blob in folders for number in pair.sources)
 
     def complete(self, filled: Collection[str]) -> Mapping[str, frozenset[str]] | None:

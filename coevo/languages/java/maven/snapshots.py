@@ -126,7 +126,10 @@ def _replace_version(poms: Mapping[Path, bytes], replacement: Replacement) -> di
     properties: set[bytes] = set()
 
     def rewrite(block: re.Match[bytes]) -> bytes:
-        """Return a block with the new version; note a property by which the version is written."""
+        """Return a block with the new version if it names the snapshot, else as it is.
+
+        Note a property by which the version is written.
+        """
         return _rewrite_block(block, replacement, properties)
 
     texts = {file: _BLOCK.sub(rewrite, text) for file, text in poms.items()}

@@ -197,7 +197,10 @@ class SharedBuilds:
             return self._outputs[rev][0]
 
     def list_unread_files(self, rev: str) -> frozenset[str]:
-        """Return the test files of a revision that are left out, see `unread_files`."""
+        """Return the test files of a revision that no compiler gets, see `unread_files`.
+
+        Their classes are nested too deeply.
+        """
         if rev not in self._unread:
             self._unread[rev] = find_unread_tests(self._repository, rev)
         return self._unread[rev]

@@ -55,7 +55,10 @@ def parse_setup_py(source: bytes) -> StatedRequirements:
 
 
 def find_list_names(source: bytes) -> tuple[str, ...]:
-    """Return the names of requirement lists that appear in setup.py, each once."""
+    """Return the paths of requirement lists that strings of setup.py name, each once.
+
+    Example: `requirements/test.txt` in `open('requirements/test.txt')`.
+    """
     module = parse_module(source)
     nodes = ast.walk(module) if module is not None else ()
     texts = (node.value for node in nodes if isinstance(node, ast.Constant))
@@ -111,7 +114,8 @@ def _evaluate_assignments(module: ast.Module) -> dict[str, Any]:
 def _list_executed_statements(body: Sequence[ast.stmt], depth: int = 0) -> Iterator[ast.stmt]:
     """Yield the statements that run when no exception occurs.
 
-    Conditions on versions and systems are not followed.
+    Bodies of functions count as run. Of an `if` the first branch counts and `else` does not. A
+    condition on a version or a system is itself yielded, but not its branches.
     """
     for node in body:
         match node:
