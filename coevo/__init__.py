@@ -81,7 +81,7 @@ def evaluate(
     predictions: Mapping[str, str] | Path | Literal['gold'],
     *,
     out: Path | str,
-    store: Path | None = None,
+    clones: Path | None = None,
     tasks: Collection[str] | None = None,
     jobs: int = 1,
     adequacy: bool = True,
@@ -93,7 +93,7 @@ def evaluate(
 
     predictions  a unified diff by task_id, a file or folder of them, or the word for the developers' own;
                  a task without a patch fails
-    store        whose clones are used; what it lacks is cloned from the tasks' URLs
+    clones       a store or folder whose clones are used; what they lack is cloned from the tasks' URLs
     tasks        ids of those that count; None is all but leaking ones and interleaved branches
     adequacy     whether it is measured what passing tests are worth
 
@@ -104,5 +104,5 @@ def evaluate(
     from coevo.evaluation.answers import evaluate_into_folder
 
     return evaluate_into_folder(
-        path, predictions, Path(out), store, tasks, jobs=jobs, adequacy=adequacy
+        path, predictions, Path(out), clones, tasks, jobs=jobs, adequacy=adequacy
     )  # own name: the user's

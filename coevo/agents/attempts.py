@@ -67,7 +67,7 @@ _BY_ITSELF = (Ending.COMPLETED, Ending.FAILED)
 class AttemptPlan:
     """A run of attempts, with its options.
 
-    store     a coevo store, whose clones are used if they have what is needed
+    clones    a store or a folder with clones, used if they have what is needed
     harness   name of the agent in predictions
     model     name of the model in predictions
     prices    needed for a limit of cost
@@ -81,7 +81,7 @@ class AttemptPlan:
     settings: AgentSettings
     harness: str
     model: str | None = None
-    store: Path | None = None
+    clones: Path | None = None
     prices: PriceTable | None = None
     jobs: int = 1
     sandbox: str = 'bubblewrap'
@@ -175,7 +175,7 @@ class _AttemptRunner:
         options = EvaluationOptions(
             snapshot=snapshot,
             predictions=(),
-            store=plan.store,
+            clones=plan.clones,
             jobs=plan.jobs,
             sandbox=plan.sandbox,
             adequacy=False,
@@ -320,7 +320,7 @@ def _prepare_input(
     place.chmod(0o755)
     try:
         with ExitStack() as stack:
-            repository = stack.enter_context(open_task_repository((task,), plan.store))
+            repository = stack.enter_context(open_task_repository((task,), plan.clones))
             states = StartStates(repository, folder / 'states')
             stack.enter_context(closing(states.repository))
             start = restore_start_file(repository, task)

@@ -45,7 +45,7 @@ def estimate_attempts(
     *,
     attempts: int,
     model: str,
-    store: Path | None,
+    clones: Path | None,
     prices: PriceTable | None,
     template: PromptTemplate | None = None,
 ) -> CostEstimate:
@@ -59,7 +59,7 @@ def estimate_attempts(
     token_counts: list[tuple[int, int]] = []
     for some in by_repository.values():
         try:
-            with open_task_repository(some, store) as repository:
+            with open_task_repository(some, clones) as repository:
                 token_counts += [_estimate_task(repository, task, template) for task in some]
         except NoRepository as error:
             raise Fatal(str(error)) from None

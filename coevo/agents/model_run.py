@@ -58,7 +58,7 @@ def run_model(arguments: argparse.Namespace) -> int:
     asked.tasks, asked.limit = list(task_ids), None
     if not asked.estimate:
         _check_endpoint(asked)
-    texts = provide_texts(asked.snapshot, task_ids, asked.store, _say)
+    texts = provide_texts(asked.snapshot, task_ids, asked.clones, _say)
     asked.snapshot = texts.snapshot
     asked.tasks = [task_id for task_id in task_ids if task_id not in texts.lacking]
     if asked.estimate:

@@ -22,11 +22,11 @@ from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import AttemptProtocol
-from coevo.evaluation.verbs import check_positive, check_store, parse_task_ids
+from coevo.evaluation.verbs import check_positive, parse_task_ids
 from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from coevo.model.task_rows import TaskRow
-from coevo.options.parser import parse_cutoff
+from coevo.options.parser import check_clones, parse_cutoff
 from coevo.prompts import VERSION
 from coevo.sandboxes.sandbox import Mount
 from coevo.snapshots.cutoffs import Cutoff
@@ -48,7 +48,7 @@ def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
         settings=settings,
         harness=arguments.harness or _derive_harness(arguments.agent),
         model=arguments.model,
-        store=check_store(arguments.store),
+        clones=check_clones(arguments.clones),
         prices=load_requested_prices(arguments),
         jobs=arguments.jobs,
         sandbox=arguments.sandbox,
@@ -67,7 +67,7 @@ def check_options(arguments: argparse.Namespace) -> Endpoint | None:
     if arguments.max_cost is not None and load_requested_prices(arguments) is None:
         raise Fatal('a cost cap needs prices; name a table of prices with --prices FILE')
     load_requested_prices(arguments)
-    check_store(arguments.store)
+    check_clones(arguments.clones)
     return _build_settings(arguments, _find_adapter(arguments.agent)).endpoint
 
 
@@ -86,7 +86,7 @@ def estimate_cost(arguments: argparse.Namespace) -> CostEstimate:
         select_tasks(arguments),
         attempts=arguments.attempts,
         model=arguments.model or '',
-        store=check_store(arguments.store),
+        clones=check_clones(arguments.clones),
         prices=load_requested_prices(arguments),
     )
 
@@ -109,7 +109,7 @@ def build_evaluation_options(
     return EvaluationOptions(
         snapshot=arguments.snapshot,
         predictions=predictions,
-        store=check_store(arguments.store),
+        clones=check_clones(arguments.clones),
         tasks=parse_task_ids(arguments.tasks),
         cutoff=choose_run_cutoff(arguments),
         models=read_models(arguments.models) if arguments.models else (),

@@ -11,7 +11,6 @@ from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.errors import DamagedSnapshot, Transient
 from coevo.model.listener import Listener, Say
 from coevo.snapshots.catalogue import resolve_location
-from coevo.snapshots.code_free.blobs import CloneLocations
 from coevo.snapshots.code_free.filling import FillReport, FillSelection, fill_edition
 from coevo.snapshots.copying import WHOLE, choose_target
 from coevo.snapshots.locations import MANIFEST
@@ -34,7 +33,7 @@ class RunTexts:
     lacking: frozenset[str] = frozenset()
 
 
-def provide_texts(place: str, tasks: Collection[str], store: Path | None, say: Say) -> RunTexts:
+def provide_texts(place: str, tasks: Collection[str], clones: Path | None, say: Say) -> RunTexts:
     """Return a snapshot with the texts of these tasks: the one given, or a folder that is filled.
 
     Only the texts of these tasks are fetched, unless they are there already. Tasks whose texts
@@ -52,7 +51,6 @@ def provide_texts(place: str, tasks: Collection[str], store: Path | None, say: S
         return RunTexts(snapshot=start)
     say(f'fetching the texts of {pluralise(len(missing), "task")} into {out}')
     listener = Listener(step=lambda step, done, total: say(f'{step}: {done} of {total}'))
-    clones = CloneLocations(store=store)
     report = fill_edition(place, out, clones, FillSelection(tasks=tuple(missing)), listener)
     if report.is_complete:
         return RunTexts(snapshot=str(out))

@@ -5,8 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from coevo.evaluation.verbs import add_store_option, add_task_options, require_extra
-from coevo.options.parser import Parser, add_cutoff, add_sandbox, add_snapshot, parse_positive
+from coevo.evaluation.verbs import add_task_options, require_extra
+from coevo.options.parser import (
+    Parser,
+    add_clones,
+    add_cutoff,
+    add_sandbox,
+    add_snapshot,
+    parse_positive,
+)
 from coevo.options.settings import Setting
 from coevo.sandboxes.names import CONFINING
 
@@ -49,7 +56,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         action='store_true',
         help="include tasks that were public before the model's training cutoff",
     )
-    add_store_option(run)
+    add_clones(run)
     run.add_argument(
         '--jobs',
         type=parse_positive,

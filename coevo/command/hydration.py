@@ -8,7 +8,7 @@ from pathlib import Path
 
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.listener import Listener
-from coevo.options.parser import Parser, add_snapshot
+from coevo.options.parser import Parser, add_clones, add_snapshot, check_clones
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -32,33 +32,26 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'beside the edition, or snapshots/MONTH)',
     )
     verb.add_argument(
+        '--only-repositories',
         '--only-repository',
-        dest='repository',
-        action='append',
+        dest='repositories',
+        nargs='+',
+        action='extend',
         default=[],
         metavar='OWNER/NAME',
-        help='fill in only the texts of this repository; can be repeated',
+        help='fill in only the texts of these repositories',
     )
     verb.add_argument(
+        '--only-tasks',
         '--only-task',
-        dest='task',
-        action='append',
+        dest='tasks',
+        nargs='+',
+        action='extend',
         default=[],
         metavar='ID',
-        help='fill in only the texts of this task; can be repeated',
+        help='fill in only the texts of these tasks; @FILE names a file with one id on each line',
     )
-    verb.add_argument(
-        '--clones',
-        type=Path,
-        metavar='DIR',
-        help='a folder with your own clones, named OWNER/NAME, OWNER/NAME.git or OWNER+NAME.git',
-    )
-    verb.add_argument(
-        '--store',
-        type=Path,
-        metavar='DIR',
-        help='a store whose clones are used; other repositories are fetched from their addresses',
-    )
+    add_clones(verb)
     verb.set_defaults(run=_get_snapshot)
 
 
@@ -68,13 +61,11 @@ def _get_snapshot(arguments: argparse.Namespace) -> int:
     from coevo.snapshots.locations import SnapshotFolder
     from coevo.snapshots.manifests import has_withheld_texts, load_manifest_at
 
-    for option, folder in (('--clones', arguments.clones), ('--store', arguments.store)):
-        if folder is not None and not folder.is_dir():
-            raise Fatal(f'{folder} is not a folder; give {option} a folder with clones')
+    check_clones(arguments.clones)
     location = resolve_location(arguments.snapshot)
     if has_withheld_texts(load_manifest_at(location)):
         return _fill_edition(arguments, arguments.out or choose_target(arguments.snapshot))
-    if arguments.clones or arguments.store or arguments.repository or arguments.task:
+    if arguments.clones or arguments.repositories or arguments.tasks:
         raise Fatal(
             f'{location.shown} already has all of its texts; leave out all options but --out'
         )
@@ -88,14 +79,16 @@ def _get_snapshot(arguments: argparse.Namespace) -> int:
 
 
 def _fill_edition(arguments: argparse.Namespace, out: Path) -> int:
-    from coevo.snapshots.code_free.blobs import CloneLocations
+    from coevo.evaluation.verbs import parse_task_ids
     from coevo.snapshots.code_free.filling import FillSelection, fill_edition
 
-    selection = FillSelection(repositories=tuple(arguments.repository), tasks=tuple(arguments.task))
-    clones = CloneLocations(folder=arguments.clones, store=arguments.store)
+    selection = FillSelection(
+        repositories=tuple(arguments.repositories),
+        tasks=tuple(sorted(parse_task_ids(arguments.tasks) or ())),
+    )
     try:
         report = fill_edition(
-            arguments.snapshot, out, clones, selection, Listener(step=_print_step)
+            arguments.snapshot, out, arguments.clones, selection, Listener(step=_print_step)
         )
     except DamagedSnapshot as error:
         print(f'coevo: {error}', file=sys.stderr)

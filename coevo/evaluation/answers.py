@@ -18,7 +18,7 @@ def evaluate_into_folder(
     place: Path | str,
     predictions: Mapping[str, str] | Path | Literal['gold'],
     out: Path,
-    store: Path | None,
+    clones: Path | None,
     tasks: Collection[str] | None,
     *,
     jobs: int,
@@ -35,7 +35,7 @@ def evaluate_into_folder(
     options = EvaluationOptions(
         snapshot=place,
         predictions=_convert_predictions(predictions),
-        store=store,
+        clones=clones,
         tasks=None if tasks is None else frozenset(tasks),
         jobs=jobs,
         adequacy=adequacy,

@@ -46,11 +46,13 @@ class Checkout:
         )
 
 
-def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None = None) -> Checkout:
+def check_out(
+    place: Path | str, task_id: str, folder: Path, clones: Path | None = None
+) -> Checkout:
     """Write the start state of a task into a new folder, completely or not at all.
 
-    place  the snapshot: a folder, a .zip or a URL
-    store  a store whose clones are used if they have what is needed
+    place   the snapshot: a folder, a .zip or a URL
+    clones  a store or a folder with clones, used if they have what is needed
 
     Raises: Fatal if the folder exists, if the task is unknown, or if its start state cannot be
     made; Transient if its repository cannot be fetched.
@@ -60,7 +62,7 @@ def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None 
     (assignment,) = load_assignments(place, {task_id})
     folder.parent.mkdir(parents=True, exist_ok=True)
     try:
-        commit = _write_start_state(assignment.task, folder.absolute(), store)
+        commit = _write_start_state(assignment.task, folder.absolute(), clones)
     except NoRepository as error:
         raise Fatal(str(error)) from None
     except StartStateLost as error:
@@ -70,10 +72,10 @@ def check_out(place: Path | str, task_id: str, folder: Path, store: Path | None 
     return Checkout(snapshot=place, task=assignment.task, folder=folder, commit=commit)
 
 
-def _write_start_state(task: TaskRow, folder: Path, store: Path | None) -> str:
+def _write_start_state(task: TaskRow, folder: Path, clones: Path | None) -> str:
     with (
         tempfile.TemporaryDirectory(prefix='.coevo-checkout-', dir=folder.parent) as scratch,
-        open_task_repository([task], store) as repository,
+        open_task_repository([task], clones) as repository,
     ):
         states = StartStates(repository, Path(scratch) / 'states')
         commit = states.commit(task, restore_start_file(repository, task))

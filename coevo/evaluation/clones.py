@@ -14,14 +14,15 @@ __all__ = ['NoRepository', 'open_task_repository']
 
 
 @contextmanager
-def open_task_repository(tasks: Sequence[TaskRow], store: Path | None) -> Iterator[Repository]:
+def open_task_repository(tasks: Sequence[TaskRow], clones: Path | None) -> Iterator[Repository]:
     """Open the repository of tasks that have the same `repo`, for as long as the context is open.
 
-    store  a store whose clones are used if they have what is needed; nothing is fetched into them
+    clones  a store or a folder with clones, which are used if they have what is needed; nothing is
+            fetched into them
 
     Raises: Transient if it cannot be fetched; NoRepository if there is nowhere to fetch it from.
     """
     first = tasks[0]
     revs = sorted({rev for task in tasks for rev in (task.old_rev, task.new_rev)})
-    with open_repository_with(first.repo, first.url, revs, store) as repository:
+    with open_repository_with(first.repo, first.url, revs, clones) as repository:
         yield repository

@@ -200,7 +200,7 @@ class GradingRun:
         tasks, trouble = [attempt.assignment.task for attempt in group], ''
         for _ in range(ROUNDS):
             try:
-                return stack.enter_context(open_task_repository(tasks, self.options.store))
+                return stack.enter_context(open_task_repository(tasks, self.options.clones))
             except NoRepository as error:
                 return str(error)
             except Transient as error:

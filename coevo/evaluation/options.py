@@ -20,7 +20,7 @@ class EvaluationOptions:
     """The options of an evaluation: what is graded, with what, and where.
 
     predictions    a file or folder, the predictions themselves, or the word `gold`
-    store          a store whose clones are used; what it lacks is cloned from the tasks' URLs
+    clones         a store or folder whose clones are used; what they lack is cloned from the tasks' URLs
     tasks, cutoff  limit the tasks; a task without a prediction fails
     part           only the tasks of some repositories, for one of several machines; None for all
     family         only tasks of that family; None for all
@@ -37,7 +37,7 @@ class EvaluationOptions:
 
     snapshot: Path | str
     predictions: Path | Sequence[Prediction] | Literal['gold']
-    store: Path | None = None
+    clones: Path | None = None
     tasks: frozenset[str] | None = None
     cutoff: Cutoff | None = None
     part: EvaluationPart | None = None

@@ -14,10 +14,12 @@ from coevo.model.families import Family
 from coevo.options.parser import (
     Parser,
     Verb,
+    add_clones,
     add_cutoff,
     add_jobs,
     add_sandbox,
     add_snapshot,
+    check_clones,
     parse_cutoff,
     suggest_extra,
     to_unicode,
@@ -77,7 +79,7 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     evaluate.add_argument(
         '--out', type=Path, required=True, metavar='DIR', help='where results and report go'
     )
-    add_store_option(evaluate)
+    add_clones(evaluate)
     add_task_options(evaluate)
     evaluate.add_argument(
         '--only-family',
@@ -145,15 +147,15 @@ def _add_checkout(verbs: argparse._SubParsersAction[Parser]) -> None:
     add_snapshot(checkout)
     checkout.add_argument('task', type=to_unicode, help='a task_id')
     checkout.add_argument('folder', type=Path, metavar='DIR', help='a new folder')
-    add_store_option(checkout)
+    add_clones(checkout)
     checkout.set_defaults(run=require_extra(_run_checkout))
 
 
 def _run_checkout(arguments: argparse.Namespace) -> int:
     from coevo.evaluation.checkout import check_out
 
-    store = check_store(arguments.store)
-    checkout = check_out(arguments.snapshot, arguments.task, arguments.folder, store)
+    clones = check_clones(arguments.clones)
+    checkout = check_out(arguments.snapshot, arguments.task, arguments.folder, clones)
     for sentence in checkout.sentences:
         print(sentence)
     return 0
@@ -164,16 +166,6 @@ def parse_predictions(word: str) -> Path | Literal['gold']:
     from coevo.evaluation.gold_patches import GOLD
 
     return GOLD if word == GOLD else Path(word)  # own name: the user's
-
-
-def add_store_option(verb: Parser) -> None:
-    """Add the option `--store`."""
-    verb.add_argument(
-        '--store',
-        type=Path,
-        metavar='DIR',
-        help="a store whose clones are used (default: coevo clones the tasks' URLs)",
-    )
 
 
 def _run_evaluate(arguments: argparse.Namespace) -> int:
@@ -224,7 +216,7 @@ def _make_options(
     return EvaluationOptions(
         snapshot=arguments.snapshot,
         predictions=submission.predictions if submission else arguments.predictions,
-        store=check_store(arguments.store),
+        clones=check_clones(arguments.clones),
         tasks=parse_task_ids(arguments.tasks),
         cutoff=_parse_cutoff(arguments),
         part=parse_part(arguments.part) if arguments.part else None,
@@ -314,14 +306,3 @@ def check_positive(number: float | None, option: str) -> float | None:
     if number is not None and not 0 < number < math.inf:
         raise Fatal(f'{option} must be more than 0, not {number:g}')
     return number
-
-
-def check_store(folder: Path | None) -> Path | None:
-    """Return the folder of a store.
-
-    Raises: Fatal if it does not exist. Otherwise clones would silently be made from the tasks'
-    URLs.
-    """
-    if folder is not None and not folder.is_dir():
-        raise Fatal(f'{folder} is not a folder; give --store a store that has clones')
-    return folder

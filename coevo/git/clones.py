@@ -58,28 +58,59 @@ class NoRepository(RuntimeError):
     """No clone is available and there is no address to fetch from; the message says what to do."""
 
 
+def list_local_clones(clones: Path | None, repo: str) -> Iterator[Path]:
+    """Yield the Git directories of a repository that are in a folder with clones.
+
+    clones  a coevo store, or a folder with clones of the user, as OWNER/NAME, OWNER/NAME.git,
+            OWNER+NAME.git or OWNER+NAME/repo; None if there is no such folder
+    """
+    owner, _, name = repo.partition('/')
+    if clones is None or {'.', '..'} & {*repo.split('/')}:
+        return
+    forms = (
+        f'{owner}/{name}',
+        f'{owner}/{name}.git',
+        f'{owner}+{name}.git',
+        f'{owner}+{name}/repo',
+    )
+    for path in (locate_clone(clones, repo), *(clones / form for form in forms)):
+        for git_dir in (path / '.git', path):
+            if (git_dir / 'HEAD').is_file():
+                yield git_dir
+                break
+
+
+@contextmanager
+def lock_if_shared(git_dir: Path) -> Iterator[None]:
+    """Keep a clone of a store or of the cache in place; clones of a user need no lock."""
+    if not git_dir.with_suffix('.use').is_file():
+        yield
+        return
+    with lock_for_use(git_dir):
+        yield
+
+
 @contextmanager
 def open_repository_with(
-    repo: str, url: str | None, revs: Sequence[str], store: Path | None
+    repo: str, url: str | None, revs: Sequence[str], clones: Path | None
 ) -> Iterator[Repository]:
     """Provide a repository that has these commits and their files, and keep it in place meanwhile.
 
-    store  folder whose clone is used if it has everything needed; nothing is fetched into it
+    clones  folder as for `list_local_clones`; a clone is used if it has everything needed, and
+            nothing is fetched into it
 
     Raises: Transient if the commits could not be fetched; NoRepository if there is no address to
     fetch from.
     """
-    if store is not None:
-        stored_clone = locate_clone(store, repo)
-        if stored_clone.is_dir():
-            with lock_for_use(stored_clone):
-                if not find_missing_commits(stored_clone, revs):
-                    with closing(Repository(stored_clone)) as repository:
-                        yield repository
-                    return
+    for git_dir in list_local_clones(clones, repo):
+        with lock_if_shared(git_dir):
+            if not find_missing_commits(git_dir, revs):
+                with closing(Repository(git_dir)) as repository:
+                    yield repository
+                return
     if not is_address(url):
         raise NoRepository(
-            f'{repo} has no address to clone from; name a store that has its clone (--store)'
+            f'{repo} has no address to clone from; name a folder that has its clone (--clones)'
         )
     with hold_cached_clone(repo, url) as git_dir:
         failure = fetch_into_cache(git_dir, url, revs)

@@ -21,7 +21,7 @@ _MOST_QUOTED = 200
 class FetchTrouble(Choice):
     """A reason why commits of a repository could not be fetched."""
 
-    NO_ADDRESS = 'no_address', 'it has no address to clone from; name a clone (--clones, --store)'
+    NO_ADDRESS = 'no_address', 'it has no address to clone from; name a clone (--clones)'
     NO_NETWORK = 'no_network', 'its host was not reached; run again with a network'
     GONE = 'gone', 'its host has no such repository (any more); name a clone (--clones)'
     REFUSED = 'refused', 'its host refused, or asks for a user: it may be private or gone'

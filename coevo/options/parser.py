@@ -274,6 +274,30 @@ def _is_given(arguments: argparse.Namespace, option: str) -> bool:
     return value is not None and value is not False and value != []
 
 
+def add_clones(verb: argparse.ArgumentParser) -> None:
+    """Add the option --clones, which older versions called --store."""
+    verb.add_argument(
+        '--clones',
+        '--store',
+        type=Path,
+        metavar='DIR',
+        help='a folder whose clones are used: a store, or your own clones, named OWNER/NAME, '
+        'OWNER/NAME.git or OWNER+NAME.git (default: coevo fetches from the URLs of the repositories)',
+    )
+
+
+def check_clones(folder: Path | None) -> Path | None:
+    """Return the folder of --clones.
+
+    Raises: Fatal if it does not exist. Otherwise everything would silently be fetched.
+    """
+    if folder is not None and not folder.is_dir():
+        raise Fatal(
+            f'{folder} is not a folder; give --clones a store, or a folder with clones named OWNER/NAME'
+        )
+    return folder
+
+
 def add_jobs(verb: argparse.ArgumentParser) -> None:
     """Add the option --jobs."""
     verb.add_argument(

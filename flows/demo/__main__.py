@@ -140,7 +140,7 @@ def grade_gold(story: Story) -> str:
         home / 'snapshot',
         'gold',
         out=home / 'results',
-        store=home / 'store',
+        clones=home / 'store',
         tasks={task_id for (task_id,) in tasks},
         jobs=_count_jobs(),
     )

@@ -66,7 +66,7 @@ class Scenario:
             out=self.folder / 'out',
             settings=settings,
             harness='sh',
-            store=self.folder / 'store',
+            clones=self.folder / 'store',
             kit=False,
         )
         return dataclasses.replace(plan, **changed)  # type: ignore[arg-type]
@@ -291,7 +291,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (['--agent', 'true', '--jobs', '0'], "--jobs: '0' must be a whole number of 1 or more"),
         (['--agent', 'true', {'max_seconds': math.nan}], 'max_seconds must be more than 0'),
         (['--agent', 'true', '--only-after', '2099-01'], 'no task is left to attempt'),
-        (['--agent', 'true', '--store', '/nowhere'], '/nowhere is not a folder; give --store'),
+        (['--agent', 'true', '--store', '/nowhere'], '/nowhere is not a folder; give --clones'),
         (['--agent', 'true', '--out', '/dev/null/out'], 'name another --out'),
         (['--agent', 'true', '--max-cost', '1'], 'a cost cap needs prices'),
         (['--agent', 'true', '--prices', '/nowhere'], '/nowhere is not a table of prices'),

@@ -83,5 +83,5 @@ def test_vanished_revision_is_a_transient_error(task: TaskRow, tmp_path: Path) -
 @pytest.mark.parametrize('url', [None, '/etc', 'file:///etc', 'ext::sh -c id', '-u'])
 def test_task_without_a_usable_url_has_no_repository(task: TaskRow, url: str | None) -> None:
     nowhere = dataclasses.replace(task, url=url)
-    with pytest.raises(NoRepository, match='--store'), open_task_repository([nowhere], None):
+    with pytest.raises(NoRepository, match='--clones'), open_task_repository([nowhere], None):
         pass

@@ -83,7 +83,7 @@ def test_task_without_a_repository_is_infra_and_never_cached(snapshot: Path) -> 
     patch = task.task.test_patch.encode()
     found = scored(snapshot, prediction(task.task_id, patch), tasks=frozenset({task.task_id}))
     assert told(found.rows) == {(TaskOutcome.INFRA, Detail.NO_REPOSITORY)}
-    assert '--store' in found.rows[0].said
+    assert '--clones' in found.rows[0].said
     assert not list((snapshot.parent / 'judged').rglob('*'))
     sentences = ' '.join(summarise_evaluation(found, snapshot))
     assert f'{task.task_id} could not be graded (no_repository)' in sentences
@@ -216,7 +216,7 @@ def test_evaluate_command_writes_results_junit_and_a_report(
         (('--jobs', '0'), "--jobs: '0' must be a whole number of 1 or more"),
         ({'test_seconds': 0}, 'test_seconds must be more than 0, not 0'),
         ({'test_seconds': math.nan}, 'test_seconds must be more than 0, not nan'),
-        (('--store', 'nowhere'), 'nowhere is not a folder; give --store a store'),
+        (('--store', 'nowhere'), 'nowhere is not a folder; give --clones a store'),
         ({'cache': '/dev/null/c'}, 'name another cache'),
         (('--only-tasks', 'nobody'), "has no task 'nobody'"),
         (('--only-tasks', '@nowhere'), 'nowhere cannot be read'),
@@ -285,7 +285,7 @@ def test_judged_tasks_are_recalled_and_changed_patches_are_judged_again(
         options = EvaluationOptions(
             snapshot=shop.snapshot,
             predictions=predictions,
-            store=shop.store,
+            clones=shop.store,
             jobs=2,
             cache=tmp_path / 'cache',
         )

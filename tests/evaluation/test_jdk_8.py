@@ -98,7 +98,7 @@ def test_gold_on_jdk_8_is_a_strict_success_in_all_measures(history: Mined, folde
     options = EvaluationOptions(
         snapshot=folder / 'snapshot',
         predictions=gold,
-        store=folder / 'store',
+        clones=folder / 'store',
         cache=folder / 'kept',
         pit=True,
     )

@@ -40,7 +40,7 @@ def scored(shop: Shop, cache: Path, prediction: Prediction) -> dict[str, MethodR
     options = EvaluationOptions(
         snapshot=shop.snapshot,
         predictions=[prediction],
-        store=shop.store,
+        clones=shop.store,
         tasks=frozenset({prediction.task_id}),
         cache=cache,
         pit=True,

@@ -117,7 +117,7 @@ def judged(folder: Path, predictions: list[Prediction], out: Path) -> dict[str, 
     options = EvaluationOptions(
         snapshot=folder / 'snapshot',
         predictions=predictions,
-        store=folder / 'store',
+        clones=folder / 'store',
         tasks=frozenset(one.task_id for one in predictions),
         cache=out,
         adequacy=False,

@@ -89,7 +89,7 @@ def judged(found: Mined, released: Path, *methods: str, after: str = '') -> Suit
         EvaluationOptions(
             snapshot=released,
             predictions=[Prediction(task_id=task_id, patch=patch)],
-            store=found.store,
+            clones=found.store,
             cache=found.store.with_name('judged'),
         )
     )

@@ -108,7 +108,7 @@ def judged(found: Mined, released: Path, start: str, *methods: str) -> SuiteResu
         EvaluationOptions(
             snapshot=released,
             predictions=[Prediction(task_id=task_id, patch=patch.encode())],
-            store=found.store,
+            clones=found.store,
             cache=found.store.with_name('judged'),
         )
     )

@@ -182,7 +182,7 @@ def judged(store: Path, released: Path, specimen: Specimen) -> tuple[SuiteResult
     predictions = [Prediction(task_id=row[1], patch=row[3].encode()) for row in (function, package)]
     evaluation = evaluate(
         EvaluationOptions(
-            snapshot=released, predictions=predictions, store=store, cache=store.parent / 'judged'
+            snapshot=released, predictions=predictions, clones=store, cache=store.parent / 'judged'
         )
     )
     assert evaluation.bugs == {}

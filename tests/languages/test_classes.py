@@ -120,7 +120,7 @@ def judged(found: Mined, released: Path, patch: bytes | None) -> SuiteResult:
         EvaluationOptions(
             snapshot=released,
             predictions=[Prediction(task_id=task_id, patch=patch)] if patch is not None else [],
-            store=found.store,
+            clones=found.store,
             cache=found.store.with_name('judged'),
         )
     )
@@ -211,7 +211,7 @@ FILES = {
 def evaluated(found: Mined, released: Path, *predictions: Prediction) -> tuple[SuiteResult, ...]:
     cache = found.store.with_name('judged')
     options = EvaluationOptions(
-        snapshot=released, predictions=predictions, store=found.store, cache=cache, jobs=1
+        snapshot=released, predictions=predictions, clones=found.store, cache=cache, jobs=1
     )
     evaluation = evaluate(options)
     assert (evaluation.rows, evaluation.bugs) == ((), {})

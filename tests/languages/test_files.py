@@ -150,7 +150,7 @@ def judged(found: Mined, released: Path, start: str, patch: bytes) -> SuiteResul
         EvaluationOptions(
             snapshot=released,
             predictions=[Prediction(task_id=task_id, patch=patch)],
-            store=found.store,
+            clones=found.store,
             cache=found.store.with_name('judged'),
         )
     )

@@ -145,7 +145,7 @@ def judged(found: Mined, released: Path, *patches: bytes | None) -> list[SuiteRe
     ]
     cache = found.store.with_name('judged')
     options = EvaluationOptions(
-        snapshot=released, predictions=predictions, store=found.store, cache=cache
+        snapshot=released, predictions=predictions, clones=found.store, cache=cache
     )
     evaluation = evaluate(options)
     assert (evaluation.rows, evaluation.bugs) == ((), {})

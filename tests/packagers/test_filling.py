@@ -18,7 +18,6 @@ from coevo.evaluation.assignments import describe_withheld_tasks, load_assignmen
 from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from coevo.model.listener import Listener
-from coevo.snapshots.code_free.blobs import CloneLocations
 from coevo.snapshots.code_free.filling import FillSelection, fill_edition
 from coevo.snapshots.verification import verify_snapshot
 from flows.options import MineOptions, ReleaseOptions
@@ -98,7 +97,7 @@ def world(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World
                 edition=folder / 'edition',
                 whole=folder / 'whole',
             )
-            fill_edition(made.edition, made.whole, CloneLocations(store=made.store))
+            fill_edition(made.edition, made.whole, made.store)
             yield made
 
 
@@ -107,13 +106,13 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
 
 
-def clones(world: World, folder: Path, *repos: str) -> CloneLocations:
+def clones(world: World, folder: Path, *repos: str) -> Path:
     """Clones of some repositories in a new folder."""
     folder.mkdir(parents=True)
     for repo in repos:
         (folder / repo).parent.mkdir(exist_ok=True)
         git(folder, 'clone', '-q', '--bare', str(world.served / repo), f'{folder / repo}.git')
-    return CloneLocations(folder=folder)
+    return folder
 
 
 def task_of(snapshot: Path, repo: str) -> str:
@@ -171,7 +170,7 @@ def test_code_free_edition_holds_no_licence_text_either(world: World) -> None:
 def test_filling_the_release_and_the_edition_give_the_same_bytes(
     world: World, tmp_path: Path
 ) -> None:
-    report = fill_edition(world.release, tmp_path / 'filled', CloneLocations(store=world.store))
+    report = fill_edition(world.release, tmp_path / 'filled', world.store)
     assert report.is_complete
     assert files(tmp_path / 'filled') == files(world.whole)
     assert verify_snapshot(world.whole) == []
@@ -208,13 +207,13 @@ def test_order_of_filling_leaves_no_trace(world: World, tmp_path: Path) -> None:
     for name, repos in (('one', ('ferry', 'quay')), ('two', ('quay', 'ferry'))):
         for repo in repos:
             selection = FillSelection(repositories=(f'example/{repo}',))
-            fill_edition(world.edition, tmp_path / name, CloneLocations(), selection)
+            fill_edition(world.edition, tmp_path / name, None, selection)
     assert files(tmp_path / 'one') == files(tmp_path / 'two')
 
 
 def test_whole_release_is_left_as_it_is(world: World, tmp_path: Path) -> None:
     before = files(world.whole)
-    assert fill_edition(world.edition, world.whole, CloneLocations()).is_complete
+    assert fill_edition(world.edition, world.whole, None).is_complete
     assert files(world.whole) == before
 
 
@@ -233,7 +232,7 @@ def test_descriptions_of_a_half_filled_folder_do_not_say_that_it_holds_no_code(
 ) -> None:
     selection = FillSelection(repositories=('example/quay',))
     for step in (selection, FillSelection(repositories=('example/ferry',))):
-        fill_edition(world.edition, tmp_path / 'out', CloneLocations(store=world.store), step)
+        fill_edition(world.edition, tmp_path / 'out', world.store, step)
         card = (tmp_path / 'out/README.md').read_text()
         assert 'code-free' not in card
         assert 'contains no code' not in card
@@ -262,7 +261,7 @@ def test_texts_that_a_release_has_need_no_filling(
 def test_unknown_names_are_refused(world: World, tmp_path: Path) -> None:
     for selection in (FillSelection(tasks=('f' * 16,)), FillSelection(repositories=('a/b',))):
         with pytest.raises(Fatal, match='has no'):
-            fill_edition(world.edition, tmp_path / 'out', CloneLocations(), selection)
+            fill_edition(world.edition, tmp_path / 'out', None, selection)
     assert [*tmp_path.iterdir()] == []
 
 
@@ -304,7 +303,7 @@ def test_each_repository_says_what_git_said(
 ) -> None:
     world.backend.faults.append(fault)
     try:
-        report = fill_edition(world.edition, tmp_path / 'out', CloneLocations())
+        report = fill_edition(world.edition, tmp_path / 'out', None)
     finally:
         world.backend.faults.clear()
     (lacking,) = report.lacking
@@ -346,9 +345,7 @@ def test_clone_without_the_commit_is_named_with_the_file_that_it_lacks(
 
 def test_interrupted_filling_changes_nothing_and_goes_on(world: World, tmp_path: Path) -> None:
     out = tmp_path / 'out'
-    fill_edition(
-        world.edition, out, CloneLocations(), FillSelection(repositories=('example/ferry',))
-    )
+    fill_edition(world.edition, out, None, FillSelection(repositories=('example/ferry',)))
     before = files(out)
 
     def interrupt(step: str, done: int, total: int) -> None:
@@ -356,22 +353,20 @@ def test_interrupted_filling_changes_nothing_and_goes_on(world: World, tmp_path:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fill_edition(world.edition, out, CloneLocations(), listener=Listener(step=interrupt))
+        fill_edition(world.edition, out, None, listener=Listener(step=interrupt))
     assert files(out) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ['cache', 'out']
-    assert fill_edition(world.edition, out, CloneLocations()).is_complete
+    assert fill_edition(world.edition, out, None).is_complete
     assert files(out) == files(world.whole)
 
 
 def test_kill_between_the_two_renames_loses_nothing(world: World, tmp_path: Path) -> None:
     out = tmp_path / 'out'
-    fill_edition(
-        world.edition, out, CloneLocations(), FillSelection(repositories=('example/ferry',))
-    )
+    fill_edition(world.edition, out, None, FillSelection(repositories=('example/ferry',)))
     (tmp_path / '.out.new-texts').mkdir()
     out.rename(tmp_path / '.out.new-texts/before')
     selection = FillSelection(repositories=('example/quay',))
-    fill_edition(world.edition, out, CloneLocations(), selection)
+    fill_edition(world.edition, out, None, selection)
     assert withheld(out) == {'example/dock': True, 'example/ferry': False, 'example/quay': False}
 
 
@@ -419,7 +414,7 @@ def test_folder_that_holds_something_else_is_left_alone(
         (out / 'manifest.json').write_text(json.dumps(manifest))
     before = files(out)
     with pytest.raises(Fatal, match='is there already'):
-        fill_edition(world.edition, out, CloneLocations(store=world.store))
+        fill_edition(world.edition, out, world.store)
     assert files(out) == before
 
 
@@ -449,7 +444,7 @@ def test_other_bytes_are_damage_unless_another_writer_made_the_release(
     if not same_writer:
         content['edition']['written_by'] = 'pyarrow 1.0.0'
     (edition / 'manifest.json').write_text(json.dumps(content))
-    report = fill_edition(edition, out, CloneLocations(store=world.store))
+    report = fill_edition(edition, out, world.store)
     said = '\n'.join(report.sentences)
     assert report.is_complete is not same_writer
     assert out.exists() is not same_writer

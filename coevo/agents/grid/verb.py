@@ -35,8 +35,8 @@ from coevo.evaluation.gold_patches import GOLD
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.output import write_evaluation
 from coevo.evaluation.submission.folder import RESULTS
-from coevo.evaluation.verbs import check_store
 from coevo.model.errors import Fatal, Transient
+from coevo.options.parser import check_clones
 
 
 def attempt_grid(arguments: argparse.Namespace) -> int:
@@ -198,7 +198,7 @@ def estimate_grid(arguments: argparse.Namespace, grid: Grid) -> Sequence[tuple[s
                 tasks,
                 attempts=arguments.attempts,
                 model=cell.model.name_at_endpoint,
-                store=check_store(arguments.store),
+                clones=check_clones(arguments.clones),
                 prices=prices,
                 template=cell.template,
             ),

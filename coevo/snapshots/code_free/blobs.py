@@ -7,13 +7,18 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from coevo.git.clones import fetch_into_cache, hold_cached_clone, is_address
+from coevo.git.clones import (
+    fetch_into_cache,
+    hold_cached_clone,
+    is_address,
+    list_local_clones,
+    lock_if_shared,
+)
 from coevo.git.fetches import FetchFailure, FetchTrouble
 from coevo.git.process import run_git
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.snapshots.code_free.recipes import TextSource
-from coevo.storage.clone_folders import locate_clone, lock_for_use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,53 +33,33 @@ class BlobSearch:
     why: str = ''
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CloneLocations:
-    """Places to look for repositories, in this order; files that neither has are fetched.
+def find_blobs(
+    clones: Path | None, repo: str, url: str | None, sources: Sequence[TextSource]
+) -> BlobSearch:
+    """Search local clones for files, and fetch the commits of those that no clone has.
 
-    folder  a user's clones, as OWNER/NAME, OWNER/NAME.git, OWNER+NAME.git or OWNER+NAME/repo
-    store   a coevo store, whose clones are used
+    clones  a store or a folder with clones, as for `list_local_clones`
     """
-
-    folder: Path | None = None
-    store: Path | None = None
-
-    def find_blobs(self, repo: str, url: str | None, sources: Sequence[TextSource]) -> BlobSearch:
-        """Search the clones for files, and fetch the commits of those that none has."""
-        folders: dict[str, Path] = {}
-        whys: list[str] = []
-        clones = [*self._list_clones(repo)]
-        for git_dir in clones:
-            with lock_beside(git_dir):
-                folders |= dict.fromkeys(_list_blobs(git_dir, sources), git_dir)
-        missing = [source for source in sources if source.blob not in folders]
-        shown = ' and '.join(map(str, dict.fromkeys(clones)))
-        if missing and clones:
-            whys.append(f'{shown} lacks {len(missing)} of {len(sources)} files')
-        failure = None
-        if missing:
-            failure = _fetch_blobs(repo, url, missing, folders)
-            whys += [str(failure)] if failure is not None else []
-        lacking = next((source for source in missing if source.blob not in folders), None)
-        if lacking is None:
-            return BlobSearch(folders=folders)
-        if failure is None or failure.trouble is FetchTrouble.LACKS_COMMIT:
-            whys.append(f'first lacking is {lacking.path} of {lacking.rev[:12]}')
-        return BlobSearch(folders=folders, why='; '.join(whys))
-
-    def _list_clones(self, repo: str) -> Iterator[Path]:
-        """Yield the clones of a repository that are at hand."""
-        owner, _, name = repo.partition('/')
-        forms = (f'{owner}/{name}', f'{owner}/{name}.git', f'{owner}+{name}.git')
-        named = () if self.folder is None else (self.folder / form for form in forms)
-        mirrored = () if self.folder is None else (self.folder / f'{owner}+{name}' / 'repo',)
-        for path in (*named, *mirrored):
-            for git_dir in (path / '.git', path):
-                if (git_dir / 'HEAD').is_file():
-                    yield git_dir
-                    break
-        if self.store is not None and locate_clone(self.store, repo).is_dir():
-            yield locate_clone(self.store, repo)
+    folders: dict[str, Path] = {}
+    whys: list[str] = []
+    local_clones = [*list_local_clones(clones, repo)]
+    for git_dir in local_clones:
+        with lock_if_shared(git_dir):
+            folders |= dict.fromkeys(_list_blobs(git_dir, sources), git_dir)
+    missing = [source for source in sources if source.blob not in folders]
+    shown = ' and '.join(map(str, dict.fromkeys(local_clones)))
+    if missing and local_clones:
+        whys.append(f'{shown} lacks {len(missing)} of {len(sources)} files')
+    failure = None
+    if missing:
+        failure = _fetch_blobs(repo, url, missing, folders)
+        whys += [str(failure)] if failure is not None else []
+    lacking = next((source for source in missing if source.blob not in folders), None)
+    if lacking is None:
+        return BlobSearch(folders=folders)
+    if failure is None or failure.trouble is FetchTrouble.LACKS_COMMIT:
+        whys.append(f'first lacking is {lacking.path} of {lacking.rev[:12]}')
+    return BlobSearch(folders=folders, why='; '.join(whys))
 
 
 def _fetch_blobs(
@@ -91,20 +76,10 @@ def _fetch_blobs(
 
 
 @contextmanager
-def lock_beside(git_dir: Path) -> Iterator[None]:
-    """Keep a clone of a store or of the cache in place; clones of a user need no lock."""
-    if not git_dir.with_suffix('.use').is_file():
-        yield
-        return
-    with lock_for_use(git_dir):
-        yield
-
-
-@contextmanager
 def open_clone(git_dir: str) -> Iterator[Repository]:
     """Yield the repository at a path, which stays in place meanwhile."""
     path = Path(git_dir)  # own name: of a clone that `find_blobs` named
-    with lock_beside(path), closing(Repository(path)) as repository:
+    with lock_if_shared(path), closing(Repository(path)) as repository:
         yield repository
 
 

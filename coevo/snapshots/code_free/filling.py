@@ -17,7 +17,7 @@ from typing import Any
 from coevo.git.pool import RepositoryPool
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.listener import SILENT, Listener
-from coevo.snapshots.code_free.blobs import CloneLocations, open_clone
+from coevo.snapshots.code_free.blobs import find_blobs, open_clone
 from coevo.snapshots.code_free.folders import choose_base, exchange_folder
 from coevo.snapshots.code_free.hydration import FilledFolder, describe_writer, write_filled
 from coevo.snapshots.code_free.tables import list_text_files, load_pair_ids, load_rows
@@ -119,7 +119,7 @@ class FillReport:
 def fill_edition(
     place: Path | str,
     out: Path,
-    clones: CloneLocations,
+    clones: Path | None,
     selection: FillSelection = FillSelection(),
     listener: Listener = SILENT,
 ) -> FillReport:
@@ -254,7 +254,7 @@ def _search_repositories(
     plan: _FillPlan,
     texts: EditionTexts,
     wanted: Sequence[PairTexts],
-    clones: CloneLocations,
+    clones: Path | None,
     listener: Listener,
 ) -> tuple[tuple[RepositoryFilling, ...], Mapping[str, Path]]:
     """Search the files of all wanted texts; return what each repository gives, and the clones."""
@@ -267,7 +267,7 @@ def _search_repositories(
     for done, (repo, theirs) in enumerate(sorted(numbers.items()), 1):
         listener.step(f'repositories, now {repo}', done, len(numbers))
         sources = [texts.sources[number] for number in sorted(theirs)]
-        search = clones.find_blobs(repo, plan.urls.get(repo), sources)
+        search = find_blobs(clones, repo, plan.urls.get(repo), sources)
         folders |= search.folders
         whys[repo] = search.why
     counts, filled = Counter[str](), Counter[str]()
