@@ -228,6 +228,20 @@ def test_declared_cutoff_counts_only_for_a_model_unknown_to_coevo(folder: Path) 
     assert load_metadata(folder).extra_models == ()
 
 
+def test_a_cutoff_that_is_stated_later_needs_no_second_evaluation(
+    folder: Path, snapshot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = {'model': 'our-model', 'model_cutoff': None, 'model_cutoff_source': None}
+    _judge(folder, [replace(each, **own) for each in load_results(folder / 'results')])
+    lines = (folder / 'predictions.jsonl').read_text().replace('gpt-4.1', 'our-model')
+    (folder / 'predictions.jsonl').write_text(lines)
+    stated = ('--cutoff', '2024-02', '--cutoff-source', 'https://example.org/ours')
+    assert main(['submit', '--new', str(folder), *stated]) == 0
+    assert main(['submit', '--check', str(folder), '--snapshot', str(snapshot)]) == 0
+    assert 'good' in capsys.readouterr().out
+    assert {each.model_cutoff for each in load_results(folder / 'results')} == {'2024-02'}
+
+
 def test_comparison_with_the_claim_states_agreement_or_differences(folder: Path) -> None:
     claim = load_claim(load_submission(folder))
     assert claim is not None

@@ -6,9 +6,11 @@ import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from coevo.evaluation.records import MethodResult
-from coevo.evaluation.results import NAME as METHODS, load_results
+from coevo.evaluation.reporting.report import write_report
+from coevo.evaluation.results import NAME as METHODS, load_results, write_results
 from coevo.evaluation.submission.folder import (
     NAME,
     RESULTS,
@@ -18,8 +20,9 @@ from coevo.evaluation.submission.folder import (
     parse_metadata,
 )
 from coevo.evaluation.suites.records import SuiteResult
-from coevo.evaluation.suites.results import load_suites
+from coevo.evaluation.suites.results import load_suites, write_suites
 from coevo.model.errors import Fatal
+from coevo.snapshots.models import LanguageModel
 from coevo.storage import durable
 
 # The file of `coevo run`, whose agents reach the model and nothing else.
@@ -32,6 +35,8 @@ QUESTIONS = {
     'network': 'whether the agent had access to the web while it worked on a task (yes or no)',
 }
 
+Row = TypeVar('Row', MethodResult, SuiteResult)
+
 Ask = Callable[[str], str | None]
 """Function from a field's name to what a person says; None if nobody can be asked."""
 
@@ -40,6 +45,9 @@ def write_submission(
     folder: Path, given: Mapping[str, object], ask: Ask = lambda name: None
 ) -> SubmissionMetadata:
     """Write `submission.json` and return its content.
+
+    A training cutoff that the submission states is written into the results, too, which then are
+    what `coevo evaluate` makes of this submission.
 
     given  fields of `SubmissionMetadata` that are said; an earlier file and the results say the others
 
@@ -63,6 +71,7 @@ def write_submission(
         )
     fields |= {name: _parse_answer(name, str(answer).strip()) for name, answer in answers.items()}
     metadata = parse_metadata(fields, folder / NAME)
+    _write_stated_cutoff(folder / RESULTS, metadata)
     content = {
         name: value for name, value in dataclasses.asdict(metadata).items() if value is not None
     }
@@ -116,6 +125,24 @@ def _read_results(folder: Path) -> Mapping[str, object]:
         )
     ((harness, model, snapshot_sha256),) = names
     return {'harness': harness, 'model': model, 'snapshot_sha256': snapshot_sha256}
+
+
+def _write_stated_cutoff(results: Path, metadata: SubmissionMetadata) -> None:
+    """Write the cutoff of a model that coevo does not know into the rows of its answers."""
+    for model in metadata.extra_models:
+        stored, stored_suites = load_results(results), load_suites(results)
+        rows = tuple(_set_cutoff(row, model) for row in stored)
+        suites = tuple(_set_cutoff(row, model) for row in stored_suites)
+        if (rows, suites) != (tuple(stored), tuple(stored_suites)):
+            write_results(results, rows)
+            write_suites(results, suites)
+            write_report(results, rows, suites)
+
+
+def _set_cutoff(row: Row, model: LanguageModel) -> Row:
+    if row.model not in model.names:
+        return row
+    return dataclasses.replace(row, model_cutoff=model.cutoff, model_cutoff_source=model.source)
 
 
 def _parse_answer(name: str, answer: str) -> object:
