@@ -93,7 +93,7 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
     predictions = _load_predictions(options, wanted, list_task_ids(opened))
     answers = list_attempts(wanted, predictions)
     header = _make_header(options, snapshot_sha256, predictions)
-    _install_runtimes(wanted, listener.say)
+    missing_runtimes = _install_runtimes(wanted, listener.say)
     languages = {assignment.task.language for assignment in wanted}
     if options.pit:
         for tool in _list_mutation_tools(languages):
@@ -105,6 +105,7 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
         measures=_make_adequacy_settings(options, opened),
         listener=listener,
         total=len(answers),
+        missing_runtimes=missing_runtimes,
     )
     examination.grade_attempts(answers)
     judged = [row for part in examination.method_results.values() for row in part]
@@ -117,16 +118,21 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
     )
 
 
-def _install_runtimes(wanted: Iterable[Assignment], say: Say) -> None:
-    """Install the runtimes with which the tasks were made, or similar ones; report failures."""
+def _install_runtimes(wanted: Iterable[Assignment], say: Say) -> frozenset[tuple[str, str]]:
+    """Install the runtimes with which the tasks were made, or others of the same releases.
+
+    Return those that cannot be provided, by language and version. A test can behave differently
+    under another release, so their tasks are not graded.
+    """
     versions: dict[str, set[str]] = defaultdict(set)
     for assignment in wanted:
         if assignment.task.environment:
             versions[assignment.task.language].add(assignment.task.environment.runtime)
+    missing = set()
     for language, own in sorted(versions.items()):
         runtimes = LANGUAGES[language].make_runtimes(brings=True, say=say)
-        for version in sorted(own):
-            runtimes.can_provide(version)
+        missing |= {(language, version) for version in own if not runtimes.can_provide(version)}
+    return frozenset(missing)
 
 
 def _list_mutation_tools(languages: Iterable[str]) -> Iterator[MutationTool]:

@@ -63,6 +63,7 @@ class GradingRun:
     method_results  the rows of each finished attempt, by task and attempt
     suites          the row of each finished attempt at a suite task
     recalled        the number of attempts whose results were known
+    missing_runtimes  runtimes of tasks that this machine cannot provide, by language and version
     tries           how often each attempt was run
     bugs            by task and attempt, the place of the record of a bug that ended it
     """
@@ -73,6 +74,7 @@ class GradingRun:
     measures: AdequacySettings | None
     listener: Listener
     total: int
+    missing_runtimes: frozenset[tuple[str, str]] = frozenset()
     method_results: dict[AttemptKey, tuple[MethodResult, ...]] = field(default_factory=dict)
     suites: dict[AttemptKey, SuiteResult] = field(default_factory=dict)
     recalled: int = 0
@@ -97,7 +99,23 @@ class GradingRun:
 
     def _grade_repositories(self, answers: Sequence[TaskAttempt]) -> None:
         for _, group in groupby(answers, key=lambda one: one.assignment.task.repo):
-            self._grade_repository(list(group))
+            gradable = [answer for answer in group if not self._lacks_runtime(answer)]
+            if gradable:
+                self._grade_repository(gradable)
+
+    def _lacks_runtime(self, answer: TaskAttempt) -> bool:
+        """Return whether a task's runtime is missing; if so, record that it cannot be graded."""
+        task = answer.assignment.task
+        runtime = task.environment.runtime if task.environment else ''
+        if (task.language, runtime) not in self.missing_runtimes:
+            return False
+        sentence = (
+            f'the task was made with {LANGUAGES[task.language].RUNTIME} {runtime}, whose release is '
+            'not here and could not be installed; `coevo doctor --install` says how to install it'
+        )
+        trouble = make_trouble_result(answer.assignment, Detail.RUNTIME_MISSING, sentence)
+        self._record_grade(answer, trouble)
+        return True
 
     def _try_without_run(self, answer: TaskAttempt) -> bool:
         """Return whether an attempt needs no run: it is refused, or was graded before."""

@@ -61,6 +61,10 @@ class Detail(Choice):
     ORACLE_LOST = 'oracle_lost', 'the target no longer kills some mutant that the old test kills'
 
     NO_REPOSITORY = 'no_repository', 'the repository cannot be cloned'
+    RUNTIME_MISSING = (
+        'runtime_missing',
+        'the release of the runtime that the task was made with is not here and cannot be installed',
+    )
     NOT_BUILT = (
         'not_built',
         'a revision does not build here, although it was built when the task was made',

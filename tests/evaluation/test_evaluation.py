@@ -90,6 +90,19 @@ def test_task_without_a_repository_is_infra_and_never_cached(snapshot: Path) -> 
     assert 'run the same command to try again' in sentences
 
 
+def test_task_whose_runtime_is_missing_is_infra_and_never_run(
+    snapshot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its tests can behave differently under another release, whose verdict would say nothing."""
+    monkeypatch.setenv('COEVO_JDKS', '8')
+    task, *_ = load_assignments(snapshot)
+    patch = task.task.test_patch.encode()
+    found = scored(snapshot, prediction(task.task_id, patch), tasks=frozenset({task.task_id}))
+    assert told(found.rows) == {(TaskOutcome.INFRA, Detail.RUNTIME_MISSING)}
+    assert 'was made with JDK 17' in found.rows[0].said
+    assert 'coevo doctor --install' in found.rows[0].said
+
+
 def test_bug_in_grading_ends_only_its_task(
     snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

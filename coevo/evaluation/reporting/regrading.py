@@ -27,6 +27,7 @@ from coevo.model.words import Outcome
 # details that refuse the patch.
 _TROUBLES = (
     Detail.NO_REPOSITORY,
+    Detail.RUNTIME_MISSING,
     Detail.NOT_BUILT,
     Detail.START_STATE,
     Detail.PRECONDITION,
