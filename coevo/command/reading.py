@@ -120,12 +120,14 @@ def add_verify(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _verify_snapshot(arguments: argparse.Namespace) -> int:
+    from coevo.snapshots.manifests import has_withheld_texts, list_filled_pairs
     from coevo.snapshots.snapshot import load_manifest
     from coevo.snapshots.verification import list_skipped_rules, verify_snapshot
 
     try:
         findings = verify_snapshot(arguments.snapshot)
-        skipped = list_skipped_rules(load_manifest(arguments.snapshot))
+        manifest = load_manifest(arguments.snapshot)
+        skipped = list_skipped_rules(manifest)
     except DamagedSnapshot as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
@@ -134,6 +136,9 @@ def _verify_snapshot(arguments: argparse.Namespace) -> int:
     if skipped:
         rules = ', '.join(f'{rule.table}.{rule.name}' for rule in skipped)
         print(f'not checked, since a code-free edition has no texts: {rules}')
+    if has_withheld_texts(manifest):
+        filled, pairs = len(list_filled_pairs(manifest)), manifest['rows']['pairs']
+        print(f'{filled} of {pairs} pairs have their texts; `coevo get` fills in the others')
     print('not good: see above' if findings else f'{hide_credentials(arguments.snapshot)}: good')
     return 1 if findings else 0
 

@@ -122,6 +122,12 @@ def tasks(path: Path, **dates: str | int) -> int:
     return int(count)
 
 
+@pytest.mark.parametrize('month', ['2026-6', '2026/06', '202606'])
+def test_month_in_another_form_is_refused_with_the_right_one(month: str) -> None:
+    with pytest.raises(Fatal, match=f'{month} is no month; write it like 2026-0?6'):
+        coevo.open(month)
+
+
 def test_date_bounds_limit_the_opened_tasks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -151,6 +151,15 @@ def test_release_holds_the_texts_of_permissive_rows_alone(world: World) -> None:
     assert 'Dock.price' in '\n'.join(texts(world.whole))
 
 
+def test_verify_says_how_many_pairs_have_their_texts(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(['verify', str(world.release)]) == 0
+    assert '2 of 3 pairs have their texts; `coevo get`' in capsys.readouterr().out
+    assert main(['verify', str(world.whole)]) == 0
+    assert 'have their texts' not in capsys.readouterr().out
+
+
 def test_attribution_names_licence_text_address_and_commit_of_held_texts(world: World) -> None:
     text = (world.release / 'ATTRIBUTION').read_text()
     assert f'- address: {world.url}/example/ferry' in text
