@@ -19,6 +19,7 @@ NAME = 'junit.xml'
 # A test that ran without success is a failure, one that could not run is an error.
 _ELEMENT = {
     TaskOutcome.REDUNDANT: 'failure',
+    TaskOutcome.WEAKENED: 'failure',
     TaskOutcome.EXEC_FAIL: 'failure',
     TaskOutcome.CMPL_FAIL: 'error',
     TaskOutcome.HRNS_FAIL: 'error',

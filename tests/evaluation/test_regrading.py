@@ -11,6 +11,7 @@ from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.outcomes import TargetResult
+from coevo.evaluation.junit_xml import write_junit
 from coevo.evaluation.measuring.strict import set_flags
 from coevo.evaluation.outcomes import Detail, TaskOutcome
 from coevo.evaluation.records import MethodResult, Prediction
@@ -18,10 +19,11 @@ from coevo.evaluation.reporting.regrading import regrade_row
 from coevo.evaluation.reporting.report import write_report
 from coevo.evaluation.results import load_results, write_results
 from coevo.evaluation.rows import ResultHeader, make_rows
+from coevo.evaluation.worth import OraclePreservation
 from coevo.languages.verdicts import Verdict
 from coevo.model.words import Outcome, Track
 from tests import snapshots
-from tests.evaluation.rows import row
+from tests.evaluation.rows import ADEQUACY, row
 
 HEADER = ResultHeader(snapshot_sha256='0' * 64, sandbox='bubblewrap')
 FLAGS = (True, False)
@@ -31,6 +33,7 @@ def _all_that_may_be_seen(track: Track) -> list[TargetResult]:
     """Every state that a judgement can be in, and some that it cannot."""
     troubles = (
         Detail.NO_REPOSITORY,
+        Detail.RUNTIME_MISSING,
         Detail.NOT_BUILT,
         Detail.START_STATE,
         Detail.TROUBLE,
@@ -77,6 +80,33 @@ def test_regraded_rows_equal_rows_made_from_any_target_result(tmp_path: Path) ->
                 made, outcome=TaskOutcome.SUCCESS, outcome_by_module=TaskOutcome.SUCCESS
             )
             assert regrade_row(hidden) == made, seen
+
+
+@pytest.mark.parametrize('lost', [0, 2])
+def test_a_weakened_extension_stays_weakened(tmp_path: Path, lost: int) -> None:
+    """Its outcome rests on mutants, which its row has, and which no rule may forget."""
+    oracle = OraclePreservation(count=3, lost=lost, not_run=0)
+    extended = row(
+        'a',
+        track=Track.EXTENSION,
+        outcome=TaskOutcome.WEAKENED if lost else TaskOutcome.SUCCESS,
+        detail=Detail.ORACLE_LOST if lost else None,
+        old=Outcome.FAIL,
+        old_by_module=Outcome.FAIL,
+        adequacy=replace(ADEQUACY, oracle=oracle),
+    )
+    stored = set_flags(
+        replace(extended, outcome_by_module=extended.outcome),
+    )
+    assert regrade_row(stored) == stored
+    junit = write_junit(tmp_path, [stored]).read_text()
+    assert ('failures="1"' in junit) == bool(lost)
+
+
+def test_every_outcome_but_success_is_an_element_of_junit(tmp_path: Path) -> None:
+    for outcome in set(TaskOutcome) - {TaskOutcome.SUCCESS}:
+        text = write_junit(tmp_path, [row('a', outcome=outcome)]).read_text()
+        assert any(f'<{kind} ' in text for kind in ('failure', 'error', 'skipped')), outcome
 
 
 def test_regrade_remakes_the_same_report_byte_by_byte(

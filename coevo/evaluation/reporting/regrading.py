@@ -13,7 +13,7 @@ from pathlib import Path
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.judging.outcomes import TargetResult, decide_outcome, decide_outcome_by_module
 from coevo.evaluation.junit_xml import write_junit
-from coevo.evaluation.measuring.strict import set_flags
+from coevo.evaluation.measuring.strict import preserves_oracle, set_flags
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.reporting.records import Report
@@ -74,4 +74,5 @@ def _restore_result(row: MethodResult) -> TargetResult:
         new_module_ok=row.module_compiled,
         old=Verdict(outcome=row.old) if row.old else None,
         old_module_ok=row.old_by_module is not Outcome.COMPILE_ERROR,
+        weakened=preserves_oracle(row.adequacy) is False,
     )
