@@ -86,6 +86,8 @@ class CellRunner:
     ) -> None:
         """Run the methods of all groups in one order, or take their verdicts from the cache.
 
+        Methods with a compiler's verdict, and those with two time-outs and nothing else, are
+        skipped.
         without  ids of methods that do not need this run
         """
         for group in groups:
@@ -105,7 +107,7 @@ class CellRunner:
             self._repeat_where_split(group)
 
     def cache_group(self, group: CellGroup) -> None:
-        """Store the runs of a group in the cache, unless they used an override."""
+        """Store the runs of a group in the cache, unless they used an override or disagree."""
         key = self._compute_key(group)
         if key and self.override is None:
             self.cache.store_batch(key, group.list_open_methods(), group.runs)

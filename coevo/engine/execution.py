@@ -57,7 +57,7 @@ def evaluate_pair(
     *,
     all_cells: bool = False,
 ) -> PairEvaluation:
-    """Run the deciding cells of all selected methods.
+    """Build a pair and run the cells that decide the labels of the selected methods.
 
     selected   the methods, in a fixed order
     override   a workaround for all runs, where it is already known that one is needed
@@ -140,7 +140,7 @@ def _do_all_runs_agree(cells: Mapping[Cell, CellResult]) -> bool:
 def _compute_labels(
     item: SelectedMethod, cells: Mapping[Cell, CellResult]
 ) -> tuple[Label | str, Label | str]:
-    """Return the labels or drop reasons by the method's own outcomes and by Maven's."""
+    """Return two labels or drop reasons: by the method's own outcomes, and by those of its unit."""
     item = item.settle(cells)
     return (
         decide_label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
@@ -160,9 +160,9 @@ def _run_later_cells(
     results: Results,
     groups: list[CellGroup],
 ) -> tuple[Results, list[CellGroup]]:
-    """Run `LATER_CELL` for the methods whose other cells leave it to decide their label.
+    """Run `LATER_CELL` for the changed methods that pass in all other cells.
 
-    Returns all results and all groups, those of the other cells included.
+    Return all results and all groups, those of the other cells included.
     """
     chosen = [
         item

@@ -55,9 +55,9 @@ def has_passed(answer: str | None) -> bool | None:
 
 
 class SuiteAnswerCache:
-    """The answers of a run, each found once for a revision and runtime.
+    """Answers whether all tests of a revision pass, each found once for a revision and runtime.
 
-    Safe from several threads.
+    An answer is one line in the form that the module describes. Safe from several threads.
     """
 
     def __init__(self, tests: TestsOf, cpu_seconds: float) -> None:
@@ -72,7 +72,11 @@ class SuiteAnswerCache:
         self._lock = threading.Lock()
 
     def get_answer(self, built: BuiltPair, build: Build) -> tuple[str, float]:
-        """Return the answer for one end of a pair, and the CPU seconds used for it just now."""
+        """Return the answer for one end of a pair, and the CPU seconds used for it just now.
+
+        The first call for a revision and runtime runs its tests; later ones return the answer and
+        0.
+        """
         key = build.rev, build.runtime
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
@@ -108,7 +112,7 @@ class SuiteRun:
         return self.cpu_seconds - self.spent
 
     def run_modules(self, tests: Mapping[str, Sequence[TestMethod]]) -> None:
-        """Run the tests of modules that were built.
+        """Compile and run the tests of modules that were built, and add their verdicts and costs.
 
         Raises: Transient if a test process does not start.
         """

@@ -98,7 +98,10 @@ def _list_doubtful(
 
 
 def _classify(outcome: Outcome) -> str:
-    """Return what the two runs have to agree on: a build that fails breaks its tests."""
+    """Return `broken` for a broken or unbuildable outcome, else the outcome's own name.
+
+    Two runs agree if these are equal.
+    """
     if outcome.is_broken or outcome is Outcome.UNBUILDABLE:
         return 'broken'
     return str(outcome)

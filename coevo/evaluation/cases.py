@@ -41,7 +41,12 @@ from coevo.model.records import Pair
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryContext:
-    """The data that all gradings in one repository share; None as `measures`: verdicts only."""
+    """The data that all gradings in one repository share.
+
+    measures      what to measure of submissions that pass; None: verdicts only
+    test_seconds  CPU seconds for a test; None is the usual limit
+    known         results of checks that several gradings of a task share
+    """
 
     states: StartStates
     measures: AdequacySettings | None = None
@@ -67,7 +72,11 @@ def grade_if_refused(attempt: TaskAttempt) -> GradingResult | None:
 
 
 def prepare_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase | GradingResult:
-    """Return the case to run, or a grading result if there is nothing to run."""
+    """Return the case to run, or a grading if there is nothing to run.
+
+    There is nothing to run if the submission is refused, or if the start state or an object of the
+    repository is missing.
+    """
     try:
         return _make_case(shared, attempt)
     except StartStateLost as error:

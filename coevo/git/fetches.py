@@ -64,8 +64,9 @@ def fetch_commits(
 ) -> FetchFailure | None:
     """Fetch commits into a clone: only these if the server permits that, otherwise all refs.
 
-    Commits that one request for all of them cannot have are asked for in halves, so that one that
-    is gone keeps no other away.
+    If the server lacks one of the commits, they are requested again in halves, so that the others
+    are fetched nevertheless. Return the failure that kept some of them away; None if there was
+    none.
     """
     failure = _fetch_in_halves(git_dir, url, revs, environment)
     if failure is None or failure.trouble is not FetchTrouble.LACKS_COMMIT:
@@ -75,7 +76,7 @@ def fetch_commits(
 
 
 def find_missing_commits(git_dir: Path, revs: Sequence[str]) -> list[str]:
-    """Return the commits whose tree a clone lacks."""
+    """Return the commits that a clone lacks, or whose tree it lacks, in their order."""
     queries = ''.join(f'{rev}^{{tree}}\n' for rev in revs)
     answers = run_git(git_dir, 'cat-file', '--batch-check', stdin=queries.encode()).splitlines()
     return [rev for rev, line in zip(revs, answers, strict=True) if line.endswith(b' missing')]
@@ -105,7 +106,7 @@ def _run_fetch(git_dir: Path, environment: dict[str, str], *arguments: str) -> F
 
 
 def explain_failure(stderr: bytes) -> FetchFailure:
-    """Return the trouble that Git's error output tells of."""
+    """Return the trouble that Git's error output shows; FAILED if no known phrase is in it."""
     text = stderr.decode('utf-8', 'replace')
     lines = [line for line in text.splitlines() if line.strip()] or ['']
     fatal = next((line for line in lines if line.startswith(('fatal:', 'error:'))), lines[-1])

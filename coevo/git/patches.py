@@ -137,8 +137,9 @@ class FileDiff:
 def load_file_diffs(
     repository: Repository, old: str, new: str, paths: Sequence[str]
 ) -> tuple[FileDiff, ...]:
-    """Return the diffs of those of the files whose content differs.
+    """Return one diff for each of the files whose content differs between two revisions.
 
+    A file that was renamed from another one of `paths` is compared with that one.
     Raises: Fatal if the clone is damaged.
     """
     # Content lines begin with ' ', '+' or '-', so a line that begins with `diff --git` is Git's

@@ -366,12 +366,18 @@ _STAND_IN = b'coevo: no copy of the repository has the content of this file, Git
 
 
 def make_stand_in(oid: str) -> bytes:
-    """Return the content of a file that stands for one of which the clone lacks the content."""
+    """Return the text that is written in place of a file whose content the clone lacks.
+
+    It names the missing Git object.
+    """
     return _STAND_IN + oid.encode() + b'\n'
 
 
 def find_stand_in(content: bytes) -> str | None:
-    """Return the missing object whose stand-in a content is or holds; None if there is none."""
+    """Return the id of the missing object if a content contains a text of `make_stand_in`.
+
+    None if it contains none.
+    """
     _, found, rest = content.partition(_STAND_IN)
     return rest.partition(b'\n')[0].decode('ascii', 'replace') if found else None
 

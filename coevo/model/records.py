@@ -16,7 +16,7 @@ from coevo.model.words import MethodChange, Walk
 class TestMethod:
     """A test method at the place of its declaration.
 
-    module      folder of its Maven module, '.' for the root
+    module      folder of its module, '.' for the root
     test_file   path in the repository, with forward slashes
     test_class  binary name of the declaring class, `pkg.Outer$Inner`
     parameters  erased simple names of the parameter types, in order
@@ -32,10 +32,10 @@ class TestMethod:
 
 
 class FileOrigin(StrEnum):
-    """The origin of a file: written by hand, generated, or copied from another project.
+    """The origin of a test file: written by hand, generated, copied from another project, or odd.
 
-    A test that a module of tests publishes among its main sources comes from there, and a test
-    whose file is a symbolic link at one end, or that a link shows, from behind a link.
+    SOURCES  a test that a module of tests publishes among its main sources
+    LINKED   the file is a symbolic link at one revision, or is reached through a link
     """
 
     WRITTEN = 'written'
@@ -66,7 +66,7 @@ class Candidate:
 
     @property
     def method(self) -> TestMethod:
-        """The identity that names the row: at the new revision, or at the old one if deleted."""
+        """The test method at the new revision, or at the old one if it was deleted."""
         method = self.new or self.old
         assert method is not None, 'a candidate exists at one end at least'
         return method

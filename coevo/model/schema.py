@@ -213,7 +213,7 @@ def get_table_name_in_files(table: str, version: SchemaVersion) -> str:
 def list_columns(
     table: str, version: SchemaVersion, *, code_free: bool = False
 ) -> tuple[pa.Field, ...]:
-    """Return the columns that a table has in a version, under the names of now."""
+    """Return the columns that a table has in a version, under the names of the current schema."""
     missing = find_missing_columns(table, version)
     promised = build_table_schema(table, code_free=code_free)
     return tuple(field for field in promised if field.name not in missing)
@@ -230,9 +230,9 @@ def list_columns_in_files(
 def has_promised_columns(
     table: str, file_schema: pa.Schema, version: SchemaVersion, *, code_free: bool = False
 ) -> bool:
-    """Return whether a file has the columns that its version promises.
+    """Return whether a file has the columns that its version promises, with their types and order.
 
-    A version newer than this coevo's may have more.
+    A file of a version newer than this coevo's may have more columns.
     """
     wanted = pa.schema(list_columns_in_files(table, version, code_free=code_free))
     if version > SCHEMA:
@@ -348,7 +348,11 @@ def _build_array(field: pa.Field, values: list[Any]) -> pa.Array:
 
 
 def _to_arrow_value(value: Any) -> Any:
-    """Return a value in a form that Arrow accepts; bytes that are not UTF-8 become escapes."""
+    """Return a value in a form that Arrow accepts.
+
+    Dataclasses become dicts, and tuples become lists. In strings, surrogates (which stand for bytes
+    that are not UTF-8) become escapes.
+    """
     if isinstance(value, str):
         return value if value.isascii() else value.encode('utf-8', 'backslashreplace').decode()
     if isinstance(value, tuple | list):

@@ -86,7 +86,10 @@ class Parser(argparse.ArgumentParser):
         self.settings: tuple[Setting, ...] = ()
 
     def add_settings(self, *settings: Setting) -> None:
-        """Add rare options, which `--settings FILE` reads and `--print-settings` writes."""
+        """Add rare options, which `--settings FILE` reads and `--print-settings` writes.
+
+        The first call also adds these two options.
+        """
         if not self.settings:
             self.add_argument(
                 '--settings',
@@ -304,7 +307,10 @@ def to_unicode(word: str) -> str:
 
 
 def parse_positive(text: str) -> int:
-    """Return a positive number, as a type for argparse."""
+    """Return a whole number of 1 or more, as a type for argparse.
+
+    Raises: argparse.ArgumentTypeError for any other text.
+    """
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f'{text!r} must be a whole number of 1 or more')
     return int(text)
