@@ -74,7 +74,7 @@ class RelayedAttempt(Protocol):
     def forward_request(
         self, target: str, body: bytes, headers: Message
     ) -> AbstractContextManager[HttpAnswer]:
-        """Forward a request to the endpoint, and yield its answer."""
+        """Return a context that sends a request to the endpoint and provides the answer."""
 
     def note_refusal(self, why: str) -> None:
         """Record why a call was refused."""

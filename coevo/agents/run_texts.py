@@ -35,12 +35,11 @@ class RunTexts:
 
 
 def provide_texts(place: str, tasks: Collection[str], store: Path | None, say: Say) -> RunTexts:
-    """Return a snapshot with the texts of these tasks: the one given, or a folder that is filled.
+    """Fetch the texts of these tasks if the snapshot lacks them, and return a snapshot with them.
 
-    Only the texts of these tasks are fetched, unless they are there already. Tasks whose texts
-    cannot be had are named with what Git said, since a repository that is gone must not stop the
-    run of all others.
-
+    That is the snapshot given, or a folder that is filled. Only missing texts of these tasks are
+    fetched. Tasks whose texts cannot be had are named with Git's message, since a repository that
+    is gone must not stop the run of all others.
     Raises: Transient if no text can be had for now; DamagedSnapshot if edition or clone is damaged.
     """
     if not has_withheld_texts(load_manifest_at(resolve_location(place))):

@@ -58,7 +58,10 @@ class Target:
 
     @property
     def method_at_start(self) -> str:
-        """The name of the target in the start file, in its class at new, if it is there."""
+        """The name of the method in the start file, if the start file has the target.
+
+        Its class is named as at new.
+        """
         return self.row.old_test_method or self.row.test_method
 
 

@@ -76,7 +76,10 @@ def adapt_rows(
     prediction: Prediction,
     header: ResultHeader,
 ) -> tuple[MethodResult, ...]:
-    """Return stored rows of the same patch and task, adapted to this prediction and snapshot."""
+    """Return stored rows of the same patch and task with the fields of this evaluation.
+
+    Those are what the prediction, its model and the snapshot say; outcomes and observations stay.
+    """
     targets = {target.name: target for target in assignment.targets}
     return tuple(
         replace(

@@ -42,9 +42,9 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def require_extra(run: Verb) -> Verb:
-    """Return the verb with a check that the packages of the extra `evaluate` are installed.
+    """Return a function that checks that the extra `evaluate` is installed and then runs the verb.
 
-    Raises: Fatal, when the verb is run, if one is missing.
+    The returned function raises Fatal if one of the packages is missing.
     """
 
     def check_and_run(arguments: argparse.Namespace) -> int:
@@ -307,7 +307,7 @@ def parse_task_ids(words: list[str] | None) -> frozenset[str] | None:
 
 
 def check_positive(number: float | None, option: str) -> float | None:
-    """Return the number.
+    """Return the number unchanged.
 
     Raises: Fatal unless it is None, or finite and more than 0.
     """
@@ -317,10 +317,10 @@ def check_positive(number: float | None, option: str) -> float | None:
 
 
 def check_store(folder: Path | None) -> Path | None:
-    """Return the folder of a store.
+    """Return the folder of a store unchanged.
 
-    Raises: Fatal if it does not exist. Otherwise clones would silently be made from the tasks'
-    URLs.
+    Raises: Fatal if it does not exist: coevo would otherwise silently clone from the tasks' URLs.
+    None is accepted.
     """
     if folder is not None and not folder.is_dir():
         raise Fatal(f'{folder} is not a folder; give --store a store that has clones')

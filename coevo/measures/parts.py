@@ -187,9 +187,10 @@ def _list_first_members(known: LocatedDeclaration) -> list[Member]:
 
 
 def _match_members(before: list[Member], after: list[Member]) -> dict[int, Member]:
-    """Return the old version of members, by the start byte at new.
+    """Return the old version of members, by their start byte at new.
 
-    Fields match by name. Initializers of the same name match by text; the rest match by order.
+    Fields match by name. Initializers of the same name match by text, the remaining ones by order.
+    Members without an old version are absent.
     """
     fields = {member.name: member for member in before if member.kind == 'field'}
     matches = {

@@ -20,17 +20,23 @@ _SHOWN = 60
 
 
 def allow_anything(value: Any, place: str) -> str | None:
-    """Allow any value: schemas, arguments and results of tools, which no endpoint interprets."""
+    """Allow any value and return None.
+
+    It is for schemas, and for arguments and results of tools, which no endpoint interprets.
+    """
     return None
 
 
 def check_scalar(value: Any, place: str) -> str | None:
-    """Allow a text, number, boolean or null."""
+    """Return the refusal of a list or an object; None for a text, number, boolean or null."""
     return _describe_refusal(place) if isinstance(value, (dict, list)) else None
 
 
 def check_inline_url(value: Any, place: str) -> str | None:
-    """Allow a `data:` URL, which contains its data; other URLs would be fetched by the endpoint."""
+    """Return None for a `data:` URL, which contains its data, and a refusal for anything else.
+
+    The endpoint would fetch what other URLs name.
+    """
     if isinstance(value, str) and value.startswith('data:'):
         return None
     return f'{place} names content that the endpoint would fetch; send the content itself'
@@ -118,7 +124,10 @@ def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
 
 
 def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> Shape:
-    """Return the shape of an object whose `type` selects its shape, or `default` without one."""
+    """Return the shape of an object whose `type` selects its shape, or `default` if it has none.
+
+    An object with an unknown `type`, or without one where there is no `default`, is refused.
+    """
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of an object without a known `type`, or not of its shape, else None."""
@@ -139,7 +148,10 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
 
 
 def check_model_name(value: Any, place: str) -> str | None:
-    """Allow the name of a model that does not search the web itself, and no stored preset."""
+    """Return the refusal of a model that searches the web itself, or of a text that names no model.
+
+    None for any other name. A stored preset, whose name has other characters, names no model.
+    """
     if not isinstance(value, str) or not _MODEL.fullmatch(value):
         return f'{place} is not the name of a model: {_shorten(value)}'
     if any(word in value.lower() for word in _SEARCHING):

@@ -149,8 +149,10 @@ def find_objection(path: str, request: Document) -> str | None:
 
 
 def _convert_to_camel_case(value: object, own: bool = False) -> object:
-    """Return a value with names in camel case: the API reads `cached_content` as `cachedContent`.
+    """Return a value with all names in camel case.
 
+    The API reads `cached_content` as `cachedContent`. If two names become equal, the object gets a
+    field that no shape knows, so that it is refused.
     own  whether its names are chosen by the agent, so that they stay as they are
     """
     if isinstance(value, list):

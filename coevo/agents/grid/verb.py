@@ -40,8 +40,9 @@ from coevo.model.errors import Fatal, Transient
 
 
 def attempt_grid(arguments: argparse.Namespace) -> int:
-    """Return status 1 after a bug in coevo, else 0.
+    """Make the attempts of all cells, grade them and write the report; or only estimate the cost.
 
+    Return status 1 after a bug in coevo, else 0. After a bug in an attempt nothing is graded.
     Raises: Transient, before anything is graded, if a task could not be attempted for now.
     """
     grid = load_requested_grid(arguments)
@@ -189,7 +190,7 @@ def plan_grid_runs(
 
 
 def estimate_grid(arguments: argparse.Namespace, grid: Grid) -> Sequence[tuple[str, CostEstimate]]:
-    """Return the name and the estimated cost of each cell. It needs no key."""
+    """Return the name and the estimated cost of each cell. No key is needed for that."""
     tasks, prices = select_tasks(arguments), load_requested_prices(arguments)
     return [
         (

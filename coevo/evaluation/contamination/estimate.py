@@ -71,8 +71,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContaminationEstimate:
-    """The estimates at a model's cutoff and at placebo cutoffs, and that without matching.
+    """The effect at a model's cutoff, and the effects at placebo cutoffs.
 
+    unmatched       the plain difference of means at the cutoff, without matching; None if there are
+                    no tasks before it or none after it
     dated, undated  numbers of tasks with a date, which count, and without, which do not
     """
 

@@ -36,7 +36,10 @@ _DRAW = secrets.SystemRandom()
 
 
 class PlaceboReaction(StrEnum):
-    """The reaction of a test to edits that change nothing."""
+    """The reaction of a test to edits that change nothing.
+
+    BLIND: it passes with them. SEES_EDITS: it fails twice.
+    """
 
     BLIND = 'blind'
     SEES_EDITS = 'sees_edits'
@@ -57,7 +60,10 @@ class PlaceboResult:
 
 
 def apply_placebo_result(seen: TargetResult, looked: PlaceboResult) -> TargetResult:
-    """Return the result of a passing target with the result of its placebo run added."""
+    """Return the result of a passing target with the result of its placebo run added.
+
+    A target that sees edits is marked as tampered, and an unstable one as unstable.
+    """
     new = seen.new
     assert new is not None, 'what was looked at has passed'
     known = (seen.placebo, looked.kind)

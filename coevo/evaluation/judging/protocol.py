@@ -42,12 +42,12 @@ _RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 
 
 class BuildFailure(RuntimeError):
-    """An end of a task does not build here."""
+    """A revision that a task needs does not build on this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskChecks:
-    """The checks that are made once for each task."""
+    """The checks that are made once for each task, whatever is submitted."""
 
     preconditions: PreconditionChecker = field(default_factory=PreconditionChecker)
     placebos: PlaceboRunner = field(default_factory=PlaceboRunner)
@@ -82,8 +82,9 @@ def grade_targets(
 ) -> GradingResult:
     """Grade the targets of a patched file.
 
+    The patch is refused if its classes would replace production code. If a kept test does not pass
+    in the start state of a generation task, the result is trouble (`infra`).
     methods  the submitted targets by name
-
     Raises: Transient if a test process does not start; BuildFailure if an end does not build.
     """
     run = _start_grading(context, patched, methods, known.preconditions)

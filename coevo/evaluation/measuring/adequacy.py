@@ -247,7 +247,10 @@ def _is_noticed(outcome: Outcome) -> bool:
 
 
 def list_undoable_changes(gold: GoldMethod) -> frozenset[Change]:
-    """Return the changes that gold was run without."""
+    """Return the keys of the changes that were undone, each alone, in a run of gold.
+
+    Changes that did not compile without that part, or were not run, are left out.
+    """
     return frozenset(_map_undone_outcomes(gold.reversals))
 
 

@@ -202,11 +202,10 @@ def _list_files(context: SubmissionContext, dependencies: Sequence[Dependency]) 
 def find_oracle_lines(
     repository: Repository, language: str, rev: str, path: str, content: bytes
 ) -> Lines | None:
-    """Return all lines that can fail a test, in a test file and the files that it names.
+    """Return the lines that can fail a test, by the name of the type or container that has them.
 
-    Files named by such files are included.
-
-    None if the language offers no assertions.
+    They are those of the test file, of files of the test tree that it names, and of files that
+    these name in turn. None if the language offers no assertions.
     """
     assertions, text = get_measures(language).assertions, get_reading(language)
     if assertions is None:

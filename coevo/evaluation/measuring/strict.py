@@ -56,7 +56,7 @@ def is_strict_success(
 
 
 def _kills_enough(found: Detections | None, gold: Mutation | None) -> bool | None:
-    """Return whether the test kills a mutant that gold kills, if there is any.
+    """Return whether the test kills a mutant that gold kills; True if gold kills none.
 
     None if gold kills mutants and none of these was run.
     """

@@ -41,7 +41,10 @@ Suites = Sequence[SuiteResult]
 
 @dataclass(slots=True, kw_only=True)
 class Figures:
-    """The samples or the value at a path, and the parts below it by the next word of the path."""
+    """A node of a tree of figures: the samples or the value at one path.
+
+    parts  the nodes below it, by the next word of their path
+    """
 
     parts: dict[str, Figures] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)

@@ -122,7 +122,10 @@ class SubmissionMetadata:
 
     @property
     def extra_models(self) -> tuple[LanguageModel, ...]:
-        """The model, if only the submission states its cutoff; else nothing."""
+        """The model with its cutoff if coevo does not know the cutoff and the submission states it.
+
+        Empty in all other cases.
+        """
         known = find_model(self.model)
         if self.cutoff is None or self.cutoff_source is None or (known and known.cutoff):
             return ()

@@ -74,7 +74,10 @@ def _make_metadata(arguments: argparse.Namespace) -> int:
 
 
 def _ask_person(name: str) -> str | None:
-    """Return what a person types; None without a terminal."""
+    """Ask a person for a field and return the line that is typed; None without a terminal.
+
+    Raises: Fatal if the input ends without a line.
+    """
     from coevo.evaluation.submission.drafting import QUESTIONS
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

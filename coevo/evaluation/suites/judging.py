@@ -80,7 +80,10 @@ def grade_suite(
 def find_submitted_tests(
     case: GradingCase, repository: Repository
 ) -> Mapping[str, TestMethod] | SuiteRunResult:
-    """Return the tests of a submitted file by name, or the result of a file that needs no run."""
+    """Return the tests of a submitted file by name, or the result of a file that needs no run.
+
+    No run is needed for a file that is empty, unchanged, without tests, or with too many tests.
+    """
     patched, task = case.patched, case.attempt.assignment.task
     if patched is None or not patched.strip():
         return SuiteRunResult(settled=SuiteOutcome.EMPTY)
@@ -154,7 +157,10 @@ class _SuiteGrading:
 
 
 def find_cause(verdict: Verdict) -> str | None:
-    """Return the cause of a failure; None if it is of a kind that tests cannot share."""
+    """Return the cause of a failure, as a text that is equal for failures with the same cause.
+
+    None for a pass, and for a failed assertion or a time-out, which tests cannot share.
+    """
     if verdict.outcome is Outcome.COMPILE_ERROR:
         return verdict.signature
     if verdict.outcome is not Outcome.ERROR:
