@@ -108,7 +108,7 @@ def list_waiting_turns(
 def collect_feedback(
     series: AttemptSeries, turns: Sequence[AttemptTurn], options: EvaluationOptions
 ) -> Mapping[str, tuple[str, str | None]]:
-    """Grade the last attempts, and return the feedback for each task; see `make_feedback`."""
+    """Grade the last attempt of each turn and return, by task id, the result of `make_feedback`."""
     last = [turn.earlier[-1] for turn in turns]
     answers = [
         Prediction(task_id=attempt.task_id, patch=_encode_patch(attempt.patch)) for attempt in last
