@@ -20,7 +20,7 @@ class AnswerLog:
     """The log of one attempt; safe to use from several threads."""
 
     def __init__(self, file: Path) -> None:
-        """Begin the log anew: what an interrupted attempt was told is no part of the next one."""
+        """Create the file of the log, or empty it if an interrupted attempt has left one."""
         self._file = file
         self._guard = threading.Lock()
         self._left, self._left_out = MOST_BYTES, 0

@@ -237,7 +237,10 @@ class _AttemptRunner:
             self.bugs.append(record)
 
     def _attempt_and_save(self, sandbox: Sandbox, turn: AttemptTurn) -> None:
-        """Make one attempt and save it. Raises: Transient if it has to be made again."""
+        """Make one attempt and save it; if its task has no start state, only note that.
+
+        Raises: Transient if the attempt has to be made again.
+        """
         task = turn.task
         try:
             attempt, output_tail = self._run_attempt(sandbox, turn)

@@ -141,5 +141,5 @@ class Relay:
 
 
 def _is_plain_header(text: str) -> bool:
-    """Return whether a header can be forwarded."""
+    """Return whether a header can be forwarded: it is printable ASCII and not empty."""
     return bool(text) and text.isascii() and text.isprintable()

@@ -129,6 +129,9 @@ def make_attempt_start(
 ) -> AttemptStart:
     """Return the test file and the prompt that an attempt begins with.
 
+    Without earlier attempts that it may know, they are `start` and the task's prompt. Under
+    `feedback` the file is the one that the last attempt left, and the prompt says how that was
+    graded. Under `diversify` the prompt shows the earlier files.
     start  the test file of the start state
     """
     prompt = turn.task.prompt or ''
@@ -145,7 +148,7 @@ def make_attempt_start(
 def rebase_on_start(
     files: Mapping[str, Ends], path: str, start: bytes | None, begun: bytes | None
 ) -> Mapping[str, Ends]:
-    """Return the files that differ from the start state.
+    """Return the files that differ from the start state, given those that the attempt has changed.
 
     files  the files that differ from what the attempt began with
     path   path of the test file, which is `start` in the start state

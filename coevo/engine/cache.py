@@ -89,7 +89,11 @@ def compute_batch_key(content: str, methods: Iterable[TestMethod], *surroundings
 
 
 def _can_be_cached(runs: Sequence[MethodRun]) -> bool:
-    """Return whether runs agree within the limits: one in each shared order, at most one alone."""
+    """Return whether the runs of a method may be stored.
+
+    There must be one run in each shared order and at most one alone; all must agree, and none may
+    have hit a limit.
+    """
     orders = Counter(run.order for run in runs)
     return (
         all(orders[order] == 1 for order in _SHARED)

@@ -91,7 +91,10 @@ def evaluate_pair(
 def evaluate_new_revision(
     builder: Builder, pair: Pair, selected: Sequence[SelectedMethod], cache: Cache = NO_CACHE
 ) -> PairEvaluation:
-    """Run tests of the new revision on their own code only, in all orders of a deciding cell."""
+    """Build a pair and run tests of the new revision on its own code, in all three orders.
+
+    Nothing is run at the old revision. Runs that disagree are repeated.
+    """
     runner = CellRunner(built=builder.build(pair), cache=cache)
     _, settled, groups = runner.build_and_run_once(selected, _list_own_cells)
     for order in (RunOrder.REVERSED, RunOrder.ALONE):

@@ -49,8 +49,10 @@ def guard_repairs(
     selected: Sequence[SelectedMethod],
     siblings: Siblings,
 ) -> Mapping[str, RepairGuard]:
-    """Run both checks for each repair and return what they show, by method id.
+    """Return evidence that tests with the label `repair` were at fault themselves, by method id.
 
+    Tests near each of them are run on the old code until one passes. Its own cells are run again
+    with the clock set to the dates of the commits.
     selected  all methods that were evaluated; their results are reused for siblings
     siblings  returns the tests near a test, in groups, the nearest group first
     """

@@ -45,7 +45,7 @@ TestsOf = Callable[[str], Mapping[str, Sequence[TestMethod]]]
 
 
 def has_passed(answer: str | None) -> bool | None:
-    """Return whether an answer says that a suite passes.
+    """Return whether an answer of `SuiteAnswerCache` says that all tests of a revision pass.
 
     None if there is no answer, the budget ran out, or only time-outs broke the suite.
     """

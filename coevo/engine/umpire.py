@@ -44,12 +44,12 @@ def ask_umpire(
     evaluation: PairEvaluation,
     decided: Sequence[tuple[SelectedMethod, Decision]],
 ) -> UmpireReport:
-    """Compare the dropped methods of a pair with the project's own runs.
+    """Run the project's own test command for dropped methods, and compare it with coevo's runs.
 
-    Only methods that do not pass in a cell of their own revision are asked about. If their runs
-    disagree, the order decides, and the project's one run says nothing. The CPU time is counted as
-    a cost. Another pair of the same revision may have other libraries, so it asks by itself.
-
+    Only methods that do not pass at their own revision are compared, and only if coevo's runs of
+    them agree with each other. If the command disagrees, the decision gets the reason
+    `unlike_the_project`. The CPU time is counted as a cost. Another pair of the same revision may
+    have other libraries, so the command is run for each pair.
     list_tests  returns the test methods of a revision by module
     """
     report = UmpireReport()

@@ -118,7 +118,8 @@ class Assignment:
     def override(self) -> str | None:
         """The workaround under which the cells of the pair ran; None if there was none.
 
-        Other overrides are part of the build.
+        It is one of the `WORKAROUNDS` of the language; other overrides in the rows describe the
+        build.
         """
         rows = (*(target.row for target in self.targets), *self.updates, self.single_revision)
         names = {name for row in rows if row for name in (row.override or '').split('+')}

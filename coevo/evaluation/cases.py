@@ -112,7 +112,7 @@ def _make_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase |
 
 
 def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> Pair:
-    """Return the two ends to build.
+    """Return the pair to build: the start state as its new end, the old revision as its old end.
 
     If nothing runs on old code, the start state is the old end as well, so that only one end is
     built.
@@ -133,6 +133,7 @@ def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str
 def grade_case(shared: RepositoryContext, case: GradingCase, builder: Builder) -> GradingResult:
     """Run a case and return its grading.
 
+    If a revision does not build, or an object is missing, the grading says that (`infra`).
     Raises: Transient for trouble that another try may not have.
     """
     assignment = case.attempt.assignment

@@ -35,7 +35,7 @@ _EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java', 'urllib3', 'yaml'
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verbs to the command line."""
+    """Add the verbs `evaluate`, `checkout` and `submit` to the command line."""
     _add_evaluate(verbs)
     _add_checkout(verbs)
     submission_verb.add(verbs).set_defaults(run=require_extra(submission_verb.run))
@@ -260,7 +260,7 @@ def _parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
 
 
 def add_task_options(verb: Parser) -> None:
-    """Add the options that select tasks."""
+    """Add the option `--only-tasks` and the settings `interleaved` and `leaking`."""
     verb.add_argument(
         '--only-tasks',
         dest='tasks',

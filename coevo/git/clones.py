@@ -95,7 +95,10 @@ def open_repository_with(
 
 
 def is_address(url: str | None) -> TypeGuard[str]:
-    """Return whether a text is an address from which Git may fetch."""
+    """Return whether a text is a URL of one of `PROTOCOLS`, from which Git may fetch.
+
+    False for None and for a path.
+    """
     return url is not None and _URL.fullmatch(url) is not None
 
 

@@ -51,7 +51,10 @@ class _Checkout:
         self._folder.mkdir()
 
     def run(self, *arguments: str, stdin: bytes = b'') -> bytes:
-        """Return the output of a Git command, which may fail."""
+        """Run a Git command on the index and work tree of the checkout, and return its output.
+
+        A failure is ignored.
+        """
         return subprocess.run(
             ['git', f'--git-dir={self._git_dir}', f'--work-tree={self._folder}', *arguments],
             input=stdin,
@@ -70,7 +73,7 @@ class _Checkout:
         return list(dict.fromkeys(p for p, name, value in rows if value not in _CHANGING[name]))
 
     def load_files(self, paths: Collection[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield the content of regular files that Git wrote."""
+        """Yield the path and content of those files that Git wrote as regular files."""
         for path in paths:
             file = join_beneath(self._folder, path).path
             if file.is_file() and not file.is_symlink():

@@ -77,7 +77,11 @@ def make_file_patch(
 
 
 def make_tree_patch(repository: Repository, old: str, new: str, paths: Collection[str]) -> str:
-    """Return the patch of some files between two revisions: text files first, each kind by path."""
+    """Return the patch of some files between two revisions.
+
+    Text files come first, then binary ones, both sorted by path. Files that do not differ are left
+    out.
+    """
     wanted = set(paths)
     texts, binaries = [], []
     for change in repository.list_changes(old, new):

@@ -53,7 +53,7 @@ class MutantSet:
 
 
 def join_sets(sets: Iterable[MutantSet]) -> MutantSet:
-    """Join the sets of several files into one."""
+    """Return one set for several files: the counts are summed and the mutants are put together."""
     all_sets = list(sets)
     return MutantSet(
         emitted=sum(mutant_set.emitted for mutant_set in all_sets),

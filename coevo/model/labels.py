@@ -230,11 +230,11 @@ def can_be_extension(change: MethodChange, outcomes: Mapping[Cell, Outcome | Non
 
 
 def settle_change(change: MethodChange, cells: Mapping[Cell, Outcome | None]) -> MethodChange:
-    """Return the change of a method after its cells were run.
+    """Return CONTEXT_CHANGED for an unchanged method whose cells show that, else the change given.
 
-    `t_old_c_new` and `t_new_c_new` run the same body of an unchanged method on the same code. If one
-    of them passes, or is broken, and the other is not, then something on the test side differs that
-    the method uses, however it reaches the method: `context_changed`.
+    `t_old_c_new` and `t_new_c_new` run the same body of an unchanged method on the same code. If
+    one of them passes, or is broken, and the other is not, then something on the test side differs
+    that the method uses, however it reaches the method.
     """
     if change is not MethodChange.UNCHANGED:
         return change

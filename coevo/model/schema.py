@@ -194,19 +194,25 @@ _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_
 
 
 def is_table_promised(table: str, version: SchemaVersion) -> bool:
-    """Return whether every snapshot of a version has a table."""
+    """Return whether every snapshot of a version has this table.
+
+    False for a table that was added after that version.
+    """
     return table not in NEW_TABLES or NEW_TABLES[table] <= version
 
 
 def find_missing_columns(table: str, version: SchemaVersion) -> dict[str, AddedColumn]:
-    """Return the columns that a table lacks in snapshots of an older version."""
+    """Return the columns, by name, that were added to a table after a version."""
     return {
         name: column for name, column in ADDED.get(table, {}).items() if column.version > version
     }
 
 
 def get_table_name_in_files(table: str, version: SchemaVersion) -> str:
-    """Return the name of a table in the files of a snapshot of a version."""
+    """Return the name of a table in the files of snapshots of a version.
+
+    Example: in schema 2 the files of `single_revision` are called `standing`.
+    """
     return schema_2.TABLES.get(table, table) if version.major == 2 else table
 
 
@@ -241,7 +247,7 @@ def has_promised_columns(
 
 
 def build_arrow_schema(record: type) -> pa.Schema:
-    """Return the columns of a record type, in the order of its fields."""
+    """Return the Arrow schema of a record type: a column for each field, in the same order."""
     return _build_arrow_schema(record)
 
 
@@ -251,7 +257,7 @@ def _build_arrow_schema(record: type) -> pa.Schema:
 
 
 def build_table_schema(table: str, *, code_free: bool = False) -> pa.Schema:
-    """Return the columns of a table.
+    """Return the Arrow schema of a table.
 
     In a code-free edition, columns with third-party text are nullable, and null in all rows.
     """

@@ -39,7 +39,10 @@ Verb = Callable[[argparse.Namespace], int]
 
 
 def suggest_extra(extra: str) -> str:
-    """Return how to install an extra of the wheel, which no package index has."""
+    """Return a sentence part that says how to install an extra of the wheel with pip.
+
+    No package index has the wheel.
+    """
     from importlib.metadata import version  # a tenth of a second that most commands do not need
 
     return (
@@ -137,7 +140,10 @@ class Parser(argparse.ArgumentParser):
         return parsed, rest
 
     def _name_action(self, words: list[str]) -> list[str]:
-        """Return the words with the usual action before them, if they name none."""
+        """Return the words with the usual action before them, if the first word is no action.
+
+        Example: `coevo report RESULTS` becomes `coevo report evaluation RESULTS`.
+        """
         if self.usual_action is None or not words or words[0][:1] == '-':
             return words
         choices = (a.choices for a in self._actions if isinstance(a, argparse._SubParsersAction))

@@ -43,7 +43,7 @@ def check_inline_url(value: Any, place: str) -> str | None:
 
 
 def one_of(*wanted: object) -> Shape:
-    """Return the shape of a value that is one of these."""
+    """Return a check that allows only values of the same type as, and equal to, one of these."""
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that equals none of the wanted ones, else None."""
@@ -54,7 +54,7 @@ def one_of(*wanted: object) -> Shape:
 
 
 def list_of(inner: Shape) -> Shape:
-    """Return the shape of a list whose items have the inner shape."""
+    """Return a check that allows a list if the inner check allows each of its items."""
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that is no list of the inner shape, else None."""
@@ -67,7 +67,7 @@ def list_of(inner: Shape) -> Shape:
 
 
 def text_or(inner: Shape) -> Shape:
-    """Return the shape of a text, or of a value with the inner shape."""
+    """Return a check that allows any text, and other values if the inner check allows them."""
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that is neither text nor of the inner shape, else None."""
@@ -77,7 +77,7 @@ def text_or(inner: Shape) -> Shape:
 
 
 def mapping_of(inner: Shape) -> Shape:
-    """Return the shape of an object with any names, whose values have the inner shape."""
+    """Return a check that allows an object with any names if the inner check allows each value."""
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that is no object of such values, else None."""
@@ -92,9 +92,9 @@ def mapping_of(inner: Shape) -> Shape:
 
 
 def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
-    """Return the shape of an object with no other fields than `known`, and at least those `needed`.
+    """Return a check that allows an object with fields of `known` only, and all of those `needed`.
 
-    A null counts as a missing field.
+    The value of each field must pass its own check. A null counts as a missing field.
     """
 
     def check(value: Any, place: str) -> str | None:
@@ -124,7 +124,7 @@ def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
 
 
 def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> Shape:
-    """Return the shape of an object whose `type` selects its shape, or `default` if it has none.
+    """Return a check that chooses the check of an object by its `type`; `default` is for no type.
 
     An object with an unknown `type`, or without one where there is no `default`, is refused.
     """

@@ -38,7 +38,7 @@ _HOTTEST = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridCell:
-    """A model with a prompt."""
+    """A combination of a model and a prompt."""
 
     model: GridModel
     prompt: str
@@ -174,10 +174,11 @@ def _parse_message(found: object, place: str) -> Message:
 def _check_mapping(
     found: object, place: str, needed: Collection[str], more: Collection[str] | None
 ) -> Mapping[str, Any]:
-    """Return a value that must be a mapping with text keys. Raises: Fatal if it is not.
+    """Return a value unchanged if it is a mapping with text keys and the right ones.
 
     needed  keys that must be there
     more    other keys that may be there; None allows any
+    Raises: Fatal if it is no such mapping, lacks a key or has an unknown one.
     """
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
         raise Fatal(f'{place} must be a mapping')

@@ -106,7 +106,10 @@ class CutoffSplit:
 def estimate_contamination(
     tasks: Sequence[AttemptedTask], question: CutoffSplit
 ) -> ContaminationEstimate:
-    """Return the estimate over the tasks that have a date."""
+    """Return success before a cutoff minus success after it, with the same at placebo cutoffs.
+
+    Tasks without a date are only counted.
+    """
     import duckdb
 
     dated = [task for task in tasks if task.date is not None]

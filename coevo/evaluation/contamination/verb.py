@@ -17,7 +17,7 @@ _MOST_DAYS = 36_500
 
 
 def add(kinds: argparse._SubParsersAction[Parser]) -> Parser:
-    """Add the kind of report to the command line, and return its parser."""
+    """Add the report `contamination` to the command line, and return its parser."""
     verb = kinds.add_parser(
         'contamination',
         help='estimate how much a model gained from answers in its training data',

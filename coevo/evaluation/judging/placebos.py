@@ -105,11 +105,11 @@ class PlaceboRunner:
         method: TestMethod,
         declarations: Sequence[Dependency],
     ) -> PlaceboResult:
-        """Run a target that passes on code with a placebo in each of these declarations.
+        """Run a passing target on code that has a placebo in each of these declarations.
 
         The kind that is noticed most easily comes first: a test that passes with it would pass with
-        the others. A kind with which gold fails is skipped.
-
+        the others. A kind with which gold fails is skipped. If no kind is left, the reaction is
+        BLIND.
         Raises: Transient if a test process does not start.
         """
         if get_measures(context.pair.language).placebos is None:

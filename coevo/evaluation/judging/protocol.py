@@ -165,7 +165,7 @@ def _run_targets_on_new(run: _TargetGrading) -> None:
 
 
 def _run_targets_on_old(run: _TargetGrading) -> list[str]:
-    """Run the targets that pass on the new code on the old code.
+    """Run on the old code those targets that pass on the new code.
 
     If classes of the patch would replace production code, run nothing and return their names.
     """

@@ -58,12 +58,11 @@ class TargetMeasures:
 def measure_targets(
     context: SubmissionContext, gold: Gold, kept: Path | None = None
 ) -> dict[str, TargetMeasures]:
-    """Return, by name, the measurements of submitted targets that all pass on the new code.
+    """Run submitted targets with mutants and undone changes, and return what they notice, by name.
 
-    Gold's figures come from the snapshot, and only what was measured of gold is measured here.
-
+    All of them pass on the new code. Gold's figures come from the snapshot, and only what was
+    measured of gold is measured here.
     kept  folder that keeps what is the same for all submissions to a task; None: measured anew
-
     Raises: Transient if test processes do not start.
     """
     runner = _make_runner(context)
@@ -169,7 +168,10 @@ def _run_undone_changes(
 
 
 def _find_smells(context: SubmissionContext, name: str) -> tuple[str, ...]:
-    """Return the smells of a submitted test; none if another file, out of reach, declares it."""
+    """Return the smells of a submitted test; `not_offered` alone if the language detects none.
+
+    Empty if another file, out of reach, declares the test.
+    """
     method, pair = context.methods[name], context.pair
     smells = get_measures(pair.language).smells
     if smells is None:
@@ -224,7 +226,10 @@ def count_noticed_undos(gold: GoldMethod, pred: Iterable[ReversalRow]) -> Detect
 def _count_detections(
     gold: Mapping[Key, Outcome], pred: Mapping[Key, Outcome]
 ) -> Detections | None:
-    """Count among the edits that gold was run with; None if the test was run with none of them."""
+    """Count the edits that both tests were run with, and those that each of them notices.
+
+    None if the submitted test was run with none of gold's edits.
+    """
     own = {key: outcome for key, outcome in pred.items() if key in gold}
     if not own:
         return None

@@ -47,10 +47,10 @@ class ExecutionMeasures:
 def measure_execution(
     context: SubmissionContext, runner: EditedCellRunner, tests: Sequence[GoldTest]
 ) -> dict[str, ExecutionMeasures]:
-    """Return the execution measures by method id.
+    """Run each test under trace and observer, and return what it executes, by method id.
 
-    All are None for a method whose pass the observer did not confirm, and for every method if the
-    language offers no traces or no observer.
+    All measures are None for a method whose pass the observer did not confirm, and for every method
+    if the language offers no traces or no observer.
     """
     if not all(
         offers_capability(context.pair.language, capability)

@@ -11,7 +11,10 @@ from coevo.model.quality import Mutation
 
 
 def set_flags(row: MethodResult) -> MethodResult:
-    """Return the row with the flags that follow from its outcome and its adequacy."""
+    """Return the row with `success_strict`, `vacuous` and `oracle_preserved`.
+
+    They follow from its outcome and its adequacy.
+    """
     return replace(
         row,
         success_strict=is_strict_success(

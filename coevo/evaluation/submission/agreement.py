@@ -27,7 +27,7 @@ class Claim:
 
 
 def load_claim(submission: SubmissionFolder, out: Path | None = None) -> Claim | None:
-    """Return the claim of a submission.
+    """Return the results that a submission states for its predictions.
 
     None if it has no results yet, or if `out` is the folder of its results, which is to be
     rewritten.

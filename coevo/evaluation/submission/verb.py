@@ -15,7 +15,7 @@ _FIELDS = ('contact', 'url', 'network', 'cutoff', 'cutoff_source')
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
-    """Add the verb to the command line, and return its parser."""
+    """Add the verb `submit` to the command line, and return its parser."""
     submit = verbs.add_parser(
         'submit',
         help='make a leaderboard submission from a run, or check one before you hand it in',
