@@ -13,7 +13,7 @@ from coevo.storage.bounded_reading import UnreadableContent
 _MOST_VALUES = 200_000
 
 MOST_BYTES = 32 << 20
-"""Most bytes of a log. Lines beyond it are counted and left out; a long conversation repeats itself."""
+"""Most bytes of a log. Later lines are only counted; a long conversation repeats itself."""
 
 
 class AnswerLog:

@@ -316,6 +316,7 @@ def _prepare_input(
     """Write what the agent sees, `start` and `prompt.txt`, into the folder `place`.
 
     Return the test file of the start state, and the file and prompt that the attempt begins with.
+    Raises: Fatal if the repository is not available.
     """
     task = turn.task
     assert task.prompt is not None, 'checked at the beginning'

@@ -154,7 +154,10 @@ def _load_run_inputs(file: Path) -> dict[str, object]:
 
 
 def _sum_rounds_usd(file: Path) -> float:
-    """Return the cost of one attempt's rounds in US dollars; an incomplete last line is ignored."""
+    """Return the cost of one attempt's rounds in US dollars; an incomplete last line is ignored.
+
+    Raises: Fatal if another line is damaged.
+    """
     try:
         lines = file.read_text('utf-8').splitlines()
         return sum(json.loads(line)['cost_usd'] or 0.0 for line in lines if line.endswith('}'))

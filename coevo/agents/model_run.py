@@ -1,7 +1,7 @@
 """`coevo run`: attempt the tasks of a snapshot, grade the answers, and print one line of result.
 
-Each step keeps what it finished, so that the same command goes on: texts that were fetched, attempts by
-`coevo.agents.keeping`, verdicts by the ledger of evaluations.
+Each step keeps what it finished, so that the same command continues: texts that were fetched,
+attempts by `coevo.agents.keeping`, verdicts by the ledger of evaluations.
 """
 
 from __future__ import annotations

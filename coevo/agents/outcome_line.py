@@ -1,4 +1,4 @@
-"""The line that `coevo run` ends with, such as `success 1 of 1, strict 1 of 1, 41 s, 1,034 tokens`."""
+"""The last line of `coevo run`, such as `success 1 of 1, strict 1 of 1, 41 s, 1,034 tokens`."""
 
 from __future__ import annotations
 

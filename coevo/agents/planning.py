@@ -125,8 +125,9 @@ def build_evaluation_options(
 
 
 def choose_run_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
-    """Return the cutoff of a run: that of its options, else of its model; None if there is no limit.
+    """Return the cutoff of a run: that of its options, else of its model.
 
+    None if there is no limit.
     Raises: Fatal if no cutoff of the model is known, or if options contradict each other.
     """
     named = arguments.after is not None or arguments.unseen_by is not None

@@ -207,6 +207,7 @@ class _AgentSupervisor:
         """Start the agent, wait until it ends or exceeds a limit, and return the result.
 
         port  of the relay in the sandbox; 0 without one
+        Raises: Transient if the agent does not start.
         """
         self._reader.start()
         self._send_line(str(port))

@@ -1,4 +1,4 @@
-"""The texts of the tasks of a run: fetched before they are attempted, and kept for the next call."""
+"""The texts of the tasks of a run: fetched before the attempts, and kept for the next call."""
 
 from __future__ import annotations
 

@@ -166,7 +166,10 @@ def _make_plain_file(content: bytes | None) -> GitFile | None:
 
 
 def _apply_earlier_patch(task: TaskRow, earlier: Attempt, start: bytes | None) -> bytes | None:
-    """Return the test file that an attempt left, or the start state's if its patch is not valid."""
+    """Return the test file that an attempt left; None if it deleted the file.
+
+    If the attempt has no patch that applies, return `start`.
+    """
     result = apply_patch(_encode_patch(earlier.patch), task.test_file, start)
     return result.content if isinstance(result, AppliedFile) else start
 

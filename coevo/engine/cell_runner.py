@@ -215,7 +215,7 @@ def _find_workaround(language: str, groups: Sequence[CellGroup]) -> str | None:
 def _try_recall_batch(group: CellGroup, batch: Sequence[str], order: RunOrder) -> bool:
     """Record the cache's verdicts for a batch, if it has all of them, and return whether it has.
 
-    A part of them is not used: the rest would run in another process than when it was cached.
+    A part of them is not used: the other methods would run in another process than the cached ones.
     """
     known = [group.known.get((method_id, order)) for method_id in batch]
     verdicts = [verdict for verdict in known if verdict is not None]

@@ -195,7 +195,8 @@ def _run_recorded_cells(
 ) -> Results:
     """Run the new tests of `RECORDED_LABELS` on the old code, in all three orders.
 
-    Methods whose label depends on that cell were run in it before. Runs that disagree are not repeated, since no label depends on them.
+    Methods whose label depends on that cell were run in it before. Runs that disagree are not
+    repeated, since no label depends on them.
     """
     chosen = [
         item

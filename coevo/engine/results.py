@@ -95,7 +95,7 @@ class CellResult:
         return self.compute_unit_outcome(self.deciding_verdict)
 
     def compute_unit_outcome(self, verdict: Verdict) -> Outcome:
-        """Return COMPILE_ERROR if the unit of the method does not compile, else the own outcome.
+        """Return COMPILE_ERROR if the method's unit does not compile, else the verdict's outcome.
 
         The project's own tool, such as Maven, runs no test if any file of the unit does not
         compile. UNBUILDABLE and INFRA are returned as they are.

@@ -1,9 +1,9 @@
 """Ask the project's own test command about methods that do not pass on their own revision.
 
-The engine runs tests in its own way: a few of them at a time, in orders of its own, in an environment
-that it made. Where a test does not pass on its own revision, the fault may be the engine's. The
-project's own command is the umpire: it runs once for each end and module of a pair, and where it
-disagrees, the drop says so (`unlike_the_project`). It decides no label.
+The engine runs tests in its own way: a few of them at a time, in orders of its own, in an
+environment that it made. Where a test does not pass on its own revision, the fault may be the
+engine's. The project's own command is the umpire: it runs once for each end and module of a pair,
+and where it disagrees, the drop says so (`unlike_the_project`). It decides no label.
 """
 
 from __future__ import annotations

@@ -246,9 +246,9 @@ def _make_options(
 
 
 def _parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
-    """Return the cutoff of the options, if any.
+    """Return the cutoff that the options ask for; None if there is no limit.
 
-    Here `models` may be set alone: it tells the results the cutoff of the model that answered.
+    Here `models` may be set alone: the file then only states the cutoff of the model that answered.
     """
     limits = (
         arguments.after,

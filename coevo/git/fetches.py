@@ -31,7 +31,10 @@ class FetchTrouble(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchFailure:
-    """The trouble of a fetch, and the last line that Git said, without control characters."""
+    """The trouble of a fetch.
+
+    git_said  Git's first line with an error, else its last line, without control characters
+    """
 
     trouble: FetchTrouble
     git_said: str = ''

@@ -314,7 +314,7 @@ def _load_folder(reader: ObjectReader, oid: str) -> tuple[tuple[str, str, str], 
 
 
 def _load_blob(reader: ObjectReader, oid: str) -> bytes:
-    """Return the content of an object."""
+    """Return the content of an object, by its id. Raises: CorruptObject if it is missing."""
     blob = reader.read(oid)
     if blob is None:
         raise CorruptObject(oid)

@@ -1,10 +1,9 @@
 """Split a changed dependency into parts that can be undone alone, and edit its file accordingly.
 
-A method or constructor is one part. A dependency on a type as a whole means its code
-outside of methods. It has several parts: the header (with the constants of an enum), and each field
-and initializer. A new type is one part, undone by removing it; a
-removed type is one part, undone by putting it back. A resource is one part, undone by restoring its
-old content.
+A method or constructor is one part. A dependency on a type as a whole means its code outside of
+methods. It has several parts: the header (with the constants of an enum), and each field and
+initializer. A new type is one part, undone by removing it; a removed type is one part, undone by
+putting it back. A resource is one part, undone by restoring its old content.
 """
 
 from __future__ import annotations

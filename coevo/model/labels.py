@@ -182,9 +182,8 @@ def list_deciding_cells(
     """Return the cells that are run for all methods with a change, in the order of `CELL_ORDER`.
 
     A changed method is run in `LATER_CELL` only where `can_be_extension` says so.
-
-    surroundings_differ  whether the test sides of the revisions differ beside the method's own
-                         body, so that an unchanged method needs `t_old_c_new` as well
+    surroundings_differ  whether the test trees of the revisions differ in anything beside the
+                         method's own body, so that an unchanged method needs `t_old_c_new` as well
     """
     rows = select_rows(change)
     wanted = {cell for row in rows for cell in row.demands}
@@ -233,7 +232,7 @@ def settle_change(change: MethodChange, cells: Mapping[Cell, Outcome | None]) ->
     """Return CONTEXT_CHANGED for an unchanged method whose cells show that, else the change given.
 
     `t_old_c_new` and `t_new_c_new` run the same body of an unchanged method on the same code. If
-    one of them passes, or is broken, and the other is not, then something on the test side differs
+    one of them passes, or is broken, and the other is not, then something in the test tree differs
     that the method uses, however it reaches the method.
     """
     if change is not MethodChange.UNCHANGED:

@@ -145,13 +145,16 @@ class Coverage:
     def line_coverage(self) -> float | None:
         """Line coverage after the paper (A.4, Eq. 1): the covered share of all lines in the ranges.
 
-        Lines without code count, too.
+        Lines without code count, too. None if there are no lines.
         """
         return self.covered_lines / self.lines if self.lines else None
 
     @property
     def code_coverage(self) -> float | None:
-        """The covered share of the lines that hold code, as coverage tools count."""
+        """The covered share of the lines that hold code, as coverage tools count.
+
+        None if there are no such lines.
+        """
         return self.covered_lines / self.known_lines if self.known_lines else None
 
 

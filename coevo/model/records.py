@@ -50,7 +50,7 @@ class Candidate:
     """A test method of a pair, as the diff sees it: `old` is None if inserted, `new` if deleted.
 
     origin               the origin of its file at the new revision, or at the old one if deleted
-    surroundings_differ  whether the test sides of the revisions differ in anything beside its own
+    surroundings_differ  whether the test trees of the revisions differ in anything beside its own
                          body, whether or not it is known to use that
     """
 

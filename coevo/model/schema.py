@@ -327,7 +327,7 @@ def _build_field(name: str, hint: Any, column: Column | None = None) -> pa.Field
 
 
 def _build_metadata(column: Column | None) -> dict[str, str] | None:
-    """Return the description and unit that Parquet stores with a field."""
+    """Return the description and unit that Parquet stores with a field; None without a `Column`."""
     if column is None:
         return None
     unit = {'unit': column.unit} if column.unit else {}

@@ -270,7 +270,10 @@ def refuse_without(arguments: argparse.Namespace, needed: str, *options: str) ->
 
 
 def refuse_beside(arguments: argparse.Namespace, chosen: str, *options: str) -> None:
-    """Raise Fatal if one of the options is given beside another, with which it has no effect."""
+    """Raise Fatal if `chosen` and one of the options are both given; it would have no effect.
+
+    Options are named as on the command line, and settings by their key.
+    """
     if not _is_given(arguments, chosen):
         return
     for option in options:

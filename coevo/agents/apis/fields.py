@@ -28,12 +28,12 @@ def allow_anything(value: Any, place: str) -> str | None:
 
 
 def check_scalar(value: Any, place: str) -> str | None:
-    """Return the refusal of a list or an object; None for a text, number, boolean or null."""
+    """Return why a list or an object is refused; None for a text, number, boolean or null."""
     return _describe_refusal(place) if isinstance(value, (dict, list)) else None
 
 
 def check_inline_url(value: Any, place: str) -> str | None:
-    """Return None for a `data:` URL, which contains its data, and a refusal for anything else.
+    """Return None for a `data:` URL, which contains its data, and the refusal of anything else.
 
     The endpoint would fetch what other URLs name.
     """
@@ -148,9 +148,10 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
 
 
 def check_model_name(value: Any, place: str) -> str | None:
-    """Return the refusal of a model that searches the web itself, or of a text that names no model.
+    """Return why the name of a model is refused; None if it is allowed.
 
-    None for any other name. A stored preset, whose name has other characters, names no model.
+    Refused are models that search the web themselves, and texts with other characters than names
+    have, such as a stored preset.
     """
     if not isinstance(value, str) or not _MODEL.fullmatch(value):
         return f'{place} is not the name of a model: {_shorten(value)}'

@@ -193,7 +193,7 @@ def _check_mapping(
 
 
 def _number_items(found: object, place: str) -> Sequence[tuple[int, object]]:
-    """Return the items of a list that must not be empty, numbered from 1."""
+    """Return the items of a list, numbered from 1. Raises: Fatal if it is no list, or empty."""
     if not isinstance(found, list) or not found:
         raise Fatal(f'{place} must be a list with at least one entry')
     return list(enumerate(found, 1))

@@ -1,6 +1,6 @@
-"""`coevo run` with the setting `grid`: make the attempts of all cells, then grade them and write one report.
+"""`coevo run` with the setting `grid`: attempts of all cells, their grades and one report.
 
-Each cell becomes a plan of attempts, with a folder of its own below --out.
+A cell is a model with a prompt. Each cell becomes a plan of attempts, with a folder of its own below --out.
 """
 
 from __future__ import annotations

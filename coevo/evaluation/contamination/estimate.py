@@ -173,7 +173,10 @@ def _estimate_effect(
 
 
 def _compute_unmatched_difference(dated: Sequence[AttemptedTask], moment: datetime) -> float | None:
-    """Return the plain difference of means, which may be due to different tasks on both sides."""
+    """Return the mean success before a moment minus the mean success from it on, without matching.
+
+    Different tasks on both sides may be the reason for it. None if a side has no tasks.
+    """
     before = [task.success for task in dated if task.date is not None and task.date < moment]
     after = [task.success for task in dated if task.date is not None and task.date >= moment]
     if not before or not after:

@@ -241,8 +241,9 @@ def _convert_line_ends(text: bytes) -> bytes:
 def _git_apply(
     section: DiffSection, content: bytes | None, *, reverse: bool = False
 ) -> bytes | None:
-    """Return the file after `git apply`.
+    """Return the file after `git apply`; None if it is absent then. None as content: absent before.
 
+    reverse  whether to undo the section
     Raises: ValueError, with Git's message, if the section does not apply.
     """
     with tempfile.TemporaryDirectory(prefix='coevo-') as folder:

@@ -154,7 +154,10 @@ def mark_unseen_lines(
 
 
 def _was_executed(one: Dependency, reached: Mapping[str, frozenset[int]]) -> bool | None:
-    """Return whether a dependency was executed, according to both the trace and the observer."""
+    """Return whether a dependency was executed, according to both the trace and the observer.
+
+    None if the trace does not tell.
+    """
     if not one.executed_new or one.file not in reached:
         return one.executed_new
     lines = reached[one.file]

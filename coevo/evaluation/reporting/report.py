@@ -1,6 +1,6 @@
 """`report.json`: every figure of an evaluation, from the rows of its results alone.
 
-    write_report(folder, rows) -> Report    writes folder/report.json, the same bytes for the same rows
+    write_report(folder, rows) -> Report    writes folder/report.json; same rows, same bytes
     make_report(rows) -> Report             the same without a file
     load_report(folder)                     the content of a file, as JSON
     tables.print_report(report, console)    the tables for a terminal

@@ -1,4 +1,4 @@
-"""Make the `submission.json` of a folder with answers and results, from what they say and what is given."""
+"""Make the `submission.json` of a folder from its answers and results, and from given values."""
 
 from __future__ import annotations
 

@@ -216,7 +216,10 @@ class SuiteAnnotator:
         return tuple(map(str, smells))
 
     def _find_type_under_test(self, method: TestMethod) -> DeclaredType | None:
-        """Return the type under test, looked up once for each class, since it takes all code."""
+        """Return the type that a test class is named after; None if there is none.
+
+        It is looked up once for each class, since that takes all code.
+        """
         name, pair = method.test_class, self.context.pair
         if name not in self.about:
             read, repository = get_reading(pair.language), self.context.repository
