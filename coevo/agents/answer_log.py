@@ -9,7 +9,7 @@ from pathlib import Path
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import UnreadableContent
 
-# A value takes about a hundred bytes of memory; what has more is kept as text.
+# A value takes about a hundred bytes of memory. Content with more values is kept as text.
 _MOST_VALUES = 200_000
 
 MOST_BYTES = 32 << 20

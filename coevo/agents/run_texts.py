@@ -75,7 +75,10 @@ def _choose_folder(place: str) -> Path:
 
 
 def _name_lacking(report: FillReport, tasks: Collection[str], start: str, say: Say) -> RunTexts:
-    """Say which tasks are left out and why. Raises: Transient if none is left."""
+    """Say which tasks are left out and why, and return the snapshot with the ids of these tasks.
+
+    Raises: Transient if no task is left.
+    """
     whys = '; '.join(map(str, report.lacking))
     snapshot = start if report.folder is None else str(report.out)
     lacking = list_withheld_ids(snapshot).intersection(tasks)

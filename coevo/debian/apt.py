@@ -123,7 +123,7 @@ class Apt:
         yield 'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled', 'false'
         yield 'Acquire::Retries', '3'
         yield 'APT::Update::Error-Mode', 'any'
-        # apt would download as the user _apt, who cannot enter the folder.
+        # apt would download as the user _apt, which cannot enter the folder.
         yield 'APT::Sandbox::User', 'root'
 
 

@@ -236,10 +236,11 @@ def _find_fixed_by_settings(
     groups: Sequence[CellGroup],
     broken: Mapping[str, Cell],
 ) -> dict[str, SettingsScope]:
-    """Return which broken methods pass with libraries or settings of the other revision.
+    """Run broken methods again with libraries or settings of the other revision.
 
-    The result tells by method id what had to be borrowed; test libraries alone are tried first. A
-    module is tried only if the revisions' libraries or settings differ (docs/evidence.md, `build`).
+    Return by method id, for those that pass then, what had to be borrowed; test libraries alone are
+    tried first. A module is tried only if the revisions' libraries or settings differ
+    (docs/evidence.md, `build`).
     """
     fixed_by_settings: dict[str, SettingsScope] = {}
     for group in groups:

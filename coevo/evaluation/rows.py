@@ -196,7 +196,10 @@ def _describe_outcome(seen: TargetResult, detail: Detail | None, target: Target)
 
 
 def truncate_text(text: str, most: int, *, keep_end: bool = False) -> str:
-    """Return a text cut to `most` characters, marked by an ellipsis, without control characters."""
+    """Return a text cut to `most` characters and an ellipsis, with control characters replaced.
+
+    keep_end  whether to keep the end of the text and not its beginning
+    """
     text = _make_printable(text)
     if len(text) <= most:
         return text

@@ -26,11 +26,10 @@ _CHANGING = {
 
 
 def load_converted_files(git_dir: Path, rev: str, paths: Collection[str]) -> Mapping[str, bytes]:
-    """Return the files of a commit that a checkout writes with other bytes than their blobs'.
+    """Return the files of a commit whose bytes a checkout changes, with the bytes that it writes.
 
     A file that Git cannot convert, such as one with an unknown encoding, is left out. So are all
     files of a tree that Git refuses to check out.
-
     paths  the files of the commit that may be read
     """
     if not any(path.rpartition('/')[2] == ATTRIBUTES for path in paths):

@@ -44,7 +44,7 @@ class FetchFailure:
         return f'{self.trouble.clause}{quoted}'
 
 
-# In this order: the first that matches what Git said.
+# The first of these signs that occurs in Git's output decides.
 _SIGNS = (
     (
         FetchTrouble.LACKS_COMMIT,

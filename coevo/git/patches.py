@@ -226,7 +226,10 @@ def _compute_blob_id(content: bytes | None) -> str:
 
 
 def quote_path(path: str, *, always: bool = False) -> str:
-    """Return a path as Git writes and reads it: quoted with octal escapes if a byte needs that."""
+    """Return a path as Git writes and reads it: quoted with octal escapes if a byte needs that.
+
+    always  whether to quote it even if no byte needs that
+    """
     raw = path.encode('utf-8', 'surrogateescape')
     if not always and all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):
         return path

@@ -194,7 +194,10 @@ class Repository:
         return tuple(sorted(p for p, entry in self.tree(rev).items() if entry.oid in self.holes))
 
     def load_converted_files(self, rev: str) -> Mapping[str, bytes]:
-        """Return the files of a commit that a checkout writes with other bytes than their blobs'."""
+        """Return the files of a commit whose bytes a checkout changes, with the changed bytes.
+
+        A file that Git cannot convert is left out.
+        """
         return load_converted_files(self.git_dir, rev, self.tree(rev))
 
     def materialise(self, rev: str, folder: Path, *, stand_ins: bool = False) -> None:

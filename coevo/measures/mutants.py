@@ -174,7 +174,11 @@ def count_runs(mutants: MutantSet) -> int:
 def _run_baseline(
     runner: EditedCellRunner, subject: _MutationSubject, is_chosen: bool, known: float | None
 ) -> _MutationSubject:
-    """Run a chosen test without mutants and return it with the result; else return it unchanged."""
+    """Run a chosen test three times without mutants, and return it with the result.
+
+    A test that is not chosen, or has no mutants, is returned unchanged.
+    known  CPU seconds of the slowest run if the test is known to pass, so that it is not run
+    """
     if not is_chosen or not subject.mutants.mutants:
         return subject
     if known is not None:

@@ -50,7 +50,7 @@ class UndoablePart:
 
     @property
     def key(self) -> Key:
-        """The key of its row."""
+        """The key of its row in the table `reversals`."""
         return self.file, self.start_line, self.revised, self.declaration
 
 

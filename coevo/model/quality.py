@@ -29,7 +29,11 @@ class PairEnd(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolatedCells:
-    """The isolated cells of a method with a track (docs/internals/tasks.md; TestEvo-Bench, 3.2)."""
+    """The outcomes of a method with a track in its isolated cells (TestEvo-Bench, 3.2).
+
+    In these cells only the tests of its task are exchanged, and not the whole test tree. See
+    docs/internals/tasks.md.
+    """
 
     t_old_c_new: Annotated[
         Outcome | None,

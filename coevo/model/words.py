@@ -41,7 +41,7 @@ class MethodChange(Choice):
 
 
 class Cell(Choice):
-    """The whole test tree of one revision, run on the code of another."""
+    """The whole test tree of one revision, run on the code of the same or of the other revision."""
 
     T_OLD_C_OLD = 't_old_c_old', 'old tests on old code'
     T_NEW_C_NEW = 't_new_c_new', 'new tests on new code'

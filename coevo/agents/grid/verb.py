@@ -133,7 +133,7 @@ def load_requested_grid(arguments: argparse.Namespace) -> Grid:
 def plan_grid_runs(
     arguments: argparse.Namespace, grid: Grid
 ) -> Sequence[tuple[GridCell, AttemptPlan]]:
-    """Return each cell with the plan of its attempts.
+    """Return each cell with the plan of its attempts, and create or check the folder of each cell.
 
     Raises: Fatal, before the first attempt of any cell, if a cell cannot begin.
     """

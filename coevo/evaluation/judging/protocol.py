@@ -125,7 +125,11 @@ def _start_grading(
     methods: Mapping[str, TestMethod],
     preconditions: PreconditionChecker,
 ) -> _TargetGrading | GradingResult:
-    """Do everything before the first target runs: builds, checks of the patch, the precondition."""
+    """Do everything before the first target runs: builds, checks of the patch, the precondition.
+
+    Return the grading to go on with, or its result if classes of the patch would replace production
+    code.
+    """
     began = time.monotonic()
     check_builds(context)
     cpu_seconds = context.built.old.cpu_seconds + context.built.new.cpu_seconds

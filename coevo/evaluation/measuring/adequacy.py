@@ -219,7 +219,10 @@ def count_mutant_kills(gold: GoldMethod, pred: Iterable[MutantRow]) -> Detection
 
 
 def count_noticed_undos(gold: GoldMethod, pred: Iterable[ReversalRow]) -> Detections | None:
-    """Count the undone changes that compile; None if gold was not run with any such change."""
+    """Count the undone changes that compile and that both tests were run with.
+
+    None if there is no such change.
+    """
     return _count_detections(_map_undone_outcomes(gold.reversals), _map_undone_outcomes(pred))
 
 

@@ -112,7 +112,7 @@ def _measure_test(
 
 
 def list_task_dependencies(task: TaskRow) -> tuple[Dependency, ...]:
-    """Return the dependencies of which coverage is reported."""
+    """Return the dependencies of a task whose coverage is reported, by its dependency list."""
     return select_dependencies(task.dependencies, task.dependency_list)
 
 
