@@ -55,9 +55,10 @@ def has_passed(answer: str | None) -> bool | None:
 
 
 class SuiteAnswerCache:
-    """Answers whether all tests of a revision pass, each found once for a revision and runtime.
+    """A cache of answers to the question whether all tests of a revision pass.
 
-    An answer is one line in the form that the module describes. Safe from several threads.
+    There is one answer for each revision and runtime: a line in the form that the module describes.
+    Safe from several threads.
     """
 
     def __init__(self, tests: TestsOf, cpu_seconds: float) -> None:

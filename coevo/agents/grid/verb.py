@@ -1,6 +1,7 @@
 """`coevo run` with the setting `grid`: attempts of all cells, their grades and one report.
 
-A cell is a model with a prompt. Each cell becomes a plan of attempts, with a folder of its own below --out.
+A cell is a model with a prompt. Each cell becomes a plan of attempts, with a folder of its own
+below --out.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def _convert_line_ends(text: bytes) -> bytes:
 def _git_apply(
     section: DiffSection, content: bytes | None, *, reverse: bool = False
 ) -> bytes | None:
-    """Return the file after `git apply`; None if it is absent then. None as content: absent before.
+    """Return the file after `git apply`; None is an absent file, before and after.
 
     reverse  whether to undo the section
     Raises: ValueError, with Git's message, if the section does not apply.
