@@ -36,7 +36,7 @@ _STEPS = {
 
 @dataclass(slots=True, kw_only=True)
 class CellRunner:
-    """Runs groups of test methods of one pair in up to three orders: given, reversed, each alone.
+    """A runner of groups of test methods of one pair, in given and reversed order and each alone.
 
     override  the workaround for all runs, if any
     step      the step that all runs are counted as; None: the step depends on the order

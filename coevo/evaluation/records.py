@@ -37,12 +37,12 @@ from coevo.model.words import BreakageCause, Outcome, Track
 class Prediction:
     """A submission for a task: a unified diff against its start state, or a whole test file.
 
-    patch    the diff; None if there is none
-    file     the whole test file instead; None if there is none
-    attempt  counts from 1
-    seed     the random seed that the agent reports
-    protocol whether this attempt knew of earlier attempts at the task, and what
-    seconds  the time that the agent reports
+    patch     the diff; None if there is none
+    file      the whole test file instead; None if there is none
+    attempt   counts from 1
+    seed      the random seed that the agent reports
+    protocol  whether this attempt knew of earlier attempts at the task, and what
+    seconds   the time that the agent reports
     """
 
     task_id: str

@@ -32,10 +32,11 @@ class TestMethod:
 
 
 class FileOrigin(StrEnum):
-    """The origin of a test file: written by hand, generated, copied from another project, or odd.
+    """The origin of a test file: written by hand, generated, copied, or at an unusual place.
 
-    SOURCES  a test that a module of tests publishes among its main sources
-    LINKED   the file is a symbolic link at one revision, or is reached through a link
+    VENDORED  it is copied from another project
+    SOURCES   it is among the main sources of a module of tests, which publishes it
+    LINKED    it is a symbolic link at one revision, or is reached through a link
     """
 
     WRITTEN = 'written'

@@ -270,7 +270,7 @@ def refuse_without(arguments: argparse.Namespace, needed: str, *options: str) ->
 
 
 def refuse_beside(arguments: argparse.Namespace, chosen: str, *options: str) -> None:
-    """Raise Fatal if `chosen` and one of the options are both given; it would have no effect.
+    """Raise Fatal if `chosen` and one of the options are both given: the option has no effect then.
 
     Options are named as on the command line, and settings by their key.
     """

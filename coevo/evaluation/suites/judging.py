@@ -186,7 +186,7 @@ def number_shared_causes(causes: Sequence[str | None]) -> tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteAnnotator:
-    """Finds out about the text of tests of one patched file: smells, and kinds of compile errors.
+    """An annotator of the tests of one patched file: adds smells and kinds of compile errors.
 
     about  the type under test of each class of tests, once it has been looked up
     """
