@@ -161,10 +161,10 @@ class _AttemptRunner:
         self.bugs: list[str] = []
 
     def add_feedback(self, turns: Sequence[AttemptTurn]) -> Sequence[AttemptTurn]:
-        """Return the turns that are needed, each with feedback on the attempt before.
+        """Grade the attempts before these turns; return the turns that are needed, with feedback.
 
-        Only the protocol `feedback` changes them: solved tasks, and those not evaluated, are left
-        out.
+        Tasks that are solved or could not be graded are left out. Under other protocols than
+        `feedback`, and for first attempts, nothing is graded and all turns are returned unchanged.
         """
         plan = self._plan
         snapshot = plan.series.snapshot
@@ -237,7 +237,10 @@ class _AttemptRunner:
             self.bugs.append(record)
 
     def _attempt_and_save(self, sandbox: Sandbox, turn: AttemptTurn) -> None:
-        """Make one attempt and save it. Raises: Transient if it has to be made again."""
+        """Make one attempt and save it; if its task has no start state, only note that.
+
+        Raises: Transient if the attempt has to be made again.
+        """
         task = turn.task
         try:
             attempt, output_tail = self._run_attempt(sandbox, turn)
@@ -298,7 +301,7 @@ class _AttemptRunner:
 
 @contextmanager
 def _open_attempt_folder(root: Path) -> Iterator[Path]:
-    """Yield a folder with a generated name, independent of the task; it is removed at the end."""
+    """Provide a folder with a generated name, independent of the task; it is removed at the end."""
     folder = Path(tempfile.mkdtemp(prefix='attempt-', dir=root))
     try:
         folder.chmod(0o711)
@@ -313,6 +316,7 @@ def _prepare_input(
     """Write what the agent sees, `start` and `prompt.txt`, into the folder `place`.
 
     Return the test file of the start state, and the file and prompt that the attempt begins with.
+    Raises: Fatal if the repository is not available.
     """
     task = turn.task
     assert task.prompt is not None, 'checked at the beginning'
@@ -371,7 +375,8 @@ def _build_attempt(task: TaskRow, ran: AgentRun, meter: Meter) -> Attempt:
 def _has_answer(ran: AgentRun, meter: Meter) -> bool:
     """Return whether a model answered.
 
-    Some endpoints do not state their usage. Of these a call counts if the agent understood the answer.
+    Some endpoints do not state their usage. A call to such an endpoint counts if the agent
+    understood the answer.
     """
     understood = ran.status in (0, one_shot.NO_CODE_BLOCK)
     return bool(meter.rounds) or (meter.unmetered > 0 and understood)

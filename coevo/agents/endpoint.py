@@ -42,10 +42,10 @@ class Endpoint:
 
 
 def make_endpoint(api: str, url: str | None = None, key_variable: str | None = None) -> Endpoint:
-    """Return an endpoint with the key of an environment variable.
+    """Return an endpoint with the key in an environment variable.
 
-    The defaults for URL and variable are those of the API's maker. An endpoint on this machine needs no key, unless a variable is named.
-
+    The defaults for URL and variable are those of the API's maker. An endpoint on this machine
+    needs no key, unless a variable is named.
     Raises: Fatal if the API is unknown, the URL invalid or the variable not set.
     """
     if api not in APIS:
@@ -95,8 +95,9 @@ def is_loopback(host: str) -> bool:
 
 
 def check_reachable(endpoint: Endpoint) -> None:
-    """Connect to an endpoint, unless it is reached by a proxy, and disconnect.
+    """Check that a connection to an endpoint can be opened; it is closed at once.
 
+    An endpoint that is reached by a proxy is not checked.
     Raises: Fatal if nothing listens there.
     """
     parts = urlsplit(endpoint.url)
@@ -113,5 +114,5 @@ def check_reachable(endpoint: Endpoint) -> None:
 
 
 def _strip_version(url: str) -> str:
-    """Return a base URL without the version, which the path of each call contains."""
+    """Return a base URL without `/v1` or `/v1beta` at its end, since the path of a call has it."""
     return url.removesuffix('/v1').removesuffix('/v1beta')

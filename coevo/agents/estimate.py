@@ -22,7 +22,8 @@ from coevo.model.task_rows import TaskRow
 class CostEstimate:
     """Estimated tokens of one attempt at each task; an answer is assumed to be as long as gold.
 
-    cost_usd  US dollars for these; None without prices
+    attempts  the most attempts at each task
+    cost_usd  US dollars of one attempt at each task; None without prices
     """
 
     tasks: int

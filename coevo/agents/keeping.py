@@ -43,10 +43,9 @@ class RunFolder:
 
     @contextmanager
     def lock_folder(self, asked: Mapping[str, object]) -> Iterator[None]:
-        """Lock the folder while entered.
+        """Create the folder of the run, and keep it locked while the context is open.
 
         asked  inputs that affect the answers, as plain JSON values
-
         Raises: Fatal if the folder belongs to a run with other inputs, or another process uses it.
         """
         for name in ('attempts', 'rounds', 'logs'):
@@ -77,7 +76,7 @@ class RunFolder:
         return join_beneath(self.folder, 'rounds', f'{_format_key(key)}.jsonl').path
 
     def open_log(self, key: AttemptKey) -> AnswerLog:
-        """Begin the log of an attempt."""
+        """Return a new log for an attempt; an earlier log of the attempt is emptied."""
         return AnswerLog(join_beneath(self.folder, 'logs', f'{_format_key(key)}.jsonl').path)
 
     def save_attempt(self, found: Attempt, said: str) -> None:
@@ -155,7 +154,10 @@ def _load_run_inputs(file: Path) -> dict[str, object]:
 
 
 def _sum_rounds_usd(file: Path) -> float:
-    """Return the cost of one attempt's rounds in US dollars; an incomplete last line is ignored."""
+    """Return the cost of one attempt's rounds in US dollars; an incomplete last line is ignored.
+
+    Raises: Fatal if another line is damaged.
+    """
     try:
         lines = file.read_text('utf-8').splitlines()
         return sum(json.loads(line)['cost_usd'] or 0.0 for line in lines if line.endswith('}'))

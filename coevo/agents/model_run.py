@@ -1,7 +1,7 @@
 """`coevo run`: attempt the tasks of a snapshot, grade the answers, and print one line of result.
 
-Each step keeps what it finished, so that the same command goes on: texts that were fetched, attempts by
-`coevo.agents.keeping`, verdicts by the ledger of evaluations.
+Each step keeps what it finished, so that the same command continues: texts that were fetched,
+attempts by `coevo.agents.keeping`, verdicts by the ledger of evaluations.
 """
 
 from __future__ import annotations
@@ -41,8 +41,10 @@ _RUNS = Path('runs')
 
 
 def run_model(arguments: argparse.Namespace) -> int:
-    """Return status 0 if every task was attempted and graded, 1 after a bug of coevo.
+    """Attempt the selected tasks, grade the answers and print one line of result.
 
+    Return status 0 if every task was attempted and graded, 1 after a bug of coevo. With the setting
+    `grid`, do that for each model and prompt; with `--estimate`, only print the expected cost.
     Raises: Transient if a task could not be attempted for now; Fatal for bad input.
     """
     asked = argparse.Namespace(**vars(arguments))

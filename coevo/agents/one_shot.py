@@ -41,8 +41,8 @@ You have one answer. The files are:
 Answer with the whole contents of {test_file}, from its first line to its last, in one fenced code block.
 """
 
-# What a task's prompt says to agents with tools: steps that run commands, which follow the last step that
-# concerns the answer, and a closing sentence.
+# What a task's prompt says to agents with tools: steps that run commands, which follow the last
+# step that concerns the answer, and a closing sentence.
 _COMMAND_STEPS = re.compile(
     r'^(\d+\. Do NOT modify production code\.[^\n]*\n)(?:[^\n]+\n)*', re.MULTILINE
 )
@@ -102,9 +102,10 @@ def estimate_tokens(text: str) -> int:
 
 
 def main() -> int:
-    """Ask the model and write the test file.
+    """Ask the model and write the test file; return the exit status.
 
-    Return status 1, after a line with the reason, if no answer came, and `NO_CODE_BLOCK` if it holds no file.
+    It is 0 for a file, `NO_CODE_BLOCK` if the answer holds none, and 1, after a line with the
+    reason, if no answer came.
     """
     test_file = Path(os.environ['COEVO_TEST_FILE'])  # own name: coevo run's, inside the sandbox
     prompt = Path(os.environ['COEVO_PROMPT']).read_text('utf-8')

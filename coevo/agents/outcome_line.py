@@ -1,4 +1,4 @@
-"""The line that `coevo run` ends with, such as `success 1 of 1, strict 1 of 1, 41 s, 1,034 tokens`."""
+"""The last line of `coevo run`, such as `success 1 of 1, strict 1 of 1, 41 s, 1,034 tokens`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ def format_outcome_line(
 ) -> str:
     """Return the line about the first attempts at these tasks.
 
-    A task is a success if all of its test methods are. Strict success is counted over the tasks for which it is
-    known. A task that could not be graded counts nowhere, and is named.
+    A task is a success if all of its test methods are. Strict success is counted over the tasks for
+    which it is known. Tasks that could not be graded count nowhere; the line says how many they
+    are.
     """
     successes, strict, unjudged = _judge_tasks(evaluation, tasks)
     known = [value for value in strict.values() if value is not None]

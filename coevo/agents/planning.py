@@ -37,7 +37,11 @@ USUAL_API = 'openai'
 
 
 def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
-    """Return the plan that the options ask for. Raises: Fatal if they are not valid."""
+    """Return the plan that the options ask for.
+
+    The snapshot is verified, and the folder of the answers is created.
+    Raises: Fatal if an option is not valid.
+    """
     adapter = _find_adapter(arguments.agent)
     settings, series = _build_settings(arguments, adapter), _build_series(arguments)
     tasks = select_tasks(arguments)
@@ -59,7 +63,7 @@ def make_plan(arguments: argparse.Namespace) -> AttemptPlan:
 
 
 def check_options(arguments: argparse.Namespace) -> Endpoint | None:
-    """Return the endpoint that the agent reaches, None without network.
+    """Check the options and return the endpoint that the agent reaches; None without network.
 
     Raises: Fatal, before anything is read or fetched, for options that are not valid.
     """
@@ -121,8 +125,9 @@ def build_evaluation_options(
 
 
 def choose_run_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
-    """Return the cutoff of a run: that of its options, else of its model; None if there is no limit.
+    """Return the cutoff of a run: that of its options, else of its model.
 
+    None if there is no limit.
     Raises: Fatal if no cutoff of the model is known, or if options contradict each other.
     """
     named = arguments.after is not None or arguments.unseen_by is not None
@@ -150,7 +155,10 @@ def choose_run_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
 
 
 def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
-    """Return the ids of the tasks that the options select. Raises: Fatal if there is none."""
+    """Return the ids of the tasks that the options select, at most `--limit` of them.
+
+    Raises: Fatal if there is none.
+    """
     cutoff = choose_run_cutoff(arguments)
     task_ids = list_wanted_ids(
         arguments.snapshot,

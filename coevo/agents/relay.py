@@ -99,8 +99,9 @@ class Relay:
     def forward_request(
         self, target: str, body: bytes, headers: Message
     ) -> AbstractContextManager[HttpAnswer]:
-        """Forward a request, and yield the endpoint's answer.
+        """Return a context that sends a request to the endpoint and provides the answer.
 
+        Of the agent's headers only harmless ones are sent; the key is added.
         Raises: ServerUnreachable, ContentTooSlow.
         """
         return self._client.send(
@@ -129,16 +130,16 @@ class Relay:
             self.refused.append(why[:_SAID])
 
     def note_trouble(self, why: str) -> None:
-        """Record a failure of the endpoint."""
+        """Record a failure of the endpoint, and set `cut_off`."""
         self.trouble.append(why)
         self.cut_off = True
 
     def give_up(self, error: Exception) -> None:
-        """Record an error of the relay, and stop the attempt."""
+        """Record an error of the relay in `bug`, unless there is one, and stop the attempt."""
         self.bug = self.bug or error
         self.stop()
 
 
 def _is_plain_header(text: str) -> bool:
-    """Return whether a header can be forwarded."""
+    """Return whether a header can be forwarded: it is printable ASCII and not empty."""
     return bool(text) and text.isascii() and text.isprintable()

@@ -74,13 +74,13 @@ class RelayedAttempt(Protocol):
     def forward_request(
         self, target: str, body: bytes, headers: Message
     ) -> AbstractContextManager[HttpAnswer]:
-        """Forward a request to the endpoint, and yield its answer."""
+        """Return a context that sends a request to the endpoint and provides the answer."""
 
     def note_refusal(self, why: str) -> None:
         """Record why a call was refused."""
 
     def note_trouble(self, why: str) -> None:
-        """Record a failure of the endpoint."""
+        """Record a failure of the endpoint, and set `cut_off`."""
 
     def give_up(self, error: Exception) -> None:
         """Record an error of the relay, and stop the attempt."""
@@ -248,7 +248,10 @@ class _RelayHandler(BaseHTTPRequestHandler):
         return self._stream_answer(path, answer)
 
     def _filter_query(self) -> str:
-        """Return the allowed parameters of the query; others, such as an agent's key, are cut."""
+        """Return the allowed parameters of the query after a `?`; empty if there are none.
+
+        Other parameters, such as an agent's key, are cut.
+        """
         pairs = parse_qsl(self.path.partition('?')[2], keep_blank_values=True)
         allowed_pairs = [pair for pair in pairs if pair in _QUERIES]
         return f'?{urlencode(allowed_pairs)}' if allowed_pairs else ''

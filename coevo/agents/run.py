@@ -207,6 +207,7 @@ class _AgentSupervisor:
         """Start the agent, wait until it ends or exceeds a limit, and return the result.
 
         port  of the relay in the sandbox; 0 without one
+        Raises: Transient if the agent does not start.
         """
         self._reader.start()
         self._send_line(str(port))
@@ -299,11 +300,11 @@ def list_start_files(folder: Path) -> list[str]:
 def collect_changed_files(
     stream: IO[bytes], folder: Path, wanted: Iterable[str]
 ) -> dict[str, Ends]:
-    """Return the wanted files that differ from the start state.
+    """Return the wanted files that differ from the start state, as they were and as they are.
 
+    A wanted file that the stream lacks has been deleted.
     stream  a tar archive of files by path; files that are not wanted are ignored
     folder  the start state, as coevo wrote it
-
     Raises: tarfile.TarError if the stream is no archive, HandoverTooLarge.
     """
     missing = set(wanted)

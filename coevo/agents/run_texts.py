@@ -1,4 +1,4 @@
-"""The texts of the tasks of a run: fetched before they are attempted, and kept for the next call."""
+"""The texts of the tasks of a run: fetched before the attempts, and kept for the next call."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ class RunTexts:
 
 
 def provide_texts(place: str, tasks: Collection[str], clones: Path | None, say: Say) -> RunTexts:
-    """Return a snapshot with the texts of these tasks: the one given, or a folder that is filled.
+    """Fetch the texts of these tasks if the snapshot lacks them, and return a snapshot with them.
 
-    Only the texts of these tasks are fetched, unless they are there already. Tasks whose texts
-    cannot be had are named with what Git said, since a repository that is gone must not stop the
-    run of all others.
-
+    That is the snapshot given, or a folder that is filled. Only missing texts of these tasks are
+    fetched. Tasks whose texts cannot be had are named with Git's message, since a repository that
+    is gone must not stop the run of all others.
     Raises: Transient if no text can be had for now; DamagedSnapshot if edition or clone is damaged.
     """
     if not has_withheld_texts(load_manifest_at(resolve_location(place))):
@@ -74,7 +73,10 @@ def _choose_folder(place: str) -> Path:
 
 
 def _name_lacking(report: FillReport, tasks: Collection[str], start: str, say: Say) -> RunTexts:
-    """Say which tasks are left out and why. Raises: Transient if none is left."""
+    """Say which tasks are left out and why, and return the snapshot with the ids of these tasks.
+
+    Raises: Transient if no task is left.
+    """
     whys = '; '.join(map(str, report.lacking))
     snapshot = start if report.folder is None else str(report.out)
     lacking = list_withheld_ids(snapshot).intersection(tasks)

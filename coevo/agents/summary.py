@@ -55,7 +55,7 @@ def format_attempt_line(found: Attempt) -> str:
 
 
 def describe_network(settings: AgentSettings) -> str:
-    """Return what the agent could reach, for reports."""
+    """Return what the agent could reach, in words for reports; `none` without an endpoint."""
     if settings.endpoint is None:
         return 'none'
     return f'{settings.endpoint.description} alone, by a relay outside of the sandbox'

@@ -68,7 +68,10 @@ def _list_files(task: TaskRow) -> tuple[str, ...]:
 
 
 def _load_code(repository: Repository, task: TaskRow) -> str:
-    """Return the content of the file; several files follow each other, each below its path."""
+    """Return the content of the files of `_list_files` at the new revision.
+
+    If there are several, each stands below its path. Absent files are left out.
+    """
     contents = {path: load_content(repository, task.new_rev, path) for path in _list_files(task)}
     texts = {path: text.decode('utf-8', 'replace') for path, text in contents.items() if text}
     if len(texts) == 1:

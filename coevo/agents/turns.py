@@ -108,7 +108,7 @@ def list_waiting_turns(
 def collect_feedback(
     series: AttemptSeries, turns: Sequence[AttemptTurn], options: EvaluationOptions
 ) -> Mapping[str, tuple[str, str | None]]:
-    """Grade the last attempts, and return the feedback for each task; see `make_feedback`."""
+    """Grade the last attempt of each turn and return, by task id, the result of `make_feedback`."""
     last = [turn.earlier[-1] for turn in turns]
     answers = [
         Prediction(task_id=attempt.task_id, patch=_encode_patch(attempt.patch)) for attempt in last
@@ -129,6 +129,9 @@ def make_attempt_start(
 ) -> AttemptStart:
     """Return the test file and the prompt that an attempt begins with.
 
+    Without earlier attempts that it may know, they are `start` and the task's prompt. Under
+    `feedback` the file is the one that the last attempt left, and the prompt says how that was
+    graded. Under `diversify` the prompt shows the earlier files.
     start  the test file of the start state
     """
     prompt = turn.task.prompt or ''
@@ -145,7 +148,7 @@ def make_attempt_start(
 def rebase_on_start(
     files: Mapping[str, Ends], path: str, start: bytes | None, begun: bytes | None
 ) -> Mapping[str, Ends]:
-    """Return the files that differ from the start state.
+    """Return the files that differ from the start state, given those that the attempt has changed.
 
     files  the files that differ from what the attempt began with
     path   path of the test file, which is `start` in the start state
@@ -163,7 +166,10 @@ def _make_plain_file(content: bytes | None) -> GitFile | None:
 
 
 def _apply_earlier_patch(task: TaskRow, earlier: Attempt, start: bytes | None) -> bytes | None:
-    """Return the test file that an attempt left, or the start state's if its patch is not valid."""
+    """Return the test file that an attempt left; None if it deleted the file.
+
+    If the attempt has no patch that applies, return `start`.
+    """
     result = apply_patch(_encode_patch(earlier.patch), task.test_file, start)
     return result.content if isinstance(result, AppliedFile) else start
 

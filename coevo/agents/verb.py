@@ -31,7 +31,7 @@ of a submission, with answers, logs and results.
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the command's parser."""
+    """Add the verb `run` to the command's parser."""
     run = verbs.add_parser(
         'run',
         help='run a model or an agent on tasks, grade the answers, print one line of results',

@@ -21,7 +21,10 @@ BUBBLEWRAP = ('--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--pr
 
 
 def examine_machine() -> tuple[DoctorFinding, ...]:
-    """Return all findings in a fixed order; a missing program does not stop further checks."""
+    """Check programs, languages, disk and memory; return all findings in a fixed order.
+
+    A missing program is a finding and does not stop further checks.
+    """
     return tuple(_list_findings())
 
 

@@ -18,7 +18,7 @@ _LANGUAGES = {'jdk': 'java', 'python': 'python'}
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the command's parser."""
+    """Add the verb `doctor` to the command's parser."""
     doctor = verbs.add_parser(
         'doctor',
         help='check this machine and say how to fix what is missing',
@@ -66,7 +66,10 @@ def _list_runtimes(arguments: argparse.Namespace) -> int:
 
 
 def _install_runtimes(arguments: argparse.Namespace) -> int:
-    """Install all named runtimes, even if one of them fails. Raises: Transient for that."""
+    """Install all named runtimes, even if one of them fails, and print where they are.
+
+    Raises: Transient, at the end, if one of them failed.
+    """
     wanted = _parse_names(arguments.install)
     runtimes = {
         word: _make_runtimes(_LANGUAGES[word], lambda line: print(line, file=sys.stderr))
@@ -84,7 +87,10 @@ def _install_runtimes(arguments: argparse.Namespace) -> int:
 
 
 def _parse_names(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return word and release of each name, each once. Raises: Fatal for another form."""
+    """Return (`jdk`, `21`) for `jdk-21`, and the like for each name, each once.
+
+    Raises: Fatal for a name of another form or language.
+    """
     parts = dict.fromkeys(name.partition('-')[::2] for name in names)
     for (word, release), name in zip(parts, dict.fromkeys(names), strict=True):
         if word not in _LANGUAGES or not release:

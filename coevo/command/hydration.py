@@ -12,7 +12,7 @@ from coevo.options.parser import Parser, add_clones, add_snapshot, check_clones
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the command's parser."""
+    """Add the verb `get` to the command's parser."""
     verb = verbs.add_parser(
         'get',
         help='get a month: copy a snapshot and fill in source texts that it lacks',

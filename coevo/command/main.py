@@ -128,7 +128,7 @@ class _UnusedLibraryFinder(MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Raise ModuleNotFoundError for pandas; find no other module."""
+        """Raise ModuleNotFoundError for pandas; return None for every other module."""
         if name == _UNUSED:
             raise ModuleNotFoundError(f'coevo has no use for {name} here', name=name)
         return None

@@ -16,7 +16,11 @@ from coevo.options.parser import PIPELINE, PIPELINE_STEPS, PIPELINE_VERBS, Parse
 
 
 def add(verbs: argparse._SubParsersAction[Parser], argv: Sequence[str]) -> None:
-    """Add the verbs. Only the requested one is imported, since imports take time."""
+    """Add the verbs `mine`, `release` and `pipeline` with its steps.
+
+    Only the requested verb is imported, since imports take time. Without `flows` all of them raise
+    Fatal when they are run.
+    """
     _add_verbs(verbs, PIPELINE_VERBS, argv)
     pipeline = verbs.add_parser(
         PIPELINE,

@@ -25,7 +25,7 @@ _USUAL = 'evaluation'
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb with its kinds."""
+    """Add the verb `report` with its kinds of reports."""
     verb = verbs.add_parser(
         'report',
         help='report on results of `coevo evaluate` or `coevo run`, or on a snapshot',

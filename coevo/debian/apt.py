@@ -56,7 +56,10 @@ class Apt:
         self._run_apt('apt-get', 'update')
 
     def find_candidates(self, names: Sequence[str]) -> dict[str, DebianPackage]:
-        """Return the newest version of each package that the suite has, by name."""
+        """Return the newest version of each of these packages, by name.
+
+        Packages that the suite lacks are left out.
+        """
         shown = self._run_apt('apt-cache', 'show', '--no-all-versions', *names, tolerated=(0, 100))
         packages = (
             _parse_package(paragraph) for paragraph in shown.split('\n\n') if paragraph.strip()
@@ -120,7 +123,7 @@ class Apt:
         yield 'Acquire::IndexTargets::deb::DEP-11::DefaultEnabled', 'false'
         yield 'Acquire::Retries', '3'
         yield 'APT::Update::Error-Mode', 'any'
-        # apt would download as the user _apt, who cannot enter the folder.
+        # apt would download as the user _apt, which cannot enter the folder.
         yield 'APT::Sandbox::User', 'root'
 
 

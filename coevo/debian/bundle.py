@@ -132,7 +132,12 @@ def _unpack_package(file: Path, root: Path) -> None:
 
 
 def _arrange_files(recipe: BundleRecipe, root: Path, new: Path, final: Path) -> None:
-    """Move the runtime's home and its libraries to their places, and relink the programs."""
+    """Move the runtime's home and its libraries to their places, and relink the programs.
+
+    new    the folder that gets them
+    final  where that folder will be in the end
+    Raises: Fatal if the packages do not contain the home.
+    """
     homes = sorted(path for path in root.glob(recipe.home) if not path.is_symlink())
     if not homes:
         raise Fatal(f'the packages of {recipe.what} have no {recipe.home}; install it by hand')

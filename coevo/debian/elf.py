@@ -35,7 +35,10 @@ def relink_programs(folder: Path, libraries: Path, final: Path) -> None:
 
 
 def _list_dynamic_files(folder: Path) -> Iterator[Path]:
-    """Return programs and shared libraries; object files and debugging information are not."""
+    """Return the programs and shared libraries below a folder.
+
+    Links, object files and debugging information are left out.
+    """
     files = (path for path in sorted(folder.rglob('*')) if not path.is_symlink())
     return (
         path for path in files if _is_elf(path) and _query_elf('--print-rpath', path) is not None

@@ -66,7 +66,10 @@ def list_suites() -> tuple[DebianSuite, ...]:
 
 
 def _list_index_targets() -> Iterator[tuple[str, str, str]]:
-    """Yield the archive, suite and component of each package list that apt would fetch."""
+    """Yield the archive, suite and component of each package list that apt would fetch.
+
+    Raises: Fatal if there is no apt.
+    """
     command = ['apt-get', 'indextargets', '--no-release-info', '--format', _FORMAT]
     try:
         done = subprocess.run(

@@ -61,7 +61,10 @@ class _SafeConsole(Console):
 def show_progress(
     console: Console, now: Callable[[], float] = time.monotonic
 ) -> Iterator[Listener]:
-    """Provide a listener that shows the progress of a run. `now` returns seconds."""
+    """Provide a listener that shows the progress of a run: bars on a terminal, else lines of text.
+
+    now  returns the time in seconds
+    """
     if not console.is_terminal:
         lines = _ProgressLog(console, now)
         yield Listener(step=lines.log_step, summarise=lines.note_finding, say=console.print)
@@ -100,7 +103,10 @@ class _ProgressLog:
         self._found = words
 
     def log_step(self, step: str, done: int, total: int) -> None:
-        """Print a line if enough steps or time have passed since the last one."""
+        """Print a line if enough steps or time have passed since the last line.
+
+        The last step always has one. Nothing is printed for a total of 1.
+        """
         now = self._now()
         begun = self._begun.setdefault(step, now)
         waited = now - self._said.setdefault(step, now) >= _LINES_AFTER
@@ -116,7 +122,10 @@ class _ProgressLog:
 
 
 def _format_time_left(seconds_since: float, done: int, total: int) -> str:
-    """Return the estimated remaining time by the pace so far; empty after too few steps."""
+    """Return the estimated remaining time by the pace so far.
+
+    Empty after too few steps, and when all are done.
+    """
     if done < _LINES_EVERY or done == total:
         return ''
     seconds = seconds_since / (done - 1) * (total - done)

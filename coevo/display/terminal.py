@@ -33,7 +33,10 @@ def escape_controls(text: str) -> str:
 
 
 def write_data(answer: bytes) -> None:
-    """Write a result unchanged for a program; on a terminal, control characters are escaped."""
+    """Write a result to standard output.
+
+    On a terminal, control characters are escaped; otherwise the bytes are unchanged.
+    """
     if sys.stdout.isatty():
         sys.stdout.write(answer.decode('utf-8', 'backslashreplace'))
         return
@@ -85,7 +88,7 @@ class GuardedStream:
             silence_stream(self.raw)
 
     def writelines(self, lines: list[str]) -> None:
-        """Write several lines."""
+        """Write several lines, escaped as by `write`."""
         self.write(''.join(lines))
 
     def __getattr__(self, name: str) -> Any:
@@ -106,7 +109,11 @@ def get_raw_stream(stream: Any) -> Any:
 
 @contextmanager
 def guard_output() -> Iterator[None]:
-    """Guard standard output and standard error; replace a closed stream (`>&-`) by /dev/null."""
+    """Guard standard output and standard error while the context is open.
+
+    Control characters are escaped, and in standard error secrets in URLs are hidden. A closed
+    stream (`>&-`) is replaced by /dev/null.
+    """
     _occupy_closed_descriptors()
     before = sys.stdout, sys.stderr
     sys.stdout = GuardedStream(before[0] or _open_null())

@@ -43,13 +43,19 @@ Known = Mapping[tuple[str, RunOrder], Verdict]
 
 
 class Cache:
-    """A folder of entries, with about 150 bytes for each run; no folder means an empty cache."""
+    """A folder of entries, with about 150 bytes for each run.
+
+    Without a folder nothing is found and nothing is stored.
+    """
 
     def __init__(self, folder: Path | None) -> None:
         self.entries = FileCache(folder)
 
     def recall(self, key: str, batch: Sequence[str]) -> Known:
-        """Return the known verdicts for a batch of method ids, by id and order."""
+        """Return the verdicts that were stored for a batch of method ids, by id and order.
+
+        Empty if there is no entry.
+        """
         data = self.entries.read(key)
         if data is None:
             return {}
@@ -59,7 +65,7 @@ class Cache:
     def store_batch(
         self, key: str, batch: Sequence[str], runs: Mapping[str, Sequence[MethodRun]]
     ) -> None:
-        """Store the runs of a batch if they may be reused."""
+        """Store the runs of a batch, unless those of a method disagree or hit a limit."""
         if not all(_can_be_cached(runs[method_id]) for method_id in batch):
             return
         cached_runs = (
@@ -83,7 +89,11 @@ def compute_batch_key(content: str, methods: Iterable[TestMethod], *surroundings
 
 
 def _can_be_cached(runs: Sequence[MethodRun]) -> bool:
-    """Return whether runs agree within the limits: one in each shared order, at most one alone."""
+    """Return whether the runs of a method may be stored.
+
+    There must be one run in each shared order and at most one alone; all must agree, and none may
+    have hit a limit.
+    """
     orders = Counter(run.order for run in runs)
     return (
         all(orders[order] == 1 for order in _SHARED)

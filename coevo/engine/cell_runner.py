@@ -36,7 +36,7 @@ _STEPS = {
 
 @dataclass(slots=True, kw_only=True)
 class CellRunner:
-    """Runs the groups of one pair in passes of three orders.
+    """A runner of groups of test methods of one pair, in given and reversed order and each alone.
 
     override  the workaround for all runs, if any
     step      the step that all runs are counted as; None: the step depends on the order
@@ -86,6 +86,8 @@ class CellRunner:
     ) -> None:
         """Run the methods of all groups in one order, or take their verdicts from the cache.
 
+        Methods with a compiler's verdict, and those with two time-outs and nothing else, are
+        skipped.
         without  ids of methods that do not need this run
         """
         for group in groups:
@@ -105,7 +107,7 @@ class CellRunner:
             self._repeat_where_split(group)
 
     def cache_group(self, group: CellGroup) -> None:
-        """Store the runs of a group in the cache, unless they used an override."""
+        """Store the runs of a group in the cache, unless they used an override or disagree."""
         key = self._compute_key(group)
         if key and self.override is None:
             self.cache.store_batch(key, group.list_open_methods(), group.runs)
@@ -213,7 +215,7 @@ def _find_workaround(language: str, groups: Sequence[CellGroup]) -> str | None:
 def _try_recall_batch(group: CellGroup, batch: Sequence[str], order: RunOrder) -> bool:
     """Record the cache's verdicts for a batch, if it has all of them, and return whether it has.
 
-    A part of them is not used: the rest would run in another process than when it was cached.
+    A part of them is not used: the other methods would run in another process than the cached ones.
     """
     known = [group.known.get((method_id, order)) for method_id in batch]
     verdicts = [verdict for verdict in known if verdict is not None]

@@ -152,7 +152,10 @@ def compute_upper_95(runs: int) -> float:
 
 
 def _drop_contradiction(reason: str, cells: Mapping[Cell, CellResult]) -> Decision:
-    """Return the drop for a contradiction; its detail describes the cell that the reason names."""
+    """Return the drop for a contradiction; its detail describes the cell that the reason names.
+
+    If that code was not built because a library is missing, the library's reason takes its place.
+    """
     result = next((r for cell, r in cells.items() if reason.startswith(f'{cell}_')), None)
     if result is None:
         return _make_drop(reason)

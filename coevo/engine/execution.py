@@ -57,7 +57,7 @@ def evaluate_pair(
     *,
     all_cells: bool = False,
 ) -> PairEvaluation:
-    """Run the deciding cells of all selected methods.
+    """Build a pair and run the cells that decide the labels of the selected methods.
 
     selected   the methods, in a fixed order
     override   a workaround for all runs, where it is already known that one is needed
@@ -91,7 +91,10 @@ def evaluate_pair(
 def evaluate_new_revision(
     builder: Builder, pair: Pair, selected: Sequence[SelectedMethod], cache: Cache = NO_CACHE
 ) -> PairEvaluation:
-    """Run tests of the new revision on their own code only, in all orders of a deciding cell."""
+    """Build a pair and run tests of the new revision on its own code, in all three orders.
+
+    Nothing is run at the old revision. Runs that disagree are repeated.
+    """
     runner = CellRunner(built=builder.build(pair), cache=cache)
     _, settled, groups = runner.build_and_run_once(selected, _list_own_cells)
     for order in (RunOrder.REVERSED, RunOrder.ALONE):
@@ -140,7 +143,7 @@ def _do_all_runs_agree(cells: Mapping[Cell, CellResult]) -> bool:
 def _compute_labels(
     item: SelectedMethod, cells: Mapping[Cell, CellResult]
 ) -> tuple[Label | str, Label | str]:
-    """Return the labels or drop reasons by the method's own outcomes and by Maven's."""
+    """Return two labels or drop reasons: by the method's own outcomes, and by those of its unit."""
     item = item.settle(cells)
     return (
         decide_label(item.candidate.change, {cell: r.outcome for cell, r in cells.items()}),
@@ -160,9 +163,9 @@ def _run_later_cells(
     results: Results,
     groups: list[CellGroup],
 ) -> tuple[Results, list[CellGroup]]:
-    """Run `LATER_CELL` for the methods whose other cells leave it to decide their label.
+    """Run `LATER_CELL` for the changed methods that pass in all other cells.
 
-    Returns all results and all groups, those of the other cells included.
+    Return all results and all groups, those of the other cells included.
     """
     chosen = [
         item
@@ -192,7 +195,8 @@ def _run_recorded_cells(
 ) -> Results:
     """Run the new tests of `RECORDED_LABELS` on the old code, in all three orders.
 
-    Methods whose label depends on that cell were run in it before. Runs that disagree are not repeated, since no label depends on them.
+    Methods whose label depends on that cell were run in it before. Runs that disagree are not
+    repeated, since no label depends on them.
     """
     chosen = [
         item
@@ -232,10 +236,11 @@ def _find_fixed_by_settings(
     groups: Sequence[CellGroup],
     broken: Mapping[str, Cell],
 ) -> dict[str, SettingsScope]:
-    """Return which broken methods pass with libraries or settings of the other revision.
+    """Run broken methods again with libraries or settings of the other revision.
 
-    The result tells by method id what had to be borrowed; test libraries alone are tried first. A
-    module is tried only if the revisions' libraries or settings differ (docs/evidence.md, `build`).
+    Return by method id, for those that pass then, what had to be borrowed; test libraries alone are
+    tried first. A module is tried only if the revisions' libraries or settings differ
+    (docs/evidence.md, `build`).
     """
     fixed_by_settings: dict[str, SettingsScope] = {}
     for group in groups:

@@ -24,7 +24,7 @@ CellsOf = Callable[[Candidate], Sequence[Cell]]
 
 
 def list_cells_of_candidate(candidate: Candidate) -> tuple[Cell, ...]:
-    """Return the cells on which the label of a test method depends."""
+    """Return the cells that are run for a test method in any case; `LATER_CELL` may follow."""
     return list_deciding_cells(candidate.change, surroundings_differ=candidate.surroundings_differ)
 
 
@@ -114,7 +114,7 @@ def find_unbuildable(
     selected: Sequence[SelectedMethod],
     cells: CellsOf = list_cells_of_candidate,
 ) -> Results:
-    """Return the results of those cells whose code does not build; their outcome is known."""
+    """Return the result UNBUILDABLE for each cell whose code does not build. Nothing is run."""
     results: dict[str, dict[Cell, CellResult]] = {}
     for item, cell, method in _list_needed_cells(selected, cells):
         trouble = ends.get_code_build(cell).find_trouble(method.module)

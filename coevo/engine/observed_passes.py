@@ -28,9 +28,11 @@ def find_doubts(
     selected: Sequence[SelectedMethod],
     repository: Repository,
 ) -> dict[str, str]:
-    """Return why a deciding pass is doubted, by method id; confirmed methods are left out.
+    """Run the deciding passes again under the observer, and return why one of them is doubted.
 
-    The reason is a kind of tampering, see docs/trust.md. The CPU time is counted as a cost.
+    The reasons are by method id; a confirmed method has none, and neither has a method whose
+    language has no observer. A reason is a kind of tampering, see docs/trust.md. The CPU time is
+    counted as a cost.
     """
     reasons = {}
     ends = BuiltRevisions(old=evaluation.old, new=evaluation.new)
@@ -52,12 +54,11 @@ def find_doubts(
 def find_suite_doubt(
     evaluation: PairEvaluation, methods: Sequence[TestMethod], repository: Repository
 ) -> str | None:
-    """Check the passing tests of a test file at the new revision.
+    """Run the passing tests of a test file at the new revision again under the observer.
 
     All of them run together first, since nearly always none is doubted. A test that is doubted, or
-    has no verdict, then runs alone.
-
-    Returns the reason and the test's name for the first doubted test, else None.
+    has no verdict, then runs alone. Return the reason and the test's name for the first doubted
+    test; None without one, or if the language has no observer.
     """
     if not offers_capability(detect_file_language(methods[0].test_file), Capability.OBSERVE):
         return None

@@ -27,7 +27,10 @@ Siblings = Callable[[TestMethod], Iterable[Sequence[TestMethod]]]
 
 
 class RepairKind(StrEnum):
-    """TAM-Eval's kinds of broken tests (section III, "Test Repair"); tests of its others pass."""
+    """The kinds of TAM-Eval (section III, "Test Repair") in which the test is broken.
+
+    In its other kinds the test passes.
+    """
 
     SYNTAX = 'syntax'
     EXECUTION = 'execution'  # it parses, but does not compile or does not pass
@@ -46,8 +49,10 @@ def guard_repairs(
     selected: Sequence[SelectedMethod],
     siblings: Siblings,
 ) -> Mapping[str, RepairGuard]:
-    """Return a guard for each repair, by method id.
+    """Return evidence that tests with the label `repair` were at fault themselves, by method id.
 
+    Tests near each of them are run on the old code until one passes. Its own cells are run again
+    with the clock set to the dates of the commits.
     selected  all methods that were evaluated; their results are reused for siblings
     siblings  returns the tests near a test, in groups, the nearest group first
     """
@@ -117,7 +122,10 @@ def _find_passing_siblings(
     known: dict[TestMethod, bool],
     siblings: Siblings,
 ) -> dict[str, str]:
-    """Return the name of the nearest passing test for each repair that has one, by method id."""
+    """Run tests near each repair in t_old_c_old until one passes, and return its name by method id.
+
+    A repair without a passing test near it is absent.
+    """
     sibling_names: dict[str, str] = {}
     for item in repairs:
         for group in siblings(_get_old_method(item)):

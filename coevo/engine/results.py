@@ -31,7 +31,11 @@ RUN_ORDERS = (RunOrder.GIVEN, RunOrder.REVERSED, RunOrder.ALONE)
 
 
 class Evidence(StrEnum):
-    """The agreement of a method's runs."""
+    """The agreement of a method's runs.
+
+    AGREED: all runs are equal. FLAKY: runs in the same order differ. ORDER_DEPENDENT: only runs in
+    different orders differ.
+    """
 
     AGREED = 'agreed'
     FLAKY = 'flaky'
@@ -77,7 +81,7 @@ class CellResult:
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome of the deciding run."""
+        """The worst outcome of the runs, which counts for the cell."""
         return self.deciding_verdict.outcome
 
     @property
@@ -87,13 +91,14 @@ class CellResult:
 
     @property
     def unit_outcome(self) -> Outcome:
-        """The outcome of the deciding run as the project's own tool would give it."""
+        """The outcome that counts for the cell, as `compute_unit_outcome` gives it."""
         return self.compute_unit_outcome(self.deciding_verdict)
 
     def compute_unit_outcome(self, verdict: Verdict) -> Outcome:
-        """Return the outcome that the project's own tool, such as Maven, would give.
+        """Return COMPILE_ERROR if the method's unit does not compile, else the verdict's outcome.
 
-        It runs no test if any file of the same unit does not compile.
+        The project's own tool, such as Maven, runs no test if any file of the unit does not
+        compile. UNBUILDABLE and INFRA are returned as they are.
         """
         if verdict.outcome in (Outcome.UNBUILDABLE, Outcome.INFRA) or self.unit_ok:
             return verdict.outcome
@@ -207,7 +212,10 @@ class PairEvaluation:
 
     @property
     def overrides(self) -> tuple[str, ...]:
-        """Everything that was changed from the repository's own settings, the same in all cells."""
+        """All deviations from the repository's own settings in builds and runs, sorted.
+
+        They are the same in all cells.
+        """
         all_overrides = {
             *self.old.overrides,
             *self.new.overrides,

@@ -45,7 +45,7 @@ TestsOf = Callable[[str], Mapping[str, Sequence[TestMethod]]]
 
 
 def has_passed(answer: str | None) -> bool | None:
-    """Return whether an answer says that a suite passes.
+    """Return whether an answer of `SuiteAnswerCache` says that all tests of a revision pass.
 
     None if there is no answer, the budget ran out, or only time-outs broke the suite.
     """
@@ -55,8 +55,9 @@ def has_passed(answer: str | None) -> bool | None:
 
 
 class SuiteAnswerCache:
-    """The answers of a run, each found once for a revision and runtime.
+    """A cache of answers to the question whether all tests of a revision pass.
 
+    There is one answer for each revision and runtime: a line in the form that the module describes.
     Safe from several threads.
     """
 
@@ -72,7 +73,11 @@ class SuiteAnswerCache:
         self._lock = threading.Lock()
 
     def get_answer(self, built: BuiltPair, build: Build) -> tuple[str, float]:
-        """Return the answer for one end of a pair, and the CPU seconds used for it just now."""
+        """Return the answer for one end of a pair, and the CPU seconds used for it just now.
+
+        The first call for a revision and runtime runs its tests; later ones return the answer and
+        0.
+        """
         key = build.rev, build.runtime
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
@@ -108,7 +113,7 @@ class SuiteRun:
         return self.cpu_seconds - self.spent
 
     def run_modules(self, tests: Mapping[str, Sequence[TestMethod]]) -> None:
-        """Run the tests of modules that were built.
+        """Compile and run the tests of modules that were built, and add their verdicts and costs.
 
         Raises: Transient if a test process does not start.
         """

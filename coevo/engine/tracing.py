@@ -28,8 +28,9 @@ def trace_cells(
     files: Mapping[PairEnd, Collection[str]],
     alone: Collection[str],
 ) -> Traces:
-    """Trace the selected methods in the cells in which they pass; count the CPU time as a cost.
+    """Run selected methods again in the cells in which they pass, and record what they execute.
 
+    Methods that do not pass in a cell are left out there. The CPU time is counted as a cost.
     selected  the methods to trace, by cell
     files     the source files whose lines are recorded, by the end of the pair whose code runs
     alone     ids of methods that get a process of their own; the others may share one

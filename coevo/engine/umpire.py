@@ -1,9 +1,9 @@
 """Ask the project's own test command about methods that do not pass on their own revision.
 
-The engine runs tests in its own way: a few of them at a time, in orders of its own, in an environment
-that it made. Where a test does not pass on its own revision, the fault may be the engine's. The
-project's own command is the umpire: it runs once for each end and module of a pair, and where it
-disagrees, the drop says so (`unlike_the_project`). It decides no label.
+The engine runs tests in its own way: a few of them at a time, in orders of its own, in an
+environment that it made. Where a test does not pass on its own revision, the fault may be the
+engine's. The project's own command is the umpire: it runs once for each end and module of a pair,
+and where it disagrees, the drop says so (`unlike_the_project`). It decides no label.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def ask_umpire(
     evaluation: PairEvaluation,
     decided: Sequence[tuple[SelectedMethod, Decision]],
 ) -> UmpireReport:
-    """Compare the dropped methods of a pair with the project's own runs.
+    """Run the project's own test command for dropped methods, and compare it with coevo's runs.
 
-    Only methods that do not pass in a cell of their own revision are asked about. If their runs
-    disagree, the order decides, and the project's one run says nothing. The CPU time is counted as
-    a cost. Another pair of the same revision may have other libraries, so it asks by itself.
-
+    Only methods that do not pass at their own revision are compared, and only if coevo's runs of
+    them agree with each other. If the command disagrees, the decision gets the reason
+    `unlike_the_project`. The CPU time is counted as a cost. Another pair of the same revision may
+    have other libraries, so the command is run for each pair.
     list_tests  returns the test methods of a revision by module
     """
     report = UmpireReport()
@@ -98,7 +98,10 @@ def _list_doubtful(
 
 
 def _classify(outcome: Outcome) -> str:
-    """Return what the two runs have to agree on: a build that fails breaks its tests."""
+    """Return `broken` for a broken or unbuildable outcome, else the outcome's own name.
+
+    Two runs agree if these are equal.
+    """
     if outcome.is_broken or outcome is Outcome.UNBUILDABLE:
         return 'broken'
     return str(outcome)

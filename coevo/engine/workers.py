@@ -19,7 +19,7 @@ from coevo.model.errors import Transient
 from coevo.model.records import Pair
 
 # A failure of coevo itself (a full disk, a killed helper) is tried again at once. If it persists,
-# the item is left for the next run of the miner, which does what is missing.
+# the item is left for the next run of the miner, which works on missing items.
 TRIES = 2
 
 # All that a thread does outside of sandboxes (a diff, a git process) ends well within this time.

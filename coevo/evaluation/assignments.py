@@ -58,7 +58,10 @@ class Target:
 
     @property
     def method_at_start(self) -> str:
-        """The name of the target in the start file, in its class at new, if it is there."""
+        """The name of the method in the start file, if the start file has the target.
+
+        Its class is named as at new.
+        """
         return self.row.old_test_method or self.row.test_method
 
 
@@ -107,7 +110,7 @@ class Assignment:
         return self.task.track.must_fail_on_old_code
 
     def find_target(self, name: str) -> Target:
-        """Return the target of this name."""
+        """Return the target of this name. Raises: ValueError if there is none."""
         (matching_target,) = (target for target in self.targets if target.name == name)
         return matching_target
 
@@ -115,7 +118,8 @@ class Assignment:
     def override(self) -> str | None:
         """The workaround under which the cells of the pair ran; None if there was none.
 
-        Other overrides are part of the build.
+        It is one of the `WORKAROUNDS` of the language; other overrides in the rows describe the
+        build.
         """
         rows = (*(target.row for target in self.targets), *self.updates, self.single_revision)
         names = {name for row in rows if row for name in (row.override or '').split('+')}
@@ -142,7 +146,11 @@ class TaskAttempt:
 def list_attempts(
     wanted: Iterable[Assignment], found: Iterable[Prediction]
 ) -> tuple[TaskAttempt, ...]:
-    """Return the attempts at each wanted task, in the order of the tasks."""
+    """Return the attempts at each wanted task, in the order of the tasks.
+
+    A task without a prediction has one attempt without a patch. Predictions of other tasks are left
+    out.
+    """
     by_task: dict[str, list[Prediction]] = {}
     for prediction in found:
         by_task.setdefault(prediction.task_id, []).append(prediction)
@@ -168,10 +176,9 @@ def list_wanted_ids(
     interleaved: bool = False,
     leaking: bool = False,
 ) -> tuple[str, ...]:
-    """Return the ids of the tasks that `load_assignments` returns, in its order.
+    """Return the ids of the tasks that `load_assignments` would return, in its order.
 
-    It reads no texts, so that a code-free edition can be asked, too.
-
+    Tasks whose texts are withheld are included, so that a code-free edition can be asked, too.
     Raises: Fatal for an id that the snapshot lacks.
     """
     opened = snapshot.attach_snapshots((place,))
@@ -215,15 +222,12 @@ def load_assignments(
     """Return the wanted tasks with their targets, sorted by repository and date.
 
     Tasks of one pair are next to each other.
-
     tasks        ids of the wanted tasks; None for all
-    cutoff       only tasks that became public later are wanted
+    cutoff       only tasks whose date it admits are wanted
     interleaved  if `tasks` is None, also return tasks whose old revision is no ancestor of the new
                  one
     leaking      if `tasks` is None, also return tasks whose start state shows the answer
-
     Tasks whose texts are withheld are left out (`describe_withheld_tasks`), unless they are named.
-
     Raises: Fatal for an id that the snapshot lacks, or whose texts it withholds.
     """
     snapshot.require_texts(place)
@@ -323,7 +327,10 @@ def _find_update_rows(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Ite
 
 
 def name_targets(rows: Sequence[MethodRow]) -> Iterator[Target]:
-    """Yield the targets of some rows; the names of overloads include their parameters."""
+    """Yield the targets of some rows, each named `CLASS#METHOD`.
+
+    The name of an overloaded method also has its parameters.
+    """
     names = [f'{row.test_class.rpartition(".")[2]}#{row.test_method}' for row in rows]
     several = Counter(names)
     for name, row in zip(names, rows, strict=True):

@@ -41,7 +41,12 @@ from coevo.model.records import Pair
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryContext:
-    """The data that all gradings in one repository share; None as `measures`: verdicts only."""
+    """The data that all gradings in one repository share.
+
+    measures      what to measure of submissions that pass; None: verdicts only
+    test_seconds  CPU seconds for a test; None is the usual limit
+    known         results of checks that several gradings of a task share
+    """
 
     states: StartStates
     measures: AdequacySettings | None = None
@@ -67,7 +72,11 @@ def grade_if_refused(attempt: TaskAttempt) -> GradingResult | None:
 
 
 def prepare_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase | GradingResult:
-    """Return the case to run, or a grading result if there is nothing to run."""
+    """Return the case to run, or a grading if there is nothing to run.
+
+    There is nothing to run if the submission is refused, or if the start state or an object of the
+    repository is missing.
+    """
     try:
         return _make_case(shared, attempt)
     except StartStateLost as error:
@@ -103,7 +112,7 @@ def _make_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase |
 
 
 def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> Pair:
-    """Return the two ends to build.
+    """Return the pair to build: the start state as its new end, the old revision as its old end.
 
     If nothing runs on old code, the start state is the old end as well, so that only one end is
     built.
@@ -124,6 +133,7 @@ def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str
 def grade_case(shared: RepositoryContext, case: GradingCase, builder: Builder) -> GradingResult:
     """Run a case and return its grading.
 
+    If a revision does not build, or an object is missing, the grading says that (`infra`).
     Raises: Transient for trouble that another try may not have.
     """
     assignment = case.attempt.assignment

@@ -59,8 +59,8 @@ class Evaluation:
 def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluation:
     """Grade the predictions for all wanted tasks.
 
-    Each finished result is kept at once, so that the same call continues after an interruption.
-
+    Runtimes that the tasks need are installed first. Each finished result is kept at once, so that
+    the same call continues after an interruption.
     Raises: Fatal for a bad file or snapshot, or for options that contradict each other.
     """
     if options.attempts is not None and options.attempts < 1:

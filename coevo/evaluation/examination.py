@@ -118,7 +118,10 @@ class GradingRun:
         return True
 
     def _try_without_run(self, answer: TaskAttempt) -> bool:
-        """Return whether an attempt needs no run: it is refused, or was graded before."""
+        """Return whether an attempt needs no run, since it is refused or was graded before.
+
+        If so, its result is recorded.
+        """
         assignment, prediction = answer.assignment, answer.prediction
         judgement = grade_if_refused(answer)
         if judgement is not None:

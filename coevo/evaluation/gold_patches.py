@@ -15,7 +15,7 @@ GOLD: Final = 'gold'
 
 
 def make_gold_predictions(wanted: Iterable[Assignment]) -> tuple[Prediction, ...]:
-    """Return a prediction for each task, with `gold` as the name of the harness."""
+    """Return the developers' own patch of each task as a prediction, with `gold` as its harness."""
     return tuple(
         Prediction(
             task_id=assignment.task_id,

@@ -28,7 +28,7 @@ _ELEMENT = {
 
 
 def write_junit(folder: Path, rows: Sequence[MethodResult]) -> Path:
-    """Write one file for all rows, which are sorted by task and attempt."""
+    """Write `junit.xml` for all rows, which are sorted by task and attempt, and return its path."""
     root = ElementTree.Element('testsuites', _count_outcomes(rows))
     for (task_id, attempt), group in groupby(rows, key=lambda row: (row.task_id, row.attempt)):
         cases = list(group)

@@ -33,8 +33,9 @@ class _RowsEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """A folder of entries, shared by all snapshots and predictions; safe from several threads.
+    """A folder of grading results, shared by all snapshots and predictions.
 
+    It is safe from several threads.
     settings  what all verdicts of a run depend on in addition to the task and the patch
     """
 
@@ -67,7 +68,7 @@ class Ledger:
             self.write_entry(codec.encode_record(row), assignment, 'suite', prediction.digest)
 
     def read(self, assignment: Assignment, *what: str) -> bytes | None:
-        """Return the entry of a task under the keys `what`; None if there is none."""
+        """Return the entry of a task under the keys `what`; None if it is absent or damaged."""
         return durable.load_checksummed(self._locate_entry(assignment, what))
 
     def write_entry(self, data: bytes, assignment: Assignment, *what: str) -> None:

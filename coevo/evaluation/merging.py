@@ -1,4 +1,4 @@
-"""`coevo report merge`: unites the results of several machines, as if one evaluation had made them."""
+"""`coevo report merge`: one set of results from those of several machines."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ class EvaluationOptions:
     family         only tasks of that family; None for all
     attempts       only the first attempts at each task, this many; None for all
     models         models with cutoffs that take precedence over those coevo knows
-    interleaved    whether tasks count whose old revision is no ancestor of the new one, if `tasks`
-                   is None
-    leaking        whether tasks count whose start state shows their answer, if `tasks` is None
+    interleaved    whether to grade tasks whose old revision is no ancestor of the new one, if
+                   `tasks` is None
+    leaking        whether to grade tasks whose start state shows their answer, if `tasks` is None
     cache          folder for judged results; None is a folder of the tool cache
     test_seconds   CPU seconds that a test may take, ten times that in wall time; None: as in mining
     adequacy       whether the adequacy of passing tests is measured

@@ -81,7 +81,10 @@ def summarise_evaluation(evaluation: Evaluation, out: Path) -> Iterator[str]:
 
 
 def describe_trouble(evaluation: Evaluation) -> Iterator[str]:
-    """Yield sentences about attempts that could not be graded for trouble of coevo's own."""
+    """Yield a sentence for each attempt that coevo's own trouble kept from being graded.
+
+    A last sentence says what to do. Nothing is yielded if there is no such attempt.
+    """
     both: Sequence[MethodResult | SuiteResult] = (*evaluation.rows, *evaluation.suites)
     troubled = (row for row in both if row.outcome in (TaskOutcome.INFRA, SuiteOutcome.INFRA))
     trouble = {(row.task_id, row.attempt, row.detail, row.said) for row in troubled}

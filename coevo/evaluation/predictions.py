@@ -198,9 +198,10 @@ def _parse_prediction(row: Row, place: str) -> Prediction:
 
 
 def _parse_content(row: Row, name: str, place: str) -> bytes | None:
-    """Return the bytes of a text; None if there is none.
+    """Return the bytes of a patch or file in a row; None if there is none.
 
     Lone surrogates, which UTF-8 cannot encode, are kept as bytes: such a patch just does not apply.
+    Raises: Fatal if it is neither text nor bytes.
     """
     value = row.get(name)
     if value is None or isinstance(value, bytes):

@@ -37,11 +37,12 @@ from coevo.model.words import BreakageCause, Outcome, Track
 class Prediction:
     """A submission for a task: a unified diff against its start state, or a whole test file.
 
-    patch    the diff; None if there is none
-    file     the whole test file instead
-    attempt  counts from 1; `protocol` says what it knew of earlier attempts
-    seed     the random seed that the agent reports
-    seconds  the time that the agent reports
+    patch     the diff; None if there is none
+    file      the whole test file instead; None if there is none
+    attempt   counts from 1
+    seed      the random seed that the agent reports
+    protocol  whether this attempt knew of earlier attempts at the task, and what
+    seconds   the time that the agent reports
     """
 
     task_id: str
@@ -59,7 +60,7 @@ class Prediction:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what decides the outcomes: the task and the content of the submission only."""
+        """SHA-256 of what decides the outcomes: the task and the content of the patch or file."""
         content = b'\0none' if self.patch is None else b'\0patch\0' + self.patch
         if self.file is not None:
             content = b'\0file\0' + self.file

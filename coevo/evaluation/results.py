@@ -41,12 +41,15 @@ _FORM = TableFormat(record=MethodResult, name=NAME, key=_VERSION, version=RESULT
 
 
 def write_results(folder: Path, rows: Sequence[MethodResult]) -> Path:
-    """Write the rows sorted by their key; the same rows give the same bytes."""
+    """Write `results.parquet` and return its path; the same rows give the same bytes.
+
+    The rows are sorted by their key.
+    """
     return write_rows(folder, _FORM, sorted(rows, key=lambda row: row.key))
 
 
 def write_rows(folder: Path, form: TableFormat[Row], rows: Sequence[Row]) -> Path:
-    """Write rows into a table of results, in the order given."""
+    """Write rows into a table of results, in the order given, and return its path."""
     content = build_table(form.record, rows).replace_schema_metadata(
         {form.key: str(form.version).encode()}
     )
@@ -58,7 +61,10 @@ def write_rows(folder: Path, form: TableFormat[Row], rows: Sequence[Row]) -> Pat
 
 
 def find_results(folder: Path) -> Path:
-    """Return the folder of results: this one, or the folder `results` in that of a `coevo run`."""
+    """Return the folder `results` in a folder if only that one has results, else the folder itself.
+
+    The output of a `coevo run` has its results in such a folder.
+    """
     inner = folder / 'results'
     return inner if not (folder / NAME).is_file() and (inner / NAME).is_file() else folder
 
@@ -72,7 +78,10 @@ def load_results(folder: Path) -> tuple[MethodResult, ...]:
 
 
 def load_rows(folder: Path, form: TableFormat[Row]) -> tuple[Row, ...]:
-    """Return the rows of a table of results; see `load_results`."""
+    """Return the rows of a table of results.
+
+    Raises: Fatal if there is no file, or if it is damaged or of another version.
+    """
     path = folder / form.name  # own name: one of the tables of results
     if not path.is_file():
         raise Fatal(f'{folder} has no {form.name}; name a folder that `coevo evaluate --out` wrote')

@@ -76,7 +76,10 @@ def adapt_rows(
     prediction: Prediction,
     header: ResultHeader,
 ) -> tuple[MethodResult, ...]:
-    """Return stored rows of the same patch and task, adapted to this prediction and snapshot."""
+    """Return stored rows of the same patch and task with the fields of this evaluation.
+
+    Those are what the prediction, its model and the snapshot say; outcomes and observations stay.
+    """
     targets = {target.name: target for target in assignment.targets}
     return tuple(
         replace(
@@ -193,7 +196,10 @@ def _describe_outcome(seen: TargetResult, detail: Detail | None, target: Target)
 
 
 def truncate_text(text: str, most: int, *, keep_end: bool = False) -> str:
-    """Return a text cut to `most` characters, marked by an ellipsis, without control characters."""
+    """Return a text cut to `most` characters and an ellipsis, with control characters replaced.
+
+    keep_end  whether to keep the end of the text and not its beginning
+    """
     text = _make_printable(text)
     if len(text) <= most:
         return text

@@ -37,16 +37,16 @@ _EXTRA = ('psutil', 'rich', 'tree_sitter', 'tree_sitter_java', 'urllib3', 'yaml'
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verbs to the command line."""
+    """Add the verbs `evaluate`, `checkout` and `submit` to the command line."""
     _add_evaluate(verbs)
     _add_checkout(verbs)
     submission_verb.add(verbs).set_defaults(run=require_extra(submission_verb.run))
 
 
 def require_extra(run: Verb) -> Verb:
-    """Return the verb with a check that the packages of the extra `evaluate` are installed.
+    """Return a function that checks that the extra `evaluate` is installed and then runs the verb.
 
-    Raises: Fatal, when the verb is run, if one is missing.
+    The returned function raises Fatal if one of the packages is missing.
     """
 
     def check_and_run(arguments: argparse.Namespace) -> int:
@@ -238,9 +238,9 @@ def _make_options(
 
 
 def _parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
-    """Return the cutoff of the options, if any.
+    """Return the cutoff that the options ask for; None if there is no limit.
 
-    Here `models` may be set alone: it tells the results the cutoff of the model that answered.
+    Here `models` may be set alone: the file then only states the cutoff of the model that answered.
     """
     limits = (
         arguments.after,
@@ -252,7 +252,7 @@ def _parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
 
 
 def add_task_options(verb: Parser) -> None:
-    """Add the options that select tasks."""
+    """Add the option `--only-tasks` and the settings `interleaved` and `leaking`."""
     verb.add_argument(
         '--only-tasks',
         dest='tasks',
@@ -299,7 +299,7 @@ def parse_task_ids(words: list[str] | None) -> frozenset[str] | None:
 
 
 def check_positive(number: float | None, option: str) -> float | None:
-    """Return the number.
+    """Return the number unchanged.
 
     Raises: Fatal unless it is None, or finite and more than 0.
     """

@@ -11,7 +11,7 @@ from coevo.snapshots.verification import verify_snapshot
 
 
 def require_verified(snapshot: Path | str) -> str:
-    """Return the SHA-256 of the manifest of a snapshot; of an edition, that of its release.
+    """Verify a snapshot and return the SHA-256 of its manifest; of an edition, that of its release.
 
     Raises: Fatal unless the snapshot passes verification.
     """

@@ -44,7 +44,11 @@ class Detections:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OraclePreservation:
-    """The mutants of unchanged dependency lines that the old test killed on old code (updates)."""
+    """Whether an update or extension kills what the old test killed, counted in mutants.
+
+    The mutants are those of unchanged lines of changed dependencies that the old test kills on the
+    old code.
+    """
 
     count: Annotated[
         int,

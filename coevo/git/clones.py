@@ -94,10 +94,12 @@ def lock_if_shared(git_dir: Path) -> Iterator[None]:
 def open_repository_with(
     repo: str, url: str | None, revs: Sequence[str], clones: Path | None
 ) -> Iterator[Repository]:
-    """Provide a repository that has these commits and their files, and keep it in place meanwhile.
+    """Provide a repository that has these commits and their files; no process removes it meanwhile.
 
-    clones  folder as for `list_local_clones`; a clone is used if it has everything needed, and
-            nothing is fetched into it
+    It is a clone of the folder `clones`, if one has all the commits, else a clone in coevo's cache,
+    into which missing commits are fetched.
+
+    clones  a folder as for `list_local_clones`; nothing is fetched into it
 
     Raises: Transient if the commits could not be fetched; NoRepository if there is no address to
     fetch from.
@@ -125,13 +127,19 @@ def open_repository_with(
 
 
 def is_address(url: str | None) -> TypeGuard[str]:
-    """Return whether a text is an address from which Git may fetch."""
+    """Return whether a text is a URL of one of `PROTOCOLS`, from which Git may fetch.
+
+    False for None and for a path.
+    """
     return url is not None and _URL.fullmatch(url) is not None
 
 
 @contextmanager
 def hold_cached_clone(repo: str, url: str) -> Iterator[Path]:
-    """Provide the clone of an address in the cache, empty if it is new, and keep it in place."""
+    """Provide the folder of the bare clone that coevo's cache has of an address.
+
+    A new one is created empty; nothing is fetched. No other process removes the clone meanwhile.
+    """
     folder = find_cache_folder() / 'clones'
     folder.mkdir(parents=True, exist_ok=True)
     git_dir = folder / f'{encode_folder_name(repo)}-{compute_short_hash(url)}.git'
@@ -143,7 +151,10 @@ def hold_cached_clone(repo: str, url: str) -> Iterator[Path]:
 
 
 def fetch_into_cache(git_dir: Path, url: str, revs: Sequence[str]) -> FetchFailure | None:
-    """Fetch the commits that a cached clone lacks; return what kept some of them away."""
+    """Fetch the commits that a cached clone lacks.
+
+    Return the failure that kept some of them away; None if there was none.
+    """
     with lock_for_change(git_dir):
         missing = find_missing_commits(git_dir, revs)
         if not missing:

@@ -26,11 +26,10 @@ _CHANGING = {
 
 
 def load_converted_files(git_dir: Path, rev: str, paths: Collection[str]) -> Mapping[str, bytes]:
-    """Return the files of a commit that a checkout writes with other bytes than their blobs'.
+    """Return the files of a commit whose bytes a checkout changes, with the bytes that it writes.
 
     A file that Git cannot convert, such as one with an unknown encoding, is left out. So are all
     files of a tree that Git refuses to check out.
-
     paths  the files of the commit that may be read
     """
     if not any(path.rpartition('/')[2] == ATTRIBUTES for path in paths):
@@ -51,7 +50,10 @@ class _Checkout:
         self._folder.mkdir()
 
     def run(self, *arguments: str, stdin: bytes = b'') -> bytes:
-        """Return the output of a Git command, which may fail."""
+        """Run a Git command on the index and work tree of the checkout, and return its output.
+
+        A failure is ignored.
+        """
         return subprocess.run(
             ['git', f'--git-dir={self._git_dir}', f'--work-tree={self._folder}', *arguments],
             input=stdin,
@@ -70,7 +72,7 @@ class _Checkout:
         return list(dict.fromkeys(p for p, name, value in rows if value not in _CHANGING[name]))
 
     def load_files(self, paths: Collection[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield the content of regular files that Git wrote."""
+        """Yield the path and content of those files that Git wrote as regular files."""
         for path in paths:
             file = join_beneath(self._folder, path).path
             if file.is_file() and not file.is_symlink():

@@ -31,7 +31,10 @@ class FetchTrouble(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchFailure:
-    """The trouble of a fetch, and the last line that Git said, without control characters."""
+    """The trouble of a fetch.
+
+    git_said  Git's first line with an error, else its last line, without control characters
+    """
 
     trouble: FetchTrouble
     git_said: str = ''
@@ -41,7 +44,7 @@ class FetchFailure:
         return f'{self.trouble.clause}{quoted}'
 
 
-# In this order: the first that matches what Git said.
+# The first of these signs that occurs in Git's output decides.
 _SIGNS = (
     (
         FetchTrouble.LACKS_COMMIT,
@@ -64,8 +67,9 @@ def fetch_commits(
 ) -> FetchFailure | None:
     """Fetch commits into a clone: only these if the server permits that, otherwise all refs.
 
-    Commits that one request for all of them cannot have are asked for in halves, so that one that
-    is gone keeps no other away.
+    If the server lacks one of the commits, they are requested again in halves, so that the others
+    are fetched nevertheless. Return the failure that kept some of them away; None if there was
+    none.
     """
     failure = _fetch_in_halves(git_dir, url, revs, environment)
     if failure is None or failure.trouble is not FetchTrouble.LACKS_COMMIT:
@@ -75,7 +79,7 @@ def fetch_commits(
 
 
 def find_missing_commits(git_dir: Path, revs: Sequence[str]) -> list[str]:
-    """Return the commits whose tree a clone lacks."""
+    """Return the commits that a clone lacks, or whose tree it lacks, in their order."""
     queries = ''.join(f'{rev}^{{tree}}\n' for rev in revs)
     answers = run_git(git_dir, 'cat-file', '--batch-check', stdin=queries.encode()).splitlines()
     return [rev for rev, line in zip(revs, answers, strict=True) if line.endswith(b' missing')]
@@ -105,7 +109,7 @@ def _run_fetch(git_dir: Path, environment: dict[str, str], *arguments: str) -> F
 
 
 def explain_failure(stderr: bytes) -> FetchFailure:
-    """Return the trouble that Git's error output tells of."""
+    """Return the trouble that Git's error output shows; FAILED if no known phrase is in it."""
     text = stderr.decode('utf-8', 'replace')
     lines = [line for line in text.splitlines() if line.strip()] or ['']
     fatal = next((line for line in lines if line.startswith(('fatal:', 'error:'))), lines[-1])

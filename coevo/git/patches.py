@@ -77,7 +77,11 @@ def make_file_patch(
 
 
 def make_tree_patch(repository: Repository, old: str, new: str, paths: Collection[str]) -> str:
-    """Return the patch of some files between two revisions: text files first, each kind by path."""
+    """Return the patch of some files between two revisions.
+
+    Text files come first, then binary ones, both sorted by path. Files that do not differ are left
+    out.
+    """
     wanted = set(paths)
     texts, binaries = [], []
     for change in repository.list_changes(old, new):
@@ -137,8 +141,9 @@ class FileDiff:
 def load_file_diffs(
     repository: Repository, old: str, new: str, paths: Sequence[str]
 ) -> tuple[FileDiff, ...]:
-    """Return the diffs of those of the files whose content differs.
+    """Return one diff for each of the files whose content differs between two revisions.
 
+    A file that was renamed from another one of `paths` is compared with that one.
     Raises: Fatal if the clone is damaged.
     """
     # Content lines begin with ' ', '+' or '-', so a line that begins with `diff --git` is Git's
@@ -221,7 +226,10 @@ def _compute_blob_id(content: bytes | None) -> str:
 
 
 def quote_path(path: str, *, always: bool = False) -> str:
-    """Return a path as Git writes and reads it: quoted with octal escapes if a byte needs that."""
+    """Return a path as Git writes and reads it: quoted with octal escapes if a byte needs that.
+
+    always  whether to quote it even if no byte needs that
+    """
     raw = path.encode('utf-8', 'surrogateescape')
     if not always and all(0x20 <= byte < 0x7F and byte not in b'"\\' for byte in raw):
         return path

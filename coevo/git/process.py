@@ -13,8 +13,8 @@ from typing import IO
 
 from coevo.model.errors import Fatal, Transient
 
-# Git's output must depend only on the clone: no configuration or attributes of the user or system, no
-# replaced objects, no fetching of missing objects (no protocol is allowed), no prompts.
+# Git's output must depend only on the clone: no configuration or attributes of the user or system,
+# no replaced objects, no fetching of missing objects (no protocol is allowed), no prompts.
 ENVIRONMENT = {
     'PATH': os.environ.get('PATH', '/usr/bin:/bin'),
     'HOME': '/nonexistent',

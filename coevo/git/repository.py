@@ -194,7 +194,10 @@ class Repository:
         return tuple(sorted(p for p, entry in self.tree(rev).items() if entry.oid in self.holes))
 
     def load_converted_files(self, rev: str) -> Mapping[str, bytes]:
-        """Return the files of a commit that a checkout writes with other bytes than their blobs'."""
+        """Return the files of a commit whose bytes a checkout changes, with the changed bytes.
+
+        A file that Git cannot convert is left out.
+        """
         return load_converted_files(self.git_dir, rev, self.tree(rev))
 
     def materialise(self, rev: str, folder: Path, *, stand_ins: bool = False) -> None:
@@ -314,7 +317,7 @@ def _load_folder(reader: ObjectReader, oid: str) -> tuple[tuple[str, str, str], 
 
 
 def _load_blob(reader: ObjectReader, oid: str) -> bytes:
-    """Return the content of an object."""
+    """Return the content of an object, by its id. Raises: CorruptObject if it is missing."""
     blob = reader.read(oid)
     if blob is None:
         raise CorruptObject(oid)
@@ -366,12 +369,18 @@ _STAND_IN = b'coevo: no copy of the repository has the content of this file, Git
 
 
 def make_stand_in(oid: str) -> bytes:
-    """Return the content of a file that stands for one of which the clone lacks the content."""
+    """Return the text that is written in place of a file whose content the clone lacks.
+
+    It names the missing Git object.
+    """
     return _STAND_IN + oid.encode() + b'\n'
 
 
 def find_stand_in(content: bytes) -> str | None:
-    """Return the missing object whose stand-in a content is or holds; None if there is none."""
+    """Return the id of the missing object if a content contains a text of `make_stand_in`.
+
+    None if it contains none.
+    """
     _, found, rest = content.partition(_STAND_IN)
     return rest.partition(b'\n')[0].decode('ascii', 'replace') if found else None
 

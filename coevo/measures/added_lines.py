@@ -89,9 +89,10 @@ def _count_lines(repository: Repository, oid: str) -> int:
 
 
 def _list_hunks(repository: Repository, before: str, after: str) -> Iterator[tuple[int, int, int]]:
-    """Yield for each hunk the first line at new behind what it removes, and two counts.
+    """Yield (line, removed, added) for each hunk of the difference between two blobs.
 
-    The counts are those of the removed and the added lines.
+    `removed` and `added` are numbers of lines. `line` is the first added line at new, from 1; if
+    the hunk adds none, it is the line that follows the removed ones.
     """
     if before == after:
         return

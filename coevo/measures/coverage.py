@@ -62,10 +62,10 @@ def measure_with_others(
 ) -> Coverage | None:
     """Return what a test covers of a list of dependencies, such as those of its task (A.4).
 
-    The test may execute only a part of them. None if none of them is a method at new.
-
+    The test may execute only a part of them; the others count as uncovered. None if none of them is
+    a method at new.
     own   the test's coverage of the dependencies that it executes
-    seen  the coverage by other tests, which tells how many lines of the rest have code
+    seen  the coverage by other tests, which tells how many lines of the others have code
     """
     known = {make_key(dependency): dependency for dependency in own}
     return sum_coverage(
@@ -99,7 +99,11 @@ def _measure_dependency(dependency: Dependency, trace: Trace) -> CoveredDependen
 
 
 def _make_uncovered(dependency: Dependency, seen: CoveredDependency | None) -> CoveredDependency:
-    """Return zero coverage; lines with code are known only if another test was traced."""
+    """Return a coverage of zero for a dependency that the test does not execute.
+
+    seen  the coverage by another test, which tells the lines with code and the branches; without it
+          both numbers are 0
+    """
     known = seen or _measure_dependency(dependency, Trace(executed=(), lines={}))
     return replace(known, covered_lines=0, covered_branches=0, executed=False)
 
@@ -124,8 +128,8 @@ def mark_executed_at_new(
 ) -> tuple[Dependency, ...]:
     """Return the dependencies, marked by whether a trace on the new code executes them.
 
-    The rest of a type counts as executed if any method of the type is. Dependencies that were
-    removed and resources are returned unchanged.
+    A dependency on a type, which means its code outside of methods, counts as executed if any
+    method of the type is. Dependencies that were removed and resources are returned unchanged.
     """
     return tuple(
         replace(dependency, executed_new=_is_executed(repository, pair, dependency, trace))

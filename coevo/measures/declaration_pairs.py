@@ -18,9 +18,9 @@ CALLABLES = ('method', 'constructor')
 def find_declaration(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> LocatedDeclaration | None:
-    """Return where a method or constructor stands: at new, or at old if it was removed.
+    """Return the place of a method or constructor: at new, or at old if it was removed.
 
-    None for other dependencies, such as the rest of a type or a resource.
+    None for other dependencies, such as a whole type or a resource, and if it is not found there.
     """
     if not dependency.file.endswith(get_reading(pair.language).SUFFIXES):
         return None
@@ -58,7 +58,11 @@ def find_counterpart(
 def find_declared_type(
     repository: Repository, pair: Pair, dependency: Dependency
 ) -> LocatedDeclaration | None:
-    """Return the type whose rest a dependency is: at new, or at old if it was removed."""
+    """Return the type that a dependency names as a whole: at new, or at old if it was removed.
+
+    Such a dependency means what changed in the type outside of its methods. None if no type has its
+    lines and its declaration.
+    """
     rev = pair.old.rev if dependency.revised is Revised.REMOVED else pair.new.rev
     lines = dependency.start_line, dependency.end_line
     for located in _list_types(repository, pair, rev, [dependency.file]):

@@ -53,7 +53,7 @@ class MutantSet:
 
 
 def join_sets(sets: Iterable[MutantSet]) -> MutantSet:
-    """Join the sets of several files into one."""
+    """Return one set for several files: the counts are summed and the mutants are put together."""
     all_sets = list(sets)
     return MutantSet(
         emitted=sum(mutant_set.emitted for mutant_set in all_sets),
@@ -81,7 +81,11 @@ class FileMutants:
     _fits: dict[str, bool] = field(default_factory=dict)
 
     def draw(self, runner: EditedCellRunner, lines: Collection[int]) -> MutantSet | None:
-        """Return the set for the lines of one test; None if the unchanged file does not compile."""
+        """Return the mutants in some lines, at most `cap` of them, with counts of the others.
+
+        Mutants that were not compiled before are compiled. None if the unchanged file does not
+        compile.
+        """
         emitted = [
             drawn_mutant for drawn_mutant in self.emitted if drawn_mutant.mutant.line in lines
         ]

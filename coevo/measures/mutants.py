@@ -164,14 +164,21 @@ def _draw_set(
 
 
 def count_runs(mutants: MutantSet) -> int:
-    """Return how many runs a test needs if it is measured."""
+    """Return how many runs a test needs: one for each mutant and three without a mutant.
+
+    0 if there are no mutants.
+    """
     return len(mutants.mutants) + BASELINE_RUNS if mutants.mutants else 0
 
 
 def _run_baseline(
     runner: EditedCellRunner, subject: _MutationSubject, is_chosen: bool, known: float | None
 ) -> _MutationSubject:
-    """Run a chosen test without mutants and return it with the result; else return it unchanged."""
+    """Run a chosen test three times without mutants, and return it with the result.
+
+    A test that is not chosen, or has no mutants, is returned unchanged.
+    known  CPU seconds of the slowest run if the test is known to pass, so that it is not run
+    """
     if not is_chosen or not subject.mutants.mutants:
         return subject
     if known is not None:
@@ -193,7 +200,10 @@ def _mark_passing(subject: _MutationSubject, slowest: float) -> _MutationSubject
 def _run_subjects(
     runner: EditedCellRunner, subjects: Sequence[_MutationSubject]
 ) -> Iterator[tuple[tuple[str, str], Verdict]]:
-    """Yield the verdict on each test with each mutant, by method id and mutant id."""
+    """Run each test that passes without mutants with each of its mutants.
+
+    Yield the verdicts by method id and mutant id.
+    """
     for mutant in _order_by_lot(subjects):
         for module, tests in _list_test_trees(subjects):
             concerned = [

@@ -1,9 +1,9 @@
 """Split a changed dependency into parts that can be undone alone, and edit its file accordingly.
 
-A method or constructor is one part. The rest of a type has several: its header (with the constants
-of an enum), and each field and initializer. A new type is one part, undone by removing it; a
-removed type is one part, undone by putting it back. A resource is one part, undone by restoring its
-old content.
+A method or constructor is one part. A dependency on a type as a whole means its code outside of
+methods. It has several parts: the header (with the constants of an enum), and each field and
+initializer. A new type is one part, undone by removing it; a removed type is one part, undone by
+putting it back. A resource is one part, undone by restoring its old content.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class UndoablePart:
 
     @property
     def key(self) -> Key:
-        """The key of its row."""
+        """The key of its row in the table `reversals`."""
         return self.file, self.start_line, self.revised, self.declaration
 
 
@@ -59,7 +59,8 @@ def list_undoable_parts(
 ) -> tuple[UndoablePart, ...]:
     """Return the parts of a dependency, in the order of the text.
 
-    Empty if nothing can be undone, such as for a type that was renamed.
+    Empty if nothing can be undone, such as for a type that was renamed. If the language cannot undo
+    changes, the dependency is one part that is not `is_offered`.
     """
     if dependency.is_resource:  # first, since a template may have the suffix of a source
         return tuple(_list_resource_parts(repository, pair, dependency))
@@ -120,7 +121,7 @@ def _list_resource_parts(
         yield _make_whole_part(dependency, (dependency.file, repository.blob(entry.oid)))
 
 
-# -- the rest of a type ----------------------------------------------------------------------------
+# -- types, without their methods ------------------------------------------------------------------
 
 
 def _list_type_parts(change: _DependencyChange) -> Iterator[UndoablePart]:
@@ -185,9 +186,10 @@ def _list_first_members(known: LocatedDeclaration) -> list[Member]:
 
 
 def _match_members(before: list[Member], after: list[Member]) -> dict[int, Member]:
-    """Return the old version of members, by the start byte at new.
+    """Return the old version of members, by their start byte at new.
 
-    Fields match by name. Initializers of the same name match by text; the rest match by order.
+    Fields match by name. Initializers of the same name match by text, the remaining ones by order.
+    Members without an old version are absent.
     """
     fields = {member.name: member for member in before if member.kind == 'field'}
     matches = {

@@ -29,11 +29,10 @@ def make_placebo(
 ) -> tuple[tuple[str, bytes], ...]:
     """Return files at new, sorted by path, with a harmless insertion in each declaration.
 
-    A method or constructor gets a statement without effect somewhere in its body. The rest of a
-    type, a type that lost a method, and a declaration without a body get a comment. Declarations
-    that are in no source file at new are skipped. The result is empty if no declaration is left or
-    the language offers no placebos.
-
+    A method or constructor gets a statement without effect somewhere in its body. A dependency on a
+    type as a whole, a type that lost a method, and a declaration without a body get a comment.
+    Declarations that are in no source file at new are skipped. The result is empty if no
+    declaration is left or the language offers no placebos.
     kind  whether lines behind an insertion may move
     draw  the source of random choices
     """
@@ -53,7 +52,10 @@ def make_placebo(
 def _find_single_revision(
     repository: Repository, pair: Pair, one: Dependency
 ) -> LocatedDeclaration | None:
-    """Return where a declaration, or the type that lost it, stands at new; None if nowhere."""
+    """Return the place of a declaration at new, or of the type that lost it if it was removed.
+
+    None if there is no such place, or if the file is not a source file.
+    """
     if not one.file.endswith(get_reading(pair.language).SUFFIXES):
         return None
     if one.revised is Revised.REMOVED:

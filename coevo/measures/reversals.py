@@ -19,11 +19,10 @@ def measure_reversals(
 ) -> tuple[ReversalRow, ...]:
     """Run every test alone with each part of its changed dependencies undone in the new code.
 
-    The tests pass without that, as their cells have shown. Each part is compiled once for all tests
+    The tests are known to pass on the new code as it is. Each part is compiled once for all tests
     of a module. The first part of every dependency comes first, dependencies of best rank before
     others; then the second parts follow, and so on. Parts beyond `most_runs` are `not_run`; parts
     that the language cannot undo are `not_offered`.
-
     Raises: Transient if a test process does not start.
     """
     parts = {test.method_id: _list_wanted_parts(runner, test) for test in tests}

@@ -148,7 +148,7 @@ def draw_mutants(runner: EditedCellRunner, focus: Sequence[Focus]) -> tuple[Draw
 
 
 def restore_drawn_mutants(mutants: Iterable[SuiteMutant]) -> tuple[DrawnMutant, ...]:
-    """Return mutants that were run before, to be run with another suite."""
+    """Return those mutants that were run before, in a form that can be run with another suite."""
     return tuple(
         DrawnMutant(
             mutant_id=mutant.mutant_id,
@@ -164,8 +164,9 @@ def restore_drawn_mutants(mutants: Iterable[SuiteMutant]) -> tuple[DrawnMutant, 
 def run_suite(
     runner: EditedCellRunner, suite: PassingSuite, mutants: Sequence[DrawnMutant]
 ) -> tuple[SuiteMutant, ...]:
-    """Run each mutant with the tests that pass together without it.
+    """Run the suite once without a mutant, and its passing tests together with each mutant.
 
+    Return the mutants with the worst outcome of these tests; without an outcome if no test passes.
     Raises: Transient if a test process does not start.
     """
     baseline = runner.compile(suite.module, tests=suite.files)
@@ -209,7 +210,10 @@ def _run_mutant(
 
 
 def add_mutant_counts(adequacy: SuiteAdequacy, mutants: Iterable[SuiteMutant]) -> SuiteAdequacy:
-    """Return the adequacy with the numbers of mutants that were run and killed."""
+    """Return the adequacy with the numbers of mutants that were run and killed.
+
+    The adequacy is returned unchanged if no mutant was run.
+    """
     ran = [mutant for mutant in mutants if mutant.killed is not None]
     if not ran:
         return adequacy

@@ -12,7 +12,10 @@ from coevo.model.records import TestMethod
 def find_type_under_test(
     reading: LanguageReading, repository: Repository, rev: str, test: TestMethod
 ) -> DeclaredType | None:
-    """Return the first type, by path of its file, that the test is named after; else None."""
+    """Return the production type that a test is named after, such as `Fare` for `FareTest`.
+
+    If several types have the name, the first one by path counts. None if there is none.
+    """
     tree, name = reading.open_tree(repository, rev), reading.guess_class_under_test(test)
     types = (
         type_ for path in tree.list_paths(Side.SOURCE) for type_ in tree.parse_file(path).types

@@ -115,7 +115,11 @@ NewCommitterDate = Annotated[
 
 
 def split_optional(hint: Any) -> tuple[Any, bool]:
-    """Return a type hint without None, and whether it allowed None."""
+    """Return a type hint without None, and whether it allowed None.
+
+    Example: `int | None` gives (int, True), `int` gives (int, False). A union of several other
+    types is not supported.
+    """
     if get_origin(hint) not in (Union, types.UnionType):
         return hint, False
     (inner,) = (choice for choice in get_args(hint) if choice is not type(None))

@@ -34,7 +34,11 @@ Result = TypeVar('Result')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bug:
-    """An unexpected exception that ended a unit of work."""
+    """An unexpected exception that ended a unit of work.
+
+    sentence   its type and message in one line
+    traceback  its whole traceback
+    """
 
     sentence: str
     traceback: str

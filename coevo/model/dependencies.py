@@ -104,10 +104,10 @@ class Dependency:
 def choose_dependency_list(
     dependencies: Sequence[Dependency], wanted: DependencyList
 ) -> DependencyList | None:
-    """Return the list to use; None if there are no dependencies.
+    """Return `wanted`, or EXECUTED where the list of called dependencies has nothing to cover.
 
-    The list of executed dependencies replaces a list of called ones that is empty, or that has no
-    method although an executed dependency is one: such a list has nothing to cover.
+    That list has nothing to cover if it is empty, or if it has no method although an executed
+    dependency is one. None if there are no dependencies.
     """
     if not dependencies:
         return None
@@ -120,7 +120,10 @@ def choose_dependency_list(
 def select_dependencies(
     dependencies: Sequence[Dependency], which: DependencyList | None
 ) -> tuple[Dependency, ...]:
-    """Return the dependencies of a list in their order; None (older snapshots) selects all."""
+    """Return the dependencies of one of the two lists, in their order.
+
+    CALLED selects those that the test itself calls; EXECUTED and None (older snapshots) select all.
+    """
     return tuple(
         dependency
         for dependency in dependencies

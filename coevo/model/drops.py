@@ -127,7 +127,10 @@ class Drop:
         *,
         test_file: str | None = None,
     ) -> Drop:
-        """Return a drop in the unit that the stage counts."""
+        """Return a drop at a stage; its unit is the one that the stage counts.
+
+        Repository, walk, pair and language are those of `place`.
+        """
         return cls(
             repo=place.repo,
             walk=place.walk,

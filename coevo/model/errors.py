@@ -15,7 +15,7 @@ class Transient(RuntimeError):
 
 
 class DamagedSnapshot(Fatal):
-    """A snapshot with a missing or unreadable file. For `coevo verify` that is a result."""
+    """A snapshot with a missing or unreadable file. `coevo verify` reports it as a finding."""
 
 
 class UnsoundSnapshot(Fatal):

@@ -33,7 +33,8 @@ class LabelTableRow:
     if_run   outcomes that it requires of cells that are run for some methods only
     since    the first engine version that gave the label, by language; languages that are absent
              gave it from their first version on
-    is_new   whether the row came after engines had numbers as their versions
+    is_new   whether the row is younger than all engines with a number as their version; no such
+             engine gave the label
     """
 
     label: Label
@@ -44,7 +45,10 @@ class LabelTableRow:
     is_new: bool = False
 
     def allows(self, cell: Cell, outcome: Outcome) -> bool:
-        """Return whether the label can be given beside an outcome of a cell."""
+        """Return whether the label remains possible if a cell has an outcome.
+
+        True for a cell of which the row requires nothing.
+        """
         demand = self.demands.get(cell) or self.if_run.get(cell)
         return demand is None or demand.is_met_by(outcome)
 
@@ -178,9 +182,8 @@ def list_deciding_cells(
     """Return the cells that are run for all methods with a change, in the order of `CELL_ORDER`.
 
     A changed method is run in `LATER_CELL` only where `can_be_extension` says so.
-
-    surroundings_differ  whether the test sides of the revisions differ beside the method's own
-                         body, so that an unchanged method needs `t_old_c_new` as well
+    surroundings_differ  whether the test trees of the revisions differ in anything beside the
+                         method's own body, so that an unchanged method needs `t_old_c_new` as well
     """
     rows = select_rows(change)
     wanted = {cell for row in rows for cell in row.demands}
@@ -197,7 +200,7 @@ def find_cells_of_row(
     *,
     engine: EngineRelease | None = None,
 ) -> tuple[Cell, ...]:
-    """Return the deciding cells of a method from what its row holds.
+    """Return the cells that decide the label of a method, given the outcomes in its row.
 
     outcomes  the outcome of each cell of the row; None, or no entry, if the cell was not run
     engine    as for `decide_label`: `LATER_CELL` was only recorded before there were extensions
@@ -226,11 +229,11 @@ def can_be_extension(change: MethodChange, outcomes: Mapping[Cell, Outcome | Non
 
 
 def settle_change(change: MethodChange, cells: Mapping[Cell, Outcome | None]) -> MethodChange:
-    """Return the change of a method after its cells were run.
+    """Return CONTEXT_CHANGED for an unchanged method whose cells show that, else the change given.
 
-    `t_old_c_new` and `t_new_c_new` run the same body of an unchanged method on the same code. If one
-    of them passes, or is broken, and the other is not, then something on the test side differs that
-    the method uses, however it reaches the method: `context_changed`.
+    `t_old_c_new` and `t_new_c_new` run the same body of an unchanged method on the same code. If
+    one of them passes, or is broken, and the other is not, then something in the test tree differs
+    that the method uses, however it reaches the method.
     """
     if change is not MethodChange.UNCHANGED:
         return change
@@ -241,7 +244,10 @@ def settle_change(change: MethodChange, cells: Mapping[Cell, Outcome | None]) ->
 
 
 def _get_class(outcome: Outcome) -> Outcome | None:
-    """Return what labels tell apart of an outcome; None stands for every broken one."""
+    """Return None for every broken outcome, and any other outcome unchanged.
+
+    Labels do not distinguish broken outcomes.
+    """
     return None if outcome.is_broken else outcome
 
 
@@ -286,7 +292,10 @@ def decide_published_label(
     *,
     engine: EngineRelease | None = None,
 ) -> Label | str:
-    """Return the label by the table of TestEvo-Bench, to which an extension is a refinement."""
+    """Return what `decide_label` returns, but a refinement for an extension.
+
+    That is the table of TestEvo-Bench, which has no extensions.
+    """
     label = decide_label(change, cells, engine=engine)
     return Label.REFINEMENT if label is Label.EXTENSION else label
 
@@ -294,15 +303,18 @@ def decide_published_label(
 def weigh_cause(label: Label, cause: BreakageCause | None) -> Label:
     """Return the label of a method once the cause of its broken cell is known.
 
-    A changed test whose new version fails on the old code for another reason than the production
-    code, such as a library, does not extend the old one for the change.
+    An extension becomes a refinement unless the cause is the production code: its new version then
+    fails on the old code for another reason, such as a library. All other labels stay as they are.
     """
     is_extended = label is Label.EXTENSION and cause is not BreakageCause.PRODUCTION
     return Label.REFINEMENT if is_extended else label
 
 
 def list_contradictions(engine: EngineRelease | None = None) -> tuple[str, ...]:
-    """Return every reason that `decide_label` can give for a cell, in a fixed order."""
+    """Return every reason for a drop that `decide_label` can derive from a cell, in a fixed order.
+
+    Examples: `t_old_c_old_fail`, `t_new_c_new_not_run`. None as the engine is the current one.
+    """
     reasons = {
         f'{cell}_{outcome}': None
         for change in MethodChange

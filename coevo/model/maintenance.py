@@ -49,8 +49,8 @@ STAYING = (ExpectedAction.KEEP, ExpectedAction.REFINE)
 def find_expected_action(label: Label | None, *, same_text: bool) -> ExpectedAction:
     """Return the action that a label asks for.
 
-    same_text  whether both files have the test, with the same tokens; decides for a test without a
-               label
+    same_text  whether both files have the test, with the same tokens; without a label the action is
+               KEEP if so, and NONE if not
     """
     if label is None:
         return ExpectedAction.KEEP if same_text else ExpectedAction.NONE

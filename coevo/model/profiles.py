@@ -44,7 +44,8 @@ class FunctionRules:
     """The functions that the family `function` accepts; the numbers are ULT's.
 
     least_complexity  cyclomatic complexity as lizard counts it; 0 means no limit
-    most_callees      other declarations of the code that tests see the function call
+    most_callees      limit for the other declarations of the code that the function calls, as far
+                      as the traces of tests show it
     """
 
     least_complexity: int = 10

@@ -29,7 +29,11 @@ class PairEnd(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolatedCells:
-    """The isolated cells of a method with a track (docs/internals/tasks.md; TestEvo-Bench, 3.2)."""
+    """The outcomes of a method with a track in its isolated cells (TestEvo-Bench, 3.2).
+
+    In these cells only the tests of its task are exchanged, and not the whole test tree. See
+    docs/internals/tasks.md.
+    """
 
     t_old_c_new: Annotated[
         Outcome | None,
@@ -145,13 +149,16 @@ class Coverage:
     def line_coverage(self) -> float | None:
         """Line coverage after the paper (A.4, Eq. 1): the covered share of all lines in the ranges.
 
-        Lines without code count, too.
+        Lines without code count, too. None if there are no lines.
         """
         return self.covered_lines / self.lines if self.lines else None
 
     @property
     def code_coverage(self) -> float | None:
-        """The covered share of the lines that hold code, as coverage tools count."""
+        """The covered share of the lines that hold code, as coverage tools count.
+
+        None if there are no such lines.
+        """
         return self.covered_lines / self.known_lines if self.known_lines else None
 
 

@@ -292,7 +292,10 @@ EXPLANATIONS: dict[str, str] = {
 
 
 def explain_reason(reason: str) -> str:
-    """Return a reason's sentence for a person, followed by its code name."""
+    """Return a reason's sentence for a person, followed by its code name in parentheses.
+
+    An unknown reason gets a sentence that says that it is unknown.
+    """
     return (
         f'{EXPLANATIONS.get(reason, "This version of coevo does not know the reason.")} ({reason})'
     )

@@ -16,7 +16,7 @@ from coevo.model.words import MethodChange, Walk
 class TestMethod:
     """A test method at the place of its declaration.
 
-    module      folder of its Maven module, '.' for the root
+    module      folder of its module, '.' for the root
     test_file   path in the repository, with forward slashes
     test_class  binary name of the declaring class, `pkg.Outer$Inner`
     parameters  erased simple names of the parameter types, in order
@@ -32,10 +32,11 @@ class TestMethod:
 
 
 class FileOrigin(StrEnum):
-    """The origin of a file: written by hand, generated, or copied from another project.
+    """The origin of a test file: written by hand, generated, copied, or at an unusual place.
 
-    A test that a module of tests publishes among its main sources comes from there, and a test
-    whose file is a symbolic link at one end, or that a link shows, from behind a link.
+    VENDORED  it is copied from another project
+    SOURCES   it is among the main sources of a module of tests, which publishes it
+    LINKED    it is a symbolic link at one revision, or is reached through a link
     """
 
     WRITTEN = 'written'
@@ -50,7 +51,7 @@ class Candidate:
     """A test method of a pair, as the diff sees it: `old` is None if inserted, `new` if deleted.
 
     origin               the origin of its file at the new revision, or at the old one if deleted
-    surroundings_differ  whether the test sides of the revisions differ in anything beside its own
+    surroundings_differ  whether the test trees of the revisions differ in anything beside its own
                          body, whether or not it is known to use that
     """
 
@@ -66,7 +67,7 @@ class Candidate:
 
     @property
     def method(self) -> TestMethod:
-        """The identity that names the row: at the new revision, or at the old one if deleted."""
+        """The test method at the new revision, or at the old one if it was deleted."""
         method = self.new or self.old
         assert method is not None, 'a candidate exists at one end at least'
         return method

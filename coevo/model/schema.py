@@ -194,26 +194,32 @@ _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_
 
 
 def is_table_promised(table: str, version: SchemaVersion) -> bool:
-    """Return whether every snapshot of a version has a table."""
+    """Return whether every snapshot of a version has this table.
+
+    False for a table that was added after that version.
+    """
     return table not in NEW_TABLES or NEW_TABLES[table] <= version
 
 
 def find_missing_columns(table: str, version: SchemaVersion) -> dict[str, AddedColumn]:
-    """Return the columns that a table lacks in snapshots of an older version."""
+    """Return the columns, by name, that were added to a table after a version."""
     return {
         name: column for name, column in ADDED.get(table, {}).items() if column.version > version
     }
 
 
 def get_table_name_in_files(table: str, version: SchemaVersion) -> str:
-    """Return the name of a table in the files of a snapshot of a version."""
+    """Return the name of a table in the files of snapshots of a version.
+
+    Example: in schema 2 the files of `single_revision` are called `standing`.
+    """
     return schema_2.TABLES.get(table, table) if version.major == 2 else table
 
 
 def list_columns(
     table: str, version: SchemaVersion, *, code_free: bool = False
 ) -> tuple[pa.Field, ...]:
-    """Return the columns that a table has in a version, under the names of now."""
+    """Return the columns that a table has in a version, under the names of the current schema."""
     missing = find_missing_columns(table, version)
     promised = build_table_schema(table, code_free=code_free)
     return tuple(field for field in promised if field.name not in missing)
@@ -230,9 +236,9 @@ def list_columns_in_files(
 def has_promised_columns(
     table: str, file_schema: pa.Schema, version: SchemaVersion, *, code_free: bool = False
 ) -> bool:
-    """Return whether a file has the columns that its version promises.
+    """Return whether a file has the columns that its version promises, with their types and order.
 
-    A version newer than this coevo's may have more.
+    A file of a version newer than this coevo's may have more columns.
     """
     wanted = pa.schema(list_columns_in_files(table, version, code_free=code_free))
     if version > SCHEMA:
@@ -241,7 +247,7 @@ def has_promised_columns(
 
 
 def build_arrow_schema(record: type) -> pa.Schema:
-    """Return the columns of a record type, in the order of its fields."""
+    """Return the Arrow schema of a record type: a column for each field, in the same order."""
     return _build_arrow_schema(record)
 
 
@@ -251,7 +257,7 @@ def _build_arrow_schema(record: type) -> pa.Schema:
 
 
 def build_table_schema(table: str, *, code_free: bool = False) -> pa.Schema:
-    """Return the columns of a table.
+    """Return the Arrow schema of a table.
 
     In a code-free edition, columns with third-party text are nullable, and null in all rows.
     """
@@ -321,7 +327,7 @@ def _build_field(name: str, hint: Any, column: Column | None = None) -> pa.Field
 
 
 def _build_metadata(column: Column | None) -> dict[str, str] | None:
-    """Return the description and unit that Parquet stores with a field."""
+    """Return the description and unit that Parquet stores with a field; None without a `Column`."""
     if column is None:
         return None
     unit = {'unit': column.unit} if column.unit else {}
@@ -348,7 +354,11 @@ def _build_array(field: pa.Field, values: list[Any]) -> pa.Array:
 
 
 def _to_arrow_value(value: Any) -> Any:
-    """Return a value in a form that Arrow accepts; bytes that are not UTF-8 become escapes."""
+    """Return a value in a form that Arrow accepts.
+
+    Dataclasses become dicts, and tuples become lists. In strings, surrogates (which stand for bytes
+    that are not UTF-8) become escapes.
+    """
     if isinstance(value, str):
         return value if value.isascii() else value.encode('utf-8', 'backslashreplace').decode()
     if isinstance(value, tuple | list):

@@ -77,7 +77,11 @@ _VALUES_OF_TABLES = {
 
 
 def rename_back(table: str, fields: Sequence[pa.Field]) -> list[pa.Field]:
-    """Return the columns of a table under the names that they have in files of schema 2."""
+    """Return the columns of a table as files of schema 2 have them: with its names and integers.
+
+    The names of columns and of fields in structs are those of schema 2; the columns of `NUMBERS`
+    are integers.
+    """
     columns = COLUMNS.get(table, {})
     numbers = {name for numbered, name in NUMBERS if numbered == table}
     return [
@@ -129,7 +133,7 @@ def list_new_names(text: str) -> dict[str, str]:
 def rename_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return a manifest of schema 2 with the table and walk names of schema 3.
 
-    The names of its files are paths and stay as they are.
+    Engine versions become text. The names of its files are paths and stay as they are.
     """
     tables = {was: name for name, was in TABLES.items()}
     walks = {was: name for name, was in _WALKS.items()}

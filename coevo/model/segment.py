@@ -18,7 +18,10 @@ from coevo.model.task_rows import StartRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """All results of mining one pair; the store writes whole segments."""
+    """All results of mining one pair; the store writes whole segments.
+
+    key  the name of the segment in the store
+    """
 
     key: str
     pair: PairRow

@@ -41,7 +41,7 @@ class MethodChange(Choice):
 
 
 class Cell(Choice):
-    """The whole test tree of one revision, run on the code of another."""
+    """The whole test tree of one revision, run on the code of the same or of the other revision."""
 
     T_OLD_C_OLD = 't_old_c_old', 'old tests on old code'
     T_NEW_C_NEW = 't_new_c_new', 'new tests on new code'
@@ -112,7 +112,7 @@ class Label(Choice):
 
 
 class Track(Choice):
-    """The labels that make tasks."""
+    """The labels from which tasks are made."""
 
     GENERATION = 'generation', 'write the tests of a change'
     UPDATE = 'update', 'adapt tests that a change broke'
@@ -121,13 +121,13 @@ class Track(Choice):
 
     @property
     def must_fail_on_old_code(self) -> bool:
-        """True if the new tests break on the old code (fail-to-pass by code, not by test)."""
+        """True for generation and extension, whose new tests have to break on the old code."""
         return self in (Track.GENERATION, Track.EXTENSION)
 
     def accepts_at_start(self, outcome: Outcome) -> bool:
-        """Return whether the old version of a target may have an outcome in the start state.
+        """Return whether an outcome of a target's old version fits the start state.
 
-        The old tests are broken in updates and repairs. In extensions they pass.
+        In extensions the old tests have to pass; in all other tracks they have to be broken.
         """
         return outcome is Outcome.PASS if self is Track.EXTENSION else outcome.is_broken
 

@@ -39,7 +39,10 @@ Verb = Callable[[argparse.Namespace], int]
 
 
 def suggest_extra(extra: str) -> str:
-    """Return how to install an extra of the wheel, which no package index has."""
+    """Return a sentence part that says how to install an extra of the wheel with pip.
+
+    No package index has the wheel.
+    """
     from importlib.metadata import version  # a tenth of a second that most commands do not need
 
     return (
@@ -86,7 +89,10 @@ class Parser(argparse.ArgumentParser):
         self.settings: tuple[Setting, ...] = ()
 
     def add_settings(self, *settings: Setting) -> None:
-        """Add rare options, which `--settings FILE` reads and `--print-settings` writes."""
+        """Add rare options, which `--settings FILE` reads and `--print-settings` writes.
+
+        The first call also adds these two options.
+        """
         if not self.settings:
             self.add_argument(
                 '--settings',
@@ -134,7 +140,10 @@ class Parser(argparse.ArgumentParser):
         return parsed, rest
 
     def _name_action(self, words: list[str]) -> list[str]:
-        """Return the words with the usual action before them, if they name none."""
+        """Return the words with the usual action before them, if the first word is no action.
+
+        Example: `coevo report RESULTS` becomes `coevo report evaluation RESULTS`.
+        """
         if self.usual_action is None or not words or words[0][:1] == '-':
             return words
         choices = (a.choices for a in self._actions if isinstance(a, argparse._SubParsersAction))
@@ -261,7 +270,10 @@ def refuse_without(arguments: argparse.Namespace, needed: str, *options: str) ->
 
 
 def refuse_beside(arguments: argparse.Namespace, chosen: str, *options: str) -> None:
-    """Raise Fatal if one of the options is given beside another, with which it has no effect."""
+    """Raise Fatal if `chosen` and one of the options are both given: the option has no effect then.
+
+    Options are named as on the command line, and settings by their key.
+    """
     if not _is_given(arguments, chosen):
         return
     for option in options:
@@ -328,7 +340,10 @@ def to_unicode(word: str) -> str:
 
 
 def parse_positive(text: str) -> int:
-    """Return a positive number, as a type for argparse."""
+    """Return a whole number of 1 or more, as a type for argparse.
+
+    Raises: argparse.ArgumentTypeError for any other text.
+    """
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f'{text!r} must be a whole number of 1 or more')
     return int(text)

@@ -58,7 +58,7 @@ _OPTIONS = {
 }
 
 
-# Options of `coevo attempt` that do what is done anyway.
+# Options of `coevo attempt` for something that `coevo run` does without an option.
 _GONE = {
     '--evaluate': '`coevo run` grades its answers into OUT/results without it',
 }

@@ -41,7 +41,11 @@ class Setting:
     least: int | None = None
 
     def parse(self, value: object, place: str) -> Any:
-        """Return a value of the file as the verb takes it. Raises: Fatal if it does not fit."""
+        """Return a value of the file as the verb takes it; a path becomes a Path.
+
+        place  the name of the file, for the error message
+        Raises: Fatal if it has another type, is no choice, or is too small or too large.
+        """
         wanted = str if self.kind is Path else self.kind
         if self.kind is float and type(value) is int and abs(value) < MOST_NUMBER:
             value = float(value)

@@ -77,7 +77,10 @@ def compose_prompt(subject: PromptSubject) -> str:
 
 
 def compose_suite_prompt(row: SingleRevisionRow, environment: Environment | None = None) -> str:
-    """Return the prompt of a suite task."""
+    """Return the prompt of a task that asks for a whole test file.
+
+    row  the row of the task's gold file
+    """
     words = LANGUAGES[row.language].make_prompt_words(row.module, row.test_file, (), environment)
     family, start = row.family or Family.CLASS, row.start_builder or StartBuilder.ABSENT
     name = f'{family}_{start}' if family is Family.FILE else str(family)
@@ -136,7 +139,10 @@ def _fill_blanks(text: str, blanks: Mapping[str, str]) -> str:
 
 
 def _number_steps(text: str, running: Sequence[str]) -> tuple[str, str]:
-    """Return the text with numbered steps, and the steps that replace its line `<running>`."""
+    """Return the text with numbered steps, and the numbered steps for its line `<running>`.
+
+    The steps of `running` take numbers between those of the text.
+    """
     first = text[: text.index('<running>')].count(_STEP) + 1
     steps = [f'{number}. {step}' for number, step in enumerate(running, first)]
     numbers = chain(range(1, first), count(first + len(steps)))

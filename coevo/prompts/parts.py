@@ -34,9 +34,9 @@ class PromptPart:
 def find_parts(
     repository: Repository, old_rev: str, new_rev: str, dependency: Dependency
 ) -> tuple[PromptPart, ...]:
-    """Return the changed parts of a type on which a test depends.
+    """Return the changed parts of a type, besides its methods, on which a test depends.
 
-    If they cannot be determined, for example because the type moved, return the type itself.
+    If the type is new, was removed or moved, or no part differs, the only part is the type itself.
     """
     whole = PromptPart(
         kind=PartKind.TYPE, revised=dependency.revised, declaration=dependency.declaration

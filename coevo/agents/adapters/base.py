@@ -32,4 +32,7 @@ class Adapter(Protocol):
 
     @property
     def HAS_TOOLS(self) -> bool:
-        """True if the agent runs commands, so that it needs a language's tools and a task's libraries."""
+        """True if the agent runs commands.
+
+        Such an agent needs a language's tools and a task's libraries.
+        """

@@ -171,27 +171,30 @@ _REQUEST = object_of(
 
 
 def build_auth_headers(key: str) -> Mapping[str, str]:
-    """See `ModelApi.build_auth_headers`."""
+    """Return the header that carries the key, as Anthropic's API expects it."""
     return {'x-api-key': key}
 
 
 def accepts_call(method: str, path: str) -> bool:
-    """See `ModelApi.accepts_call`."""
+    """Return whether an agent needs this call: a message, or a count of tokens."""
     return method == 'POST' and path in (_MESSAGES, _COUNT)
 
 
 def is_model_call(path: str) -> bool:
-    """See `ModelApi.is_model_call`; counting tokens is none."""
+    """Return whether a model answers this call; false for a count of tokens."""
     return path == _MESSAGES
 
 
 def find_objection(path: str, request: Document) -> str | None:
-    """See `ModelApi.find_objection`."""
+    """Return why a request is not forwarded; None if all of its fields are allowed."""
     return _REQUEST(request, '')
 
 
 def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
-    """See `ModelApi.extract_usage`; later events of a stream repeat or add to the first counts."""
+    """Return the tokens and the model that an answer states; None if it states none.
+
+    Later events of a stream repeat the first counts or add to them.
+    """
     counts: dict[str, object] = {}
     named: str | None = None
     for document in answer:

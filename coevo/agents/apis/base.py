@@ -42,7 +42,7 @@ class ModelApi(Protocol):
     def extract_usage(self, path: str, answer: Sequence[Document]) -> Usage | None:
         """Return the usage that the answer to a round states; None if it states none.
 
-        answer  its JSON documents in order: one, or the events of a stream
+        answer  the JSON documents of the answer, in order: one, or the events of a stream
         """
 
 
@@ -55,9 +55,11 @@ def get_token_count(document: Document | None, *names: str) -> int:
 
 
 def parse_documents(kind: str, content: bytes) -> list[Document]:
-    """Return the JSON objects of an answer that may state its usage.
+    """Return the JSON objects of an answer that may state its usage; none if it is not JSON.
 
-    An answer is an object, an array of objects, or a stream of events.
+    An answer is an object, an array of objects, or a stream of events. Of a stream, only events
+    that contain the word `usage` are read.
+    kind  the content type of the answer
     """
     if kind.startswith('text/event-stream'):
         # All APIs call it usage or usageMetadata. Other events hold a few words of the answer and

@@ -20,24 +20,30 @@ _SHOWN = 60
 
 
 def allow_anything(value: Any, place: str) -> str | None:
-    """Allow any value: schemas, arguments and results of tools, which no endpoint interprets."""
+    """Allow any value and return None.
+
+    It is for schemas, and for arguments and results of tools, which no endpoint interprets.
+    """
     return None
 
 
 def check_scalar(value: Any, place: str) -> str | None:
-    """Allow a text, number, boolean or null."""
+    """Return why a list or an object is refused; None for a text, number, boolean or null."""
     return _describe_refusal(place) if isinstance(value, (dict, list)) else None
 
 
 def check_inline_url(value: Any, place: str) -> str | None:
-    """Allow a `data:` URL, which contains its data; other URLs would be fetched by the endpoint."""
+    """Return None for a `data:` URL, which contains its data, and the refusal of anything else.
+
+    The endpoint would fetch what other URLs name.
+    """
     if isinstance(value, str) and value.startswith('data:'):
         return None
     return f'{place} names content that the endpoint would fetch; send the content itself'
 
 
 def one_of(*wanted: object) -> Shape:
-    """Return the shape of a value that is one of these."""
+    """Return a check that allows only values of the same type as, and equal to, one of these."""
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that equals none of the wanted ones, else None."""
@@ -48,7 +54,7 @@ def one_of(*wanted: object) -> Shape:
 
 
 def list_of(inner: Shape) -> Shape:
-    """Return the shape of a list whose items have the inner shape."""
+    """Return a check that allows a list if the inner check allows each of its items."""
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that is no list of the inner shape, else None."""
@@ -61,7 +67,7 @@ def list_of(inner: Shape) -> Shape:
 
 
 def text_or(inner: Shape) -> Shape:
-    """Return the shape of a text, or of a value with the inner shape."""
+    """Return a check that allows any text, and other values if the inner check allows them."""
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that is neither text nor of the inner shape, else None."""
@@ -71,7 +77,7 @@ def text_or(inner: Shape) -> Shape:
 
 
 def mapping_of(inner: Shape) -> Shape:
-    """Return the shape of an object with any names, whose values have the inner shape."""
+    """Return a check that allows an object with any names if the inner check allows each value."""
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of a value that is no object of such values, else None."""
@@ -86,9 +92,9 @@ def mapping_of(inner: Shape) -> Shape:
 
 
 def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
-    """Return the shape of an object with no other fields than `known`, and at least those `needed`.
+    """Return a check that allows an object with fields of `known` only, and all of those `needed`.
 
-    A null counts as a missing field.
+    The value of each field must pass its own check. A null counts as a missing field.
     """
 
     def check(value: Any, place: str) -> str | None:
@@ -118,7 +124,10 @@ def object_of(known: Mapping[str, Shape], *needed: str) -> Shape:
 
 
 def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> Shape:
-    """Return the shape of an object whose `type` selects its shape, or `default` without one."""
+    """Return a check that chooses the check of an object by its `type`; `default` is for no type.
+
+    An object with an unknown `type`, or without one where there is no `default`, is refused.
+    """
 
     def check(value: Any, place: str) -> str | None:
         """Return the fault of an object without a known `type`, or not of its shape, else None."""
@@ -139,7 +148,11 @@ def object_by_type(known: Mapping[str, Shape], default: Shape | None = None) -> 
 
 
 def check_model_name(value: Any, place: str) -> str | None:
-    """Allow the name of a model that does not search the web itself, and no stored preset."""
+    """Return why the name of a model is refused; None if it is allowed.
+
+    Refused are models that search the web themselves, and texts with other characters than names
+    have, such as a stored preset.
+    """
     if not isinstance(value, str) or not _MODEL.fullmatch(value):
         return f'{place} is not the name of a model: {_shorten(value)}'
     if any(word in value.lower() for word in _SEARCHING):

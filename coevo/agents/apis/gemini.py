@@ -125,32 +125,37 @@ _OWN_NAMES = (
 
 
 def build_auth_headers(key: str) -> Mapping[str, str]:
-    """See `ModelApi.build_auth_headers`."""
+    """Return the header that carries the key, as Google's API expects it."""
     return {'x-goog-api-key': key}
 
 
 def accepts_call(method: str, path: str) -> bool:
-    """See `ModelApi.accepts_call`."""
+    """Return whether an agent needs this call: content, streamed or not, or a count of tokens."""
     call = _CALL.fullmatch(path)
     return method == 'POST' and call is not None and call[2] in (*_ROUNDS, 'countTokens')
 
 
 def is_model_call(path: str) -> bool:
-    """See `ModelApi.is_model_call`; counting tokens is none."""
+    """Return whether a model answers this call; false for a count of tokens."""
     call = _CALL.fullmatch(path)
     return call is not None and call[2] in _ROUNDS
 
 
 def find_objection(path: str, request: Document) -> str | None:
-    """See `ModelApi.find_objection`; the model's name in the path is checked, too."""
+    """Return why a request is not forwarded; None if all of its fields are allowed.
+
+    The model's name in the path is checked, too.
+    """
     call = _CALL.fullmatch(path)
     why = check_model_name(call[1], 'the path') if call else None
     return why or _REQUEST(_convert_to_camel_case(request), '')
 
 
 def _convert_to_camel_case(value: object, own: bool = False) -> object:
-    """Return a value with names in camel case: the API reads `cached_content` as `cachedContent`.
+    """Return a value with all names in camel case.
 
+    The API reads `cached_content` as `cachedContent`. If two names become equal, the object gets a
+    field that no shape knows, so that it is refused.
     own  whether its names are chosen by the agent, so that they stay as they are
     """
     if isinstance(value, list):
@@ -168,7 +173,10 @@ def _convert_to_camel_case(value: object, own: bool = False) -> object:
 
 
 def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
-    """See `ModelApi.extract_usage`; each document of a stream has the counts up to it."""
+    """Return the tokens and the model that an answer states; None if it states none.
+
+    Each document of a stream has the counts up to it, so the last one counts.
+    """
     counted = [document for document in answer if isinstance(document.get('usageMetadata'), dict)]
     if not counted:
         return None

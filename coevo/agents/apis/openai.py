@@ -275,22 +275,25 @@ _RESPONSES_REQUEST = object_of(
 
 
 def build_auth_headers(key: str) -> Mapping[str, str]:
-    """See `ModelApi.build_auth_headers`."""
+    """Return the header that carries the key, as OpenAI's APIs expect it."""
     return {'Authorization': f'Bearer {key}'}
 
 
 def accepts_call(method: str, path: str) -> bool:
-    """See `ModelApi.accepts_call`."""
+    """Return whether an agent needs this call: a chat completion or a response."""
     return method == 'POST' and path in (_CHAT, _RESPONSES)
 
 
 def is_model_call(path: str) -> bool:
-    """See `ModelApi.is_model_call`."""
+    """Return whether a model answers this call: a chat completion or a response."""
     return path in (_CHAT, _RESPONSES)
 
 
 def find_objection(path: str, request: Document) -> str | None:
-    """See `ModelApi.find_objection`; a stream of a chat must also include its usage."""
+    """Return why a request is not forwarded; None if all of its fields are allowed.
+
+    A stream of a chat must also ask for its usage.
+    """
     if path != _CHAT:
         return _RESPONSES_REQUEST(request, '')
     why = _CHAT_REQUEST(request, '')
@@ -304,7 +307,10 @@ def _asks_for_usage(request: Document) -> bool:
 
 
 def extract_usage(path: str, answer: Sequence[Document]) -> Usage | None:
-    """See `ModelApi.extract_usage`; in a stream only the last document has counts."""
+    """Return the tokens and the model that an answer states; None if it states none.
+
+    In a stream only the last document has counts.
+    """
     bodies = [document.get('response') or document for document in answer]
     counted = [document for document in bodies if isinstance(document.get('usage'), dict)]
     if not counted or not counted[-1].get('model'):

@@ -38,7 +38,7 @@ _HOTTEST = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridCell:
-    """A model with a prompt."""
+    """A combination of a model and a prompt."""
 
     model: GridModel
     prompt: str
@@ -174,10 +174,11 @@ def _parse_message(found: object, place: str) -> Message:
 def _check_mapping(
     found: object, place: str, needed: Collection[str], more: Collection[str] | None
 ) -> Mapping[str, Any]:
-    """Return a value that must be a mapping with text keys. Raises: Fatal if it is not.
+    """Return a value unchanged if it is a mapping with text keys and the right ones.
 
     needed  keys that must be there
     more    other keys that may be there; None allows any
+    Raises: Fatal if it is no such mapping, lacks a key or has an unknown one.
     """
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
         raise Fatal(f'{place} must be a mapping')
@@ -192,7 +193,7 @@ def _check_mapping(
 
 
 def _number_items(found: object, place: str) -> Sequence[tuple[int, object]]:
-    """Return the items of a list that must not be empty, numbered from 1."""
+    """Return the items of a list, numbered from 1. Raises: Fatal if it is no list, or empty."""
     if not isinstance(found, list) or not found:
         raise Fatal(f'{place} must be a list with at least one entry')
     return list(enumerate(found, 1))

@@ -66,7 +66,11 @@ class GridModel:
 
 
 def check_model(model: GridModel) -> GridModel:
-    """Return the model. Raises: Fatal if its maker, or the maker's address, is not known."""
+    """Return the model unchanged.
+
+    Raises: Fatal if its maker is unknown, or if the maker's address is unknown and `url` is not
+    set.
+    """
     maker, _, called = model.name.partition('/')
     if maker not in _APIS or not called:
         raise Fatal(

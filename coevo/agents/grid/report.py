@@ -23,7 +23,10 @@ GRID_VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridRow:
-    """Figures of a model's suites with a prompt; for the developers' tests there is no prompt."""
+    """The figures of a model's suites with one prompt.
+
+    prompt  None for the developers' own tests
+    """
 
     model: str
     prompt: str | None

@@ -1,6 +1,7 @@
-"""`coevo run` with the setting `grid`: make the attempts of all cells, then grade them and write one report.
+"""`coevo run` with the setting `grid`: attempts of all cells, their grades and one report.
 
-Each cell becomes a plan of attempts, with a folder of its own below --out.
+A cell is a model with a prompt. Each cell becomes a plan of attempts, with a folder of its own
+below --out.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ from coevo.options.parser import check_clones
 
 
 def attempt_grid(arguments: argparse.Namespace) -> int:
-    """Return status 1 after a bug in coevo, else 0.
+    """Make the attempts of all cells, grade them and write the report; or only estimate the cost.
 
+    Return status 1 after a bug in coevo, else 0. After a bug in an attempt nothing is graded.
     Raises: Transient, before anything is graded, if a task could not be attempted for now.
     """
     grid = load_requested_grid(arguments)
@@ -132,7 +134,7 @@ def load_requested_grid(arguments: argparse.Namespace) -> Grid:
 def plan_grid_runs(
     arguments: argparse.Namespace, grid: Grid
 ) -> Sequence[tuple[GridCell, AttemptPlan]]:
-    """Return each cell with the plan of its attempts.
+    """Return each cell with the plan of its attempts, and create or check the folder of each cell.
 
     Raises: Fatal, before the first attempt of any cell, if a cell cannot begin.
     """
@@ -189,7 +191,7 @@ def plan_grid_runs(
 
 
 def estimate_grid(arguments: argparse.Namespace, grid: Grid) -> Sequence[tuple[str, CostEstimate]]:
-    """Return the name and the estimated cost of each cell. It needs no key."""
+    """Return the name and the estimated cost of each cell. No key is needed for that."""
     tasks, prices = select_tasks(arguments), load_requested_prices(arguments)
     return [
         (

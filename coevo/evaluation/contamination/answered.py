@@ -40,9 +40,10 @@ class AttemptedTasks:
 
 
 def load_attempted_tasks(place: Path | str, folder: Path) -> AttemptedTasks:
-    """Return the attempted tasks of a folder of results.
+    """Return the tasks of a folder of results, each with the success of its first attempt.
 
-    Raises: Fatal if the results are of another snapshot, or have no rows.
+    Raises: Fatal if the results are of another snapshot, have no rows, or name a task that the
+    snapshot lacks.
     """
     rows = [row for row in load_results(folder) if row.attempt == 1]
     suites = [row for row in load_suites(folder) if row.attempt == 1]

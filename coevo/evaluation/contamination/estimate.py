@@ -71,8 +71,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContaminationEstimate:
-    """The estimates at a model's cutoff and at placebo cutoffs, and that without matching.
+    """The effect at a model's cutoff, and the effects at placebo cutoffs.
 
+    unmatched       the plain difference of means at the cutoff, without matching; None if there are
+                    no tasks before it or none after it
     dated, undated  numbers of tasks with a date, which count, and without, which do not
     """
 
@@ -104,7 +106,10 @@ class CutoffSplit:
 def estimate_contamination(
     tasks: Sequence[AttemptedTask], question: CutoffSplit
 ) -> ContaminationEstimate:
-    """Return the estimate over the tasks that have a date."""
+    """Return success before a cutoff minus success after it, with the same at placebo cutoffs.
+
+    Tasks without a date are only counted.
+    """
     import duckdb
 
     dated = [task for task in tasks if task.date is not None]
@@ -168,7 +173,10 @@ def _estimate_effect(
 
 
 def _compute_unmatched_difference(dated: Sequence[AttemptedTask], moment: datetime) -> float | None:
-    """Return the plain difference of means, which may be due to different tasks on both sides."""
+    """Return the mean success before a moment minus the mean success from it on, without matching.
+
+    Different tasks on both sides may be the reason for it. None if a side has no tasks.
+    """
     before = [task.success for task in dated if task.date is not None and task.date < moment]
     after = [task.success for task in dated if task.date is not None and task.date >= moment]
     if not before or not after:

@@ -17,7 +17,7 @@ _MOST_DAYS = 36_500
 
 
 def add(kinds: argparse._SubParsersAction[Parser]) -> Parser:
-    """Add the kind of report to the command line, and return its parser."""
+    """Add the report `contamination` to the command line, and return its parser."""
     verb = kinds.add_parser(
         'contamination',
         help='estimate how much a model gained from answers in its training data',
@@ -56,7 +56,10 @@ def add(kinds: argparse._SubParsersAction[Parser]) -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Estimate contamination, print the result and return the exit status."""
+    """Estimate contamination from stored results, print the estimate and return 0.
+
+    Raises: Fatal for a margin that is too large, or if the cutoff is not given and not known.
+    """
     from coevo.evaluation.contamination.answered import find_model_cutoff, load_attempted_tasks
     from coevo.evaluation.contamination.estimate import CutoffSplit, estimate_contamination
     from coevo.evaluation.contamination.told import describe_contamination

@@ -107,9 +107,10 @@ def refuse_by_language(
 
 
 def undo_patch(patch: str, path: str, new: bytes | None) -> bytes | None:
-    """Return the file from which a released patch leads to `new`. An empty patch changes nothing.
+    """Return the file as it was before a released patch, given the file `new` that the patch made.
 
-    Raises: ValueError if the patch does not lead to `new`.
+    An empty patch changes nothing. None is an absent file.
+    Raises: ValueError if the patch does not lead to `new`, or is not about `path`.
     """
     if not patch:
         return new
@@ -184,7 +185,7 @@ def _find_violation(section: DiffSection, path: str, production: Collection[str]
 
 
 def _classify_other_file(section: DiffSection, path: str, production: Collection[str]) -> Detail:
-    """Return why a patch may not change another file: it is production code, or any other file.
+    """Return PRODUCTION_CODE if a patch changes production code in another file, else OTHER_FILE.
 
     path  the path of the test file, which determines the language
     """
@@ -220,7 +221,7 @@ def _refuse_unreadable(path: str, file: bytes) -> Refusal | None:
 
 
 def _explain_failure(section: DiffSection, start: bytes | None) -> Detail:
-    """Return why a section does not apply: LINE_ENDS if it would with Unix line ends."""
+    """Return LINE_ENDS if a section would apply with Unix line ends, else DOES_NOT_APPLY."""
     if start is None or section.binary is not None:
         return Detail.DOES_NOT_APPLY
     plain = DiffSection(
@@ -240,8 +241,9 @@ def _convert_line_ends(text: bytes) -> bytes:
 def _git_apply(
     section: DiffSection, content: bytes | None, *, reverse: bool = False
 ) -> bytes | None:
-    """Return the file after `git apply`.
+    """Return the file after `git apply`; None is an absent file, before and after.
 
+    reverse  whether to undo the section
     Raises: ValueError, with Git's message, if the section does not apply.
     """
     with tempfile.TemporaryDirectory(prefix='coevo-') as folder:

@@ -21,6 +21,7 @@ from coevo.model.records import TestMethod
 class GradingResult:
     """The results of all targets by name, with the cost that the targets share.
 
+    seen      the result of each target, by name
     methods   the targets as they were submitted
     adequacy  the adequacy of the targets for which it was measured
     runtime   the version of the runtime that built and ran everything; None if nothing was run

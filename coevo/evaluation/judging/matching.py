@@ -73,7 +73,10 @@ def _list_candidates(
 def _find_declared(
     file: SourceFile, wanted: Declared, others: Collection[Declared]
 ) -> Declared | None:
-    """Return the method with these parameters, or else the only one of its name; no `others`."""
+    """Return the method with these parameters, or else the only one of its name; else None.
+
+    A method in `others` is never returned.
+    """
     owner, name, _ = wanted
     alike = [key for key in _list_keys(file) if key[:2] == (owner, name) and key not in others]
     if wanted in alike:

@@ -62,13 +62,13 @@ class _PassingNeighbours:
 def check_neighbours(
     context: TaskContext, cell: CompiledTests, ledger: Ledger | None
 ) -> NeighbourResult:
-    """Run the neighbours in a cell with the patched file on the new code, and confirm what is lost.
+    """Run the other tests of the task's file with a patch on the new code; find those it breaks.
 
-    A neighbour counts as broken by the patch if it fails three times with it (once with the others,
-    twice alone) and passes in the start state, also when it runs alone, and with gold's file. So
-    the patch is not blamed for flaky tests or for tests that gold breaks, too. A neighbour that is
-    missing or does not compile is not run again.
-
+    Such a neighbour counts as broken by the patch if it fails three times with it (once with the
+    others, twice alone) and passes in the start state, also when it runs alone, and with gold's
+    file. So the patch is not blamed for flaky tests or for tests that gold breaks, too. A neighbour
+    that is missing or does not compile is not run again.
+    cell  the patched file, compiled on the new code
     Raises: Transient if a test process does not start.
     """
     if context.start is None:
@@ -107,7 +107,10 @@ def _find_passing_at_start(
 
 
 def _list_neighbours(context: TaskContext) -> dict[str, TestMethod]:
-    """Return the neighbours by name, always in the same order."""
+    """Return the neighbours by name, at most `MOST_NEIGHBOURS`.
+
+    They are always the same ones in the same order.
+    """
     start, task = context.start, context.assignment.task
     assert start is not None, 'a file that is there'
     file = get_reading(task.language).parse(start, task.test_file)

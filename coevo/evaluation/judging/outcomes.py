@@ -68,7 +68,10 @@ class TargetResult:
 
 
 def decide_outcome(track: Track, seen: TargetResult) -> Decision:
-    """Return the outcome and its detail by the verdicts on the method itself."""
+    """Return the outcome of a target, with a detail unless it is a success.
+
+    Whether it compiles is decided for the method itself, not for its whole module.
+    """
     if seen.refusal is not None:
         return TaskOutcome.HRNS_FAIL, seen.refusal.detail
     if seen.trouble is not None:

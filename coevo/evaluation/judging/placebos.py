@@ -36,7 +36,10 @@ _DRAW = secrets.SystemRandom()
 
 
 class PlaceboReaction(StrEnum):
-    """The reaction of a test to edits that change nothing."""
+    """The reaction of a test to edits that change nothing.
+
+    BLIND: it passes with them. SEES_EDITS: it fails twice.
+    """
 
     BLIND = 'blind'
     SEES_EDITS = 'sees_edits'
@@ -57,7 +60,10 @@ class PlaceboResult:
 
 
 def apply_placebo_result(seen: TargetResult, looked: PlaceboResult) -> TargetResult:
-    """Return the result of a passing target with the result of its placebo run added."""
+    """Return the result of a passing target with the result of its placebo run added.
+
+    A target that sees edits is marked as tampered, and an unstable one as unstable.
+    """
     new = seen.new
     assert new is not None, 'what was looked at has passed'
     known = (seen.placebo, looked.kind)
@@ -99,11 +105,11 @@ class PlaceboRunner:
         method: TestMethod,
         declarations: Sequence[Dependency],
     ) -> PlaceboResult:
-        """Run a target that passes on code with a placebo in each of these declarations.
+        """Run a passing target on code that has a placebo in each of these declarations.
 
         The kind that is noticed most easily comes first: a test that passes with it would pass with
-        the others. A kind with which gold fails is skipped.
-
+        the others. A kind with which gold fails is skipped. If no kind is left, the reaction is
+        BLIND.
         Raises: Transient if a test process does not start.
         """
         if get_measures(context.pair.language).placebos is None:

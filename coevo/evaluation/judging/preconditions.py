@@ -56,10 +56,11 @@ class PreconditionChecker:
     ledger: Ledger | None = None
 
     def check(self, context: TaskContext, passing: Collection[str] = ()) -> PreconditionResult:
-        """Return whether the start state of a task is as required, from the ledger if known.
+        """Check that the start state of a task is as required, and return what was found.
 
+        A known result is taken from the ledger. Without a start file there is nothing to check, and
+        the start state holds.
         passing  names of other tests of the file that pass with a patch, which are not run
-
         Raises: Transient if a test process does not start.
         """
         if context.start is None:

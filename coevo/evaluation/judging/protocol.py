@@ -42,12 +42,12 @@ _RUN_AND_BROKEN = (Outcome.FAIL, Outcome.ERROR, Outcome.TIMEOUT)
 
 
 class BuildFailure(RuntimeError):
-    """An end of a task does not build here."""
+    """A revision that a task needs does not build on this machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskChecks:
-    """The checks that are made once for each task."""
+    """The checks that are made once for each task, whatever is submitted."""
 
     preconditions: PreconditionChecker = field(default_factory=PreconditionChecker)
     placebos: PlaceboRunner = field(default_factory=PlaceboRunner)
@@ -82,8 +82,9 @@ def grade_targets(
 ) -> GradingResult:
     """Grade the targets of a patched file.
 
+    The patch is refused if its classes would replace production code. If a kept test does not pass
+    in the start state of a generation task, the result is trouble (`infra`).
     methods  the submitted targets by name
-
     Raises: Transient if a test process does not start; BuildFailure if an end does not build.
     """
     run = _start_grading(context, patched, methods, known.preconditions)
@@ -124,7 +125,11 @@ def _start_grading(
     methods: Mapping[str, TestMethod],
     preconditions: PreconditionChecker,
 ) -> _TargetGrading | GradingResult:
-    """Do everything before the first target runs: builds, checks of the patch, the precondition."""
+    """Do everything before the first target runs: builds, checks of the patch, the precondition.
+
+    Return the grading to go on with, or its result if classes of the patch would replace production
+    code.
+    """
     began = time.monotonic()
     check_builds(context)
     cpu_seconds = context.built.old.cpu_seconds + context.built.new.cpu_seconds
@@ -164,7 +169,7 @@ def _run_targets_on_new(run: _TargetGrading) -> None:
 
 
 def _run_targets_on_old(run: _TargetGrading) -> list[str]:
-    """Run the targets that pass on the new code on the old code.
+    """Run on the old code those targets that pass on the new code.
 
     If classes of the patch would replace production code, run nothing and return their names.
     """

@@ -24,8 +24,9 @@ class _SourceNeed:
 
 
 def choose_shown_sources(context: TaskContext, ledger: Ledger | None) -> tuple[MainSources, float]:
-    """Return the sources for all cells of a task, and the CPU seconds that the decision took.
+    """Return the main sources beside the tests of a task, and the CPU seconds of the decision.
 
+    They are those of the new revision if gold fails without them, else none.
     Raises: Transient if a test process does not start.
     """
     needed, runner = context.assignment.task.reads_sources, context.make_runner()

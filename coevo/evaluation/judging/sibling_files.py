@@ -13,10 +13,11 @@ from coevo.starts.isolated_cells import Files
 def restore_sibling_files(
     repository: Repository, new_rev: str, own: str, siblings: Iterable[SiblingTargets], patch: str
 ) -> Files:
-    """Return the files, except the task's own, that differ in the start state from new.
+    """Return the test files in which a start state differs from the new revision, without its own.
 
-    Only files that the siblings name are touched. Snapshots of a schema before 1.2 have none.
-
+    They are made from the files at new by the snapshot's sibling patch. Files whose siblings stay
+    are left out. Snapshots of a schema before 1.2 have none.
+    own  the path of the task's own test file
     Raises: ValueError if the patch does not fit.
     """
     paths = {

@@ -76,8 +76,9 @@ class StartStates:
         self.repository = Repository(git_dir)
 
     def commit(self, task: TaskRow, start: bytes | None) -> str:
-        """Return the start state of a task as a commit without parents, dated like the new one.
+        """Write the start state of a task as a commit without parents, and return its hash.
 
+        The commit has the dates of the new revision.
         Raises: StartStateLost if its siblings cannot be undone.
         """
         ref = f'refs/start/{task.task_id}'

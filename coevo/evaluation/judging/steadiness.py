@@ -29,7 +29,10 @@ def rerun_passing(
     seen: TargetResult,
     passes: int = PASSES,
 ) -> TargetResult:
-    """Run a target on the new code, unobserved, until it has `passes` passes or fails."""
+    """Run a target on the new code, unobserved, until it has `passes` passes or fails.
+
+    Passes that it has already count. A failure makes it unstable.
+    """
     while seen.passes < passes and seen.unstable is None:
         began = time.monotonic()
         verdict, batch = run_alone(context.built, cell, method, context.conditions)
@@ -50,7 +53,10 @@ def rerun_passing(
 def rerun_failing(
     context: TaskContext, cell: CompiledTests, method: TestMethod, seen: TargetResult
 ) -> TargetResult:
-    """Run a target that failed on the old code there once more."""
+    """Run a target that failed on the old code there once more.
+
+    If the outcome or the failure is another one, the target is marked as unstable.
+    """
     assert seen.old is not None, 'it was run on old code'
     if seen.unstable is not None:
         return seen
@@ -76,8 +82,8 @@ def rerun_failing_edit(
 ) -> TargetResult:
     """Run a target again with an edit of the code with which it ran and failed.
 
-    In between it has passed. So a test that depends on the time, which fails for a while and then
-    passes for a while, is exposed.
+    If it now passes, it is marked as unstable. In between it has passed without the edit. So a test
+    that depends on the time, which fails for a while and then passes for a while, is exposed.
     """
     began = time.monotonic()
     new = context.pair.new.rev

@@ -61,7 +61,10 @@ class TaskContext:
 
     @property
     def gold(self) -> bytes | None:
-        """The test file as its developers left it; no process of a submission sees it."""
+        """The test file as its developers left it; None if they deleted it.
+
+        No process of a submission sees it.
+        """
         task = self.assignment.task
         return load_content(self.source, task.new_rev, task.test_file)
 

@@ -67,7 +67,7 @@ class DiffSection:
         return self.old is not None
 
     def is_about(self, path: str) -> bool:
-        """Return whether the section names that file and no other."""
+        """Return whether the section names this file and no other one."""
         raw = path.encode('utf-8', 'surrogateescape')
         if self.has_name_lines:
             names = {self.old, self.new} - {NOTHING}

@@ -58,12 +58,11 @@ class TargetMeasures:
 def measure_targets(
     context: SubmissionContext, gold: Gold, kept: Path | None = None
 ) -> dict[str, TargetMeasures]:
-    """Return, by name, the measurements of submitted targets that all pass on the new code.
+    """Run submitted targets with mutants and undone changes, and return what they notice, by name.
 
-    Gold's figures come from the snapshot, and only what was measured of gold is measured here.
-
+    All of them pass on the new code. Gold's figures come from the snapshot, and only what was
+    measured of gold is measured here.
     kept  folder that keeps what is the same for all submissions to a task; None: measured anew
-
     Raises: Transient if test processes do not start.
     """
     runner = _make_runner(context)
@@ -169,7 +168,10 @@ def _run_undone_changes(
 
 
 def _find_smells(context: SubmissionContext, name: str) -> tuple[str, ...]:
-    """Return the smells of a submitted test; none if another file, out of reach, declares it."""
+    """Return the smells of a submitted test; `not_offered` alone if the language detects none.
+
+    Empty if another file, out of reach, declares the test.
+    """
     method, pair = context.methods[name], context.pair
     smells = get_measures(pair.language).smells
     if smells is None:
@@ -217,14 +219,20 @@ def count_mutant_kills(gold: GoldMethod, pred: Iterable[MutantRow]) -> Detection
 
 
 def count_noticed_undos(gold: GoldMethod, pred: Iterable[ReversalRow]) -> Detections | None:
-    """Count the undone changes that compile; None if gold was not run with any such change."""
+    """Count the undone changes that compile and that both tests were run with.
+
+    None if there is no such change.
+    """
     return _count_detections(_map_undone_outcomes(gold.reversals), _map_undone_outcomes(pred))
 
 
 def _count_detections(
     gold: Mapping[Key, Outcome], pred: Mapping[Key, Outcome]
 ) -> Detections | None:
-    """Count among the edits that gold was run with; None if the test was run with none of them."""
+    """Count the edits that both tests were run with, and those that each of them notices.
+
+    None if the submitted test was run with none of gold's edits.
+    """
     own = {key: outcome for key, outcome in pred.items() if key in gold}
     if not own:
         return None
@@ -247,7 +255,10 @@ def _is_noticed(outcome: Outcome) -> bool:
 
 
 def list_undoable_changes(gold: GoldMethod) -> frozenset[Change]:
-    """Return the changes that gold was run without."""
+    """Return the keys of the changes that were undone, each alone, in a run of gold.
+
+    Changes that did not compile without that part, or were not run, are left out.
+    """
     return frozenset(_map_undone_outcomes(gold.reversals))
 
 

@@ -47,10 +47,10 @@ class ExecutionMeasures:
 def measure_execution(
     context: SubmissionContext, runner: EditedCellRunner, tests: Sequence[GoldTest]
 ) -> dict[str, ExecutionMeasures]:
-    """Return the execution measures by method id.
+    """Run each test under trace and observer, and return what it executes, by method id.
 
-    All are None for a method whose pass the observer did not confirm, and for every method if the
-    language offers no traces or no observer.
+    All measures are None for a method whose pass the observer did not confirm, and for every method
+    if the language offers no traces or no observer.
     """
     if not all(
         offers_capability(context.pair.language, capability)
@@ -112,7 +112,7 @@ def _measure_test(
 
 
 def list_task_dependencies(task: TaskRow) -> tuple[Dependency, ...]:
-    """Return the dependencies of which coverage is reported."""
+    """Return the dependencies of a task whose coverage is reported, by its dependency list."""
     return select_dependencies(task.dependencies, task.dependency_list)
 
 
@@ -154,7 +154,10 @@ def mark_unseen_lines(
 
 
 def _was_executed(one: Dependency, reached: Mapping[str, frozenset[int]]) -> bool | None:
-    """Return whether a dependency was executed, according to both the trace and the observer."""
+    """Return whether a dependency was executed, according to both the trace and the observer.
+
+    None if the trace does not tell.
+    """
     if not one.executed_new or one.file not in reached:
         return one.executed_new
     lines = reached[one.file]
@@ -202,11 +205,10 @@ def _list_files(context: SubmissionContext, dependencies: Sequence[Dependency]) 
 def find_oracle_lines(
     repository: Repository, language: str, rev: str, path: str, content: bytes
 ) -> Lines | None:
-    """Return all lines that can fail a test, in a test file and the files that it names.
+    """Return the lines that can fail a test, by the name of the type or container that has them.
 
-    Files named by such files are included.
-
-    None if the language offers no assertions.
+    They are those of the test file, of files of the test tree that it names, and of files that
+    these name in turn. None if the language offers no assertions.
     """
     assertions, text = get_measures(language).assertions, get_reading(language)
     if assertions is None:

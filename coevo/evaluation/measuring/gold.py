@@ -56,7 +56,10 @@ def _select_rows(target: Target, rows: Sequence[Row]) -> tuple[Row, ...]:
 def _query_rows(
     snapshot: OpenedSnapshots, table: str, record: type[Row], assignment: Assignment
 ) -> tuple[Row, ...]:
-    """Return the rows of the task's own pair and walk, sorted."""
+    """Return the rows of a table for the task's own pair and walk, sorted.
+
+    Raises: Transient if they cannot be read.
+    """
     task = assignment.task
     sql = f'SELECT * FROM {snapshot.rows[table]} WHERE pair_id = ? AND walk = ? ORDER BY ALL'
     try:

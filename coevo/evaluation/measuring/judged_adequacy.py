@@ -24,7 +24,8 @@ class AdequacySettings:
     """The settings for measuring adequacy.
 
     snapshot       the snapshot with gold's mutants and reversals
-    oracle_folder  the `kept` of `coevo.evaluation.measuring.adequacy.measure_targets`
+    oracle_folder  folder that keeps which mutants old tests kill, for other submissions; None: they
+                   are found anew
     pit            whether PIT runs, too; see `coevo.evaluation.measuring.pit`
     kept_pit       the folder that keeps PIT's answers
     """

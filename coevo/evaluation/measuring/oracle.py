@@ -44,8 +44,10 @@ class OldKills:
 def find_old_kills(
     old: EditedCellRunner, new: EditedCellRunner, rows: Mapping[str, MethodRow], folder: Path | None
 ) -> dict[str, MutantSet]:
-    """Return, by name, the mutants that updates should kill; none if the old test fails by itself.
+    """Run the old tests with mutants of unchanged lines, and return, by name, those that they kill.
 
+    An updated test should kill them, too. There are none if the old test fails by itself or is not
+    found.
     folder  folder that keeps them for other submissions to the same task
     """
     olds = {name: _make_old_test(old, name, row) for name, row in rows.items()}

@@ -50,8 +50,9 @@ class _TestVersion:
 def add_pit_kills(
     context: SubmissionContext, found: Mapping[str, Adequacy], kept: Path | None
 ) -> dict[str, Adequacy]:
-    """Return the adequacies by name, with PIT's answer added to each.
+    """Run PIT on submitted tests and on gold's, and return the adequacies by name with its answers.
 
+    Targets beyond the first `MOST_METHODS` of the task get `budget` as their trouble.
     kept  folder that keeps the answers for the same test file and code; None: run anew
     """
     adequacies = {}
@@ -70,7 +71,10 @@ def add_pit_kills(
 
 
 def _compare_kills(pred: ByteCodeMutants, gold: ByteCodeMutants) -> PitKills:
-    """Count the kills of both tests among the mutants that both have."""
+    """Count the kills of both tests among the mutants that both have.
+
+    If PIT had trouble with one of the two tests, count all mutants of the other one.
+    """
     sides = [_map_known_kills(mutants) for mutants in (pred, gold) if mutants.trouble is None]
     both = set.intersection(*map(set, sides)) if sides else set()
     killed = [sum(side[mutant] for mutant in both) for side in sides]

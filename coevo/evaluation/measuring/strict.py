@@ -11,7 +11,10 @@ from coevo.model.quality import Mutation
 
 
 def set_flags(row: MethodResult) -> MethodResult:
-    """Return the row with the flags that follow from its outcome and its adequacy."""
+    """Return the row with `success_strict`, `vacuous` and `oracle_preserved`.
+
+    They follow from its outcome and its adequacy.
+    """
     return replace(
         row,
         success_strict=is_strict_success(
@@ -56,7 +59,7 @@ def is_strict_success(
 
 
 def _kills_enough(found: Detections | None, gold: Mutation | None) -> bool | None:
-    """Return whether the test kills a mutant that gold kills, if there is any.
+    """Return whether the test kills a mutant that gold kills; True if gold kills none.
 
     None if gold kills mutants and none of these was run.
     """

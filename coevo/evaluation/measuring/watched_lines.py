@@ -45,7 +45,10 @@ def list_names_at_revision(
 def add_ranges(
     lines: Lines, ranges: Iterable[LineRange], named: Callable[[str], Sequence[str]]
 ) -> dict[str, frozenset[int]]:
-    """Return the lines with those of some ranges added; `named` returns the names of a file."""
+    """Return a copy of `lines` with the lines of some ranges added.
+
+    named  returns the names that an observer uses for a file
+    """
     merged = dict(lines)
     for line_range in ranges:
         own = frozenset(range(line_range.start_line, line_range.end_line + 1))

@@ -35,7 +35,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanEstimate:
-    """A mean over `units` samples; `value` is None if there are none.
+    """A mean over `units` samples from `repositories`; `value` is None if there are none.
 
     low, high  the 95 % interval; None if fewer than two repositories contribute
     """
@@ -78,7 +78,10 @@ def estimate_mean(samples: Iterable[Sample]) -> MeanEstimate:
 
 
 def estimate_difference(first: Iterable[Sample], second: Iterable[Sample]) -> MeanEstimate:
-    """Return the mean of the second samples minus that of the first, on the same draws."""
+    """Return the mean of the second samples minus that of the first, on the same draws.
+
+    `value` is None if one of the two has no samples; `units` is the smaller of the two numbers.
+    """
     first_groups, other = _group_by_repo(first), _group_by_repo(second)
     repos = sorted(first_groups.keys() | other.keys())
     sums = _sum_by_repo(first_groups, repos), _sum_by_repo(other, repos)
@@ -97,7 +100,10 @@ def estimate_difference(first: Iterable[Sample], second: Iterable[Sample]) -> Me
 def compute_interval(
     totals: Sequence[float], weights: Sequence[float]
 ) -> tuple[float, float] | tuple[None, None]:
-    """Return the interval of sum(totals) / sum(weights), with one of both for each repository."""
+    """Return the 95 % interval of sum(totals) / sum(weights), bootstrapped over repositories.
+
+    totals, weights  one number for each repository, in the same order
+    """
     means = []
     for drawn in draw_weights(len(totals)):
         weight = math.fsum(map(mul, drawn, weights))
@@ -141,7 +147,10 @@ def _subtract_means(first: _RepoSums, second: _RepoSums, weights: Sequence[int])
 
 
 def _find_percentiles(means: Sequence[float | None]) -> tuple[float, float] | tuple[None, None]:
-    """Return the ends of the interval; resamples without a mean (None) are left out."""
+    """Return the ends of the interval, or (None, None) if no resample has a mean.
+
+    Resamples without a mean (None) are left out.
+    """
     known = sorted(mean for mean in means if mean is not None)
     if not known:
         return None, None

@@ -24,7 +24,11 @@ Cell = str | Text | int | MeanEstimate | None
 def make_table(
     title: str, left: Sequence[str], right: Sequence[str], rows: Iterable[Iterable[Cell]] = ()
 ) -> Table:
-    """Return a table: first columns of text, then of figures. Estimates are shown as per cent."""
+    """Return a table whose first columns are text and whose other columns are figures.
+
+    left, right  the names of the text columns and of the figure columns
+    rows         cells for all columns; an estimate is shown as per cent
+    """
     new_table = Table(
         title=Text(title),
         title_justify='left',
@@ -50,7 +54,7 @@ def _format_cell(cell: Cell) -> str | Text:
 
 
 def format_estimate(estimate: MeanEstimate | None, main: Shown, end: Shown) -> Text:
-    """Return a value above the ends of its interval.
+    """Return a value above the ends of its interval; a dash if there is no value.
 
     main, end  format the value and the ends
     """
@@ -84,7 +88,10 @@ def format_delta(estimate: MeanEstimate) -> Text:
 
 
 def join_names(names: Iterable[str | None]) -> str:
-    """Return names from outside as one text, with control characters escaped."""
+    """Return names from outside, sorted and each once, as one text; a dash if there are none.
+
+    Control characters and markup are escaped.
+    """
     known = sorted({escape_controls(name) for name in names if name})
     return escape(', '.join(known)) or DASH
 

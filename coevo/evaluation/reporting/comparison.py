@@ -46,9 +46,9 @@ class TrackComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The comparison of two evaluations; `engines` are the engine versions of each.
+    """The comparison of two evaluations.
 
-    Another engine version may judge otherwise.
+    engines  the engine versions of the first and of the second; another version may judge otherwise
     """
 
     snapshot_sha256: str
@@ -69,7 +69,7 @@ def compare_folders(first: Path, second: Path) -> Comparison:
 
 
 def compare_rows(first: Rows, second: Rows) -> Comparison:
-    """Compare two sets of rows of the same methods."""
+    """Compare two sets of rows of the same methods, which must not be empty."""
     with open_results(['methods', 'comparison'], [first, second]) as connection:
         figures = collect_figures(connection, ['comparison'])
     return fill_record(

@@ -41,7 +41,10 @@ Suites = Sequence[SuiteResult]
 
 @dataclass(slots=True, kw_only=True)
 class Figures:
-    """The samples or the value at a path, and the parts below it by the next word of the path."""
+    """A node of a tree of figures: the samples or the value at one path.
+
+    parts  the nodes below it, by the next word of their path
+    """
 
     parts: dict[str, Figures] = field(default_factory=dict)
     samples: list[Sample] = field(default_factory=list)
@@ -59,7 +62,12 @@ class Figures:
 def open_results(
     scripts: Sequence[str], evaluations: Sequence[Rows], suites: Suites = ()
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database with the rows as `methods` and `suites`, and with the views of scripts over them."""
+    """Provide a database in memory that has the rows, and the views of scripts over them.
+
+    scripts      names of SQL files beside this module, without `.sql`
+    evaluations  rows of the table `methods`, whose column `evaluation` has the index of their group
+    suites       rows of the table `suites`
+    """
     import duckdb
 
     tables = [

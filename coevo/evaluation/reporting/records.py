@@ -203,8 +203,10 @@ class TrackReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteMeasure:
-    """A share of the focus from 0 to 1.
+    """A share of the focus that suites reach, such as covered lines, from 0 to 1.
 
+    over_all     over all suites for which it is known; a suite without a passing test counts as 0
+    over_ran     the same over the suites that ran
     start, gold  over the tasks of `over_all`; 0 if the start file is absent
     gain         the value of a suite minus that of its start, 0 if not every test passes
                  (TAM-Eval's ΔTestCov and ΔMutCov); only where both are known

@@ -37,8 +37,9 @@ _TROUBLES = (
 
 
 def regrade(folder: Path) -> Report:
-    """Write `report.json` again, and the other files if outcomes change.
+    """Decide the outcomes of stored results again, and write `report.json`.
 
+    The other files of results are written only if a row changes.
     Raises: Fatal if there are no results.
     """
     stored = load_results(folder)

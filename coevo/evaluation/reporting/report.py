@@ -1,6 +1,6 @@
 """`report.json`: every figure of an evaluation, from the rows of its results alone.
 
-    write_report(folder, rows) -> Report    writes folder/report.json, the same bytes for the same rows
+    write_report(folder, rows) -> Report    writes folder/report.json; same rows, same bytes
     make_report(rows) -> Report             the same without a file
     load_report(folder)                     the content of a file, as JSON
     tables.print_report(report, console)    the tables for a terminal
@@ -53,7 +53,7 @@ _MOST_BYTES, _MOST_VALUES = 256 << 20, 5_000_000
 
 
 def write_report(folder: Path, rows: Rows, suites: Suites = ()) -> Report:
-    """Write `report.json`; the same rows give the same bytes."""
+    """Write `report.json` and return its content; the same rows give the same bytes."""
     report = make_report(rows, suites)
     durable.write_durably(folder / NAME, [encode_report(report)])
     return report
@@ -223,7 +223,8 @@ def _get_only_value(found: set[_Value], what: str) -> _Value:
 def _is_clean(row: MethodResult | SuiteResult) -> bool:
     """Return whether a task became public strictly after the end of the cutoff's day or month.
 
-    A task without a date is never clean, and neither is any task of a model without a cutoff.
+    The cutoff is the training cutoff of the row's model. A task without a date is never clean, and
+    neither is any task of a model without a cutoff.
     """
     if row.contamination_date is None or row.model_cutoff is None:
         return False

@@ -27,7 +27,7 @@ class Claim:
 
 
 def load_claim(submission: SubmissionFolder, out: Path | None = None) -> Claim | None:
-    """Return the claim of a submission.
+    """Return the results that a submission states for its predictions.
 
     None if it has no results yet, or if `out` is the folder of its results, which is to be
     rewritten.
@@ -46,7 +46,7 @@ def load_claim(submission: SubmissionFolder, out: Path | None = None) -> Claim |
 
 
 def compare_with_claim(claim: Claim, report: Report, rows: Sequence[MethodResult]) -> Iterator[str]:
-    """Yield sentences for a reviewer: the outcomes agree, or which test methods differ."""
+    """Yield sentences for a reviewer: whether the outcomes agree, and which test methods differ."""
     if claim.outcomes_sha256 == report.outcomes_sha256:
         yield f'the outcomes match the submission: {report.outcomes_sha256}'
         return

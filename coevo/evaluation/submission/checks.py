@@ -40,8 +40,9 @@ class SubmissionFindings:
 
 
 def check_submission(submission: SubmissionFolder, place: str | None = None) -> SubmissionFindings:
-    """Check that a submission can be judged again and that its own results are consistent.
+    """Find the faults of a submission: can it be judged again, and are its own results consistent?
 
+    Faults that make further checks impossible are returned like all others.
     place  the snapshot; None: task ids are checked against the results only
     """
     wrong: list[str] = []

@@ -1,4 +1,4 @@
-"""Make the `submission.json` of a folder with answers and results, from what they say and what is given."""
+"""Make the `submission.json` of a folder from its answers and results, and from given values."""
 
 from __future__ import annotations
 
@@ -49,9 +49,11 @@ def write_submission(
     A training cutoff that the submission states is written into the results, too, which then are
     what `coevo evaluate` makes of this submission.
 
-    given  fields of `SubmissionMetadata` that are said; an earlier file and the results say the others
-
-    Raises: Fatal if the results are missing or of several agents, or if something is missing or not valid.
+    given  values of fields of `SubmissionMetadata`; None means that a value is not given. Fields
+           without a value come from the results or an earlier file
+    ask    asks a person for a field that neither has
+    Raises: Fatal if the results are missing or of several agents, or if something is missing or not
+    valid.
     """
     fields = {
         'submission_version': SUBMISSION_VERSION,
@@ -81,8 +83,9 @@ def write_submission(
 
 
 def check_given(folder: Path, given: Mapping[str, object]) -> None:
-    """Check, before anything costs time, what a later `write_submission` is given.
+    """Check, before anything costs time, the values that a later `write_submission` will get.
 
+    Fields without a value are not checked, since the results will have them or a person is asked.
     Raises: Fatal for an earlier file that is damaged, or a value that is not valid.
     """
     fields = {
@@ -101,7 +104,10 @@ def check_given(folder: Path, given: Mapping[str, object]) -> None:
 
 
 def _load_earlier(folder: Path) -> Mapping[str, object]:
-    """Return the fields of an earlier file, so that only what changed has to be said again."""
+    """Return the fields of an earlier file, so that only changed ones have to be given again.
+
+    Empty if there is no such file.
+    """
     if not (folder / NAME).exists():
         return {}
     earlier = dataclasses.asdict(load_metadata(folder))

@@ -54,7 +54,10 @@ class SubmissionFolder:
 
 
 def find_submission(place: Path | str) -> SubmissionFolder | None:
-    """Return the submission at a place; None for a mere file or folder of predictions."""
+    """Return the submission in a folder; None if the place is no folder with a `submission.json`.
+
+    Such a place is a mere file or folder of predictions, or the word `gold`.
+    """
     if not isinstance(place, Path) or not (place / NAME).is_file():
         return None
     return load_submission(place)
@@ -122,7 +125,10 @@ class SubmissionMetadata:
 
     @property
     def extra_models(self) -> tuple[LanguageModel, ...]:
-        """The model, if only the submission states its cutoff; else nothing."""
+        """The model with its cutoff if coevo does not know the cutoff and the submission states it.
+
+        Empty in all other cases.
+        """
         known = find_model(self.model)
         if self.cutoff is None or self.cutoff_source is None or (known and known.cutoff):
             return ()
@@ -147,7 +153,11 @@ def load_metadata(folder: Path) -> SubmissionMetadata:
 
 
 def parse_metadata(found: dict[str, Any], path: Path) -> SubmissionMetadata:
-    """Return the metadata of the fields of a file. Raises: Fatal if they do not follow the schema."""
+    """Return the metadata that the fields of a file state.
+
+    path  the file, for messages
+    Raises: Fatal if the fields do not follow the schema.
+    """
     fields = {item.name: item for item in dataclasses.fields(SubmissionMetadata)}
     for name in found.keys() - fields.keys():
         raise Fatal(f'{path} has {name!r}, which is not a field of a submission; remove it')

@@ -15,7 +15,7 @@ _FIELDS = ('contact', 'url', 'network', 'cutoff', 'cutoff_source')
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> Parser:
-    """Add the verb to the command line, and return its parser."""
+    """Add the verb `submit` to the command line, and return its parser."""
     submit = verbs.add_parser(
         'submit',
         help='make a leaderboard submission from a run, or check one before you hand it in',
@@ -74,7 +74,10 @@ def _make_metadata(arguments: argparse.Namespace) -> int:
 
 
 def _ask_person(name: str) -> str | None:
-    """Return what a person types; None without a terminal."""
+    """Ask a person for a field and return the line that is typed; None without a terminal.
+
+    Raises: Fatal if the input ends without a line.
+    """
     from coevo.evaluation.submission.drafting import QUESTIONS
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -43,10 +43,10 @@ def grade_suite(
     methods: Mapping[str, TestMethod],
     ledger: Ledger | None,
 ) -> GradingResult:
-    """Grade all tests of a patched file.
+    """Run and grade all tests of a patched file, and measure the passing ones together.
 
+    The patch is refused if its classes would replace production code.
     methods  the tests of the file by name
-
     Raises: Transient if a test process does not start; BuildFailure if an end does not build.
     """
     began = time.monotonic()
@@ -80,7 +80,10 @@ def grade_suite(
 def find_submitted_tests(
     case: GradingCase, repository: Repository
 ) -> Mapping[str, TestMethod] | SuiteRunResult:
-    """Return the tests of a submitted file by name, or the result of a file that needs no run."""
+    """Return the tests of a submitted file by name, or the result of a file that needs no run.
+
+    No run is needed for a file that is empty, unchanged, without tests, or with too many tests.
+    """
     patched, task = case.patched, case.attempt.assignment.task
     if patched is None or not patched.strip():
         return SuiteRunResult(settled=SuiteOutcome.EMPTY)
@@ -154,7 +157,10 @@ class _SuiteGrading:
 
 
 def find_cause(verdict: Verdict) -> str | None:
-    """Return the cause of a failure; None if it is of a kind that tests cannot share."""
+    """Return the cause of a failure, as a text that is equal for failures with the same cause.
+
+    None for a pass, and for a failed assertion or a time-out, which tests cannot share.
+    """
     if verdict.outcome is Outcome.COMPILE_ERROR:
         return verdict.signature
     if verdict.outcome is not Outcome.ERROR:
@@ -165,7 +171,10 @@ def find_cause(verdict: Verdict) -> str | None:
 
 
 def number_shared_causes(causes: Sequence[str | None]) -> tuple[int | None, ...]:
-    """Number the causes that occur more than once, from 1 in their order; None for all others."""
+    """Return for each cause its number if it occurs more than once, else None.
+
+    The numbers count shared causes from 1, in the order in which they first occur.
+    """
     counts = Counter(cause_key for cause_key in causes if cause_key is not None)
     shared = [cause_key for cause_key, count in counts.items() if count > 1]
     numbers = {cause_key: number for number, cause_key in enumerate(shared, 1)}
@@ -177,7 +186,7 @@ def number_shared_causes(causes: Sequence[str | None]) -> tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteAnnotator:
-    """The findings about the text of the tests of one patched file, as far as they are offered.
+    """An annotator of the tests of one patched file: adds smells and kinds of compile errors.
 
     about  the type under test of each class of tests, once it has been looked up
     """
@@ -187,7 +196,10 @@ class SuiteAnnotator:
     about: dict[str, DeclaredType | None] = field(default_factory=dict)
 
     def add_remarks(self, test: SuiteTest, method: TestMethod) -> SuiteTest:
-        """Return the test with its smells and the class of its compile error."""
+        """Return the test with its smells and the class of its compile error.
+
+        Each is None if the language does not offer it.
+        """
         return replace(
             test, smells=self._find_smells(method), error_class=self._find_error_class(test)
         )
@@ -204,7 +216,10 @@ class SuiteAnnotator:
         return tuple(map(str, smells))
 
     def _find_type_under_test(self, method: TestMethod) -> DeclaredType | None:
-        """Return the type under test, looked up once for each class, since it takes all code."""
+        """Return the type that a test class is named after; None if there is none.
+
+        It is looked up once for each class, since that takes all code.
+        """
         name, pair = method.test_class, self.context.pair
         if name not in self.about:
             read, repository = get_reading(pair.language), self.context.repository

@@ -42,7 +42,7 @@ class _NoticedMutants:
 class StrengthRunner:
     """A runner of mutants for those tests of one task that had to stay.
 
-    start, gold  these tests in the start file and in gold's file
+    start, gold  these tests in the start file and in gold's file, by their names in the old file
     """
 
     context: TaskContext
@@ -54,8 +54,9 @@ class StrengthRunner:
     def find_weaker_tests(self, patched: bytes, methods: Methods) -> dict[str, bool]:
         """Return for submitted tests whether each misses a mutant that it noticed before.
 
-        Tests that noticed no mutant, or do not pass together with the others, are left out.
-
+        A mutant counts if the test fails with it both in the start file and in gold's file. Tests
+        without such a mutant, or that do not pass together with the others, are left out.
+        methods  the submitted tests by their names in the old file
         Raises: Transient if a test process does not start.
         """
         relevant_mutants = [

@@ -43,8 +43,9 @@ class _PassingTests:
 def grade_maintenance(
     context: TaskContext, case: GradingCase, ledger: Ledger | None
 ) -> GradingResult:
-    """Grade a submitted file.
+    """Grade a submitted file as a suite, and decide the outcome of each test of either file.
 
+    A refused submission is graded as the unchanged start file.
     Raises: Transient if a test process does not start; BuildFailure if an end does not build.
     """
     began = time.monotonic()
@@ -290,7 +291,11 @@ class MaintainedTestState:
 def decide_maintained_outcome(
     expected_action: ExpectedAction, seen: MaintainedTestState
 ) -> tuple[ExpectedAction, MaintainedOutcome]:
-    """Return the action expected of a test, as confirmed by runs, and its outcome."""
+    """Return the action expected of a test, as confirmed by runs, and its outcome.
+
+    A test that passes in gold's file and not in the start file has to be updated, whatever its
+    label says, unless gold adds it.
+    """
     if expected_action is ExpectedAction.NONE:
         return expected_action, MaintainedOutcome.UNSCORED
     if expected_action is ExpectedAction.REMOVE:
@@ -339,11 +344,12 @@ def _decide_stayed(seen: MaintainedTestState) -> MaintainedOutcome:
 def find_submitted_name(
     one: MaintainedMethod, start: Mapping[str, TestText], found: Mapping[str, TestText]
 ) -> str | None:
-    """Return the name of a test in a submitted file; None if it is not there.
+    """Return the name of a maintained test in a submitted file; None if it is not there.
 
     It is the new name, the old name, or that of a new test with the same text. A new name that
     another test had in the start file is taken last, since tests may be renamed in a chain (a to b,
     b to c).
+    start, found  the tests of the start file and of the submitted file, by name
     """
     new, old = one.new_method, one.old_method
     names = [name for name in (new, old) if name is not None and name in found]

@@ -42,6 +42,8 @@ def measure_suite(
 ) -> tuple[SuiteRunResult, float]:
     """Return the suite with the adequacy of its passing tests, and the CPU seconds used.
 
+    Tests that notice mere edits of the code are marked as tampered first; they count as not
+    passing.
     Raises: Transient if a test process does not start.
     """
     suite = _SuiteRunner(context=context, runner=_make_runner(context, patched), patched=patched)
@@ -159,7 +161,11 @@ class _SuiteRunner:
         )
 
     def compute_reach(self, traced: TraceBatch, kills: Sequence[SuiteMutant]) -> SuiteReach:
-        """Return the lines, branches and mutants that the suite reaches, as far as known."""
+        """Return the lines, branches and mutants that the suite reaches.
+
+        Lines and branches are None without a trace of the whole suite, and killed mutants are None
+        if none was run.
+        """
         ran = [mutant for mutant in kills if mutant.killed is not None]
         killed = tuple(mutant.mutant_id for mutant in ran if mutant.killed) if ran else None
         whole, known = (

@@ -41,7 +41,11 @@ class SuiteRunResult:
 
 
 def decide_suite_outcome(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | None]:
-    """Return the outcome, with a detail if it needs one: that of the first test that fails."""
+    """Return the outcome of a suite, with a detail if it needs one.
+
+    If tests were run, the detail is the reason why the first test that does not pass fails. Skipped
+    tests are ignored.
+    """
     if seen.refusal is not None:
         empty = seen.refusal.detail is Detail.EMPTY
         return (SuiteOutcome.EMPTY if empty else SuiteOutcome.HRNS_FAIL), seen.refusal.detail

@@ -23,7 +23,7 @@ def make_suite_row(
     seen: SuiteRunResult,
     tries: int = 1,
 ) -> SuiteResult:
-    """Return the row of one attempt at one task."""
+    """Return the row of one attempt at one task, with long texts cut to `MOST_SAID` characters."""
     task = assignment.task
     outcome, detail = decide_suite_outcome(seen)
     reason = seen.refusal or seen.trouble
@@ -78,7 +78,10 @@ def _truncate_name(one: MaintainedResult) -> MaintainedResult:
 def adapt_suite_row(
     row: SuiteResult, assignment: Assignment, prediction: Prediction, header: ResultHeader
 ) -> SuiteResult:
-    """Return a stored row of the same patch and task, adapted to this prediction and snapshot."""
+    """Return a stored row of the same patch and task with the fields of this evaluation.
+
+    Those are what the prediction, its model and the snapshot say; outcomes and measures stay.
+    """
     task = assignment.task
     return replace(
         add_prediction_fields(row, header, prediction),

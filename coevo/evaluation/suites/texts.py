@@ -36,7 +36,11 @@ def index_methods_by_name(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestText:
-    """The text of a test; `hash` is over its tokens, `bare` ignores its name and its class's."""
+    """The text of a test.
+
+    hash  digest of its tokens
+    bare  the same without its own name and that of its class, so that a renamed test is recognised
+    """
 
     __test__ = False  # pytest would collect the class as a test
 
@@ -51,7 +55,8 @@ class FileText:
     """The tests of a file.
 
     tests      by name
-    rest       digests of all code beside the tests
+    rest       digests of all other code of the file: imports, headers of types, helpers and
+               fixtures
     has_error  whether the parser could not read all of the file
     """
 
@@ -63,7 +68,7 @@ class FileText:
 def load_test_texts(
     repository: Repository, language: str, rev: str, module: str, path: str, source: bytes
 ) -> dict[str, TestText]:
-    """Return the tests by the names that results give them, in the order of the file.
+    """Return the tests of a file, by the names that results give them, in the order of the file.
 
     rev  the revision of the tree in which types are resolved
     """
@@ -89,7 +94,11 @@ def read_file_text(
 
 
 def _list_other_text(file: SourceFile, tests: set[tuple[str, int]]) -> tuple[str, ...]:
-    """Return what tests of the file may use: imports, headers of types, helpers and fixtures."""
+    """Return digests of the code beside the tests: imports, headers of types, helpers, fixtures.
+
+    The digests are sorted.
+    tests  the owner and the start byte of each test
+    """
     members = (
         member.hash
         for type_ in file.types
