@@ -1,0 +1,1 @@
+"""Exports of a snapshot's tasks into formats that other tools read."""
