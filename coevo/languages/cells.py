@@ -25,7 +25,10 @@ class BorrowedSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellEdits:
-    """Files that differ from their revision, by repository path, sorted; None removes the file."""
+    """Edited files of a cell, as repository path and new content, sorted by path.
+
+    The content is None for a file that is removed.
+    """
 
     tests: tuple[tuple[str, bytes | None], ...] = ()  # in the tree of the tests
     code: tuple[tuple[str, bytes | None], ...] = ()  # main sources in the tree of the code
@@ -78,7 +81,12 @@ class CompiledTests:
         )
 
     def is_whole(self, method: TestMethod) -> bool:
-        """Return whether the unit that contains a method compiles without errors."""
+        """Return whether the unit that contains a method compiles without errors.
+
+        The unit is the test file where each file is a unit of its own (`torn` is not None), else
+        the whole module. If edited main sources do not compile, `unit_ok` is returned for every
+        method.
+        """
         if self.torn is None or self.code_failure is not None:
             return self.unit_ok
         return method.test_file not in self.torn

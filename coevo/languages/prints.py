@@ -152,9 +152,9 @@ class LexicalRules:
         )
 
     def compile_beginnings(self, body: BodyPrint) -> tuple[re.Pattern[bytes], ...]:
-        """Return patterns that a text with the body must match.
+        """Return patterns, each of which must match somewhere in every text that contains the body.
 
-        Each is made of the first tokens of a segment of the body.
+        Each pattern is made of the first tokens of a segment of the body.
         """
         return tuple(
             _compile_verbose(
@@ -167,11 +167,17 @@ class LexicalRules:
         )
 
     def may_begin_in(self, text: bytes, beginnings: Sequence[re.Pattern[bytes]]) -> bool:
-        """Return whether a text has all beginnings of a body; True if searching is too slow."""
+        """Return whether a text contains a match of every pattern of `compile_beginnings`.
+
+        True, too, for a text in which searching would be too slow.
+        """
         return not _is_cheap_to_search(text) or all(pattern.search(text) for pattern in beginnings)
 
     def read(self, text: bytes) -> LexedText:
-        """Return the tokens of a text, by which `BodyPrint.may_be_in` decides."""
+        """Split a text into tokens, without comments, strings and numbers.
+
+        Also determine whether its strings have one spelling and its comments end, see `LexedText`.
+        """
         tokens: list[bytes] = []
         is_plain = is_certain = True
         is_behind_string = False
@@ -242,7 +248,10 @@ class LexicalRules:
         return (*before, RESULT, last)
 
     def _split_segments(self, text: bytes, masked: AbstractSet[bytes]) -> Iterator[Segment]:
-        """Yield runs of tokens that are neighbours in every text with the body."""
+        """Split a text into runs of tokens that are neighbours in every text with the body.
+
+        Masked names become `ANY`. A string that contains code, or that does not end, ends a run.
+        """
 
         def replace_literal(found: re.Match[bytes]) -> bytes:
             """Return what stands for a literal among the tokens."""
@@ -304,7 +313,11 @@ class BodyPrint:
     result: Segment = ()
 
     def may_be_in(self, text: LexedText, words: AbstractSet[bytes]) -> bool:
-        """Return whether a text that has all of `words` may contain the body."""
+        """Return whether a text may contain the body. False is certain; True may be wrong.
+
+        text   the tokens of the text
+        words  all words of the text. It must contain `self.words`, which is not checked here
+        """
         if text.is_plain and not self.spelled <= words:
             return False
         if not text.is_certain:
@@ -334,7 +347,11 @@ class BodyPrint:
 
 
 def make_body_prints(lexis: LexicalRules, member: Member) -> Iterator[tuple[str, BodyPrint]]:
-    """Yield hash and print of a member: of the whole, and of its block if it has one."""
+    """Yield one or two pairs of a hash and a print of a member.
+
+    The first pair is `bare_hash` with a print of the whole member. The second is `body_hash` with a
+    print of the member's block, if it has one.
+    """
     at = len(member.source) if member.body_at is None else member.body_at
     head, block = (
         text.encode('utf-8', 'replace') for text in (member.source[:at], member.source[at:])
@@ -361,7 +378,8 @@ def split_words(line: bytes) -> tuple[bytes, ...]:
 def _is_cheap_to_search(text: bytes) -> bool:
     """Return whether comments and strings end soon enough for a search to be cheap.
 
-    Cached for one text, since it is called for each body that may be in the text.
+    False for a text with many unclosed comments, or, if it is large, with a very long line. Cached
+    for one text, since it is called for each body that may be in the text.
     """
     if text.count(b'/*') > text.count(b'*/') + _MOST_OPEN:
         return False
@@ -373,7 +391,10 @@ def _compile_verbose(pattern: bytes) -> re.Pattern[bytes]:
 
 
 def _build_token_pattern(token: bytes, result: Segment, before: bytes, behind: bytes) -> bytes:
-    """Return an expression for one token of a segment, between the given expressions."""
+    """Return an expression for one token of a segment, with `before` and `behind` around it.
+
+    `ANY` matches any name; `RESULT` matches the tokens of `result`, or nothing.
+    """
     if token == RESULT:
         inner = b''.join(_build_token_pattern(each, (), before, behind) for each in result)
         return b'(?:' + inner + b')?+' if inner else b''

@@ -21,7 +21,7 @@ class LocatedDeclaration:
 
 
 def find_same_member(member: Member, type_: DeclaredType) -> Member | None:
-    """Return the member of a type that has the same kind, name and parameters."""
+    """Return the member of a type with the same kind, name and parameters; None if there is none."""
     return next(
         (other for other in type_.members if _identify_member(other) == _identify_member(member)),
         None,
@@ -31,9 +31,12 @@ def find_same_member(member: Member, type_: DeclaredType) -> Member | None:
 def find_neighbours(
     old: LocatedDeclaration, new: LocatedDeclaration
 ) -> tuple[Member | None, Member | None]:
-    """Return the members at new between which a removed member stood.
+    """Return the two members at new between which a removed member stood: above and below it.
 
-    Each is the nearest one that still exists, or None.
+    Each is the nearest member that still exists at new; None if there is none on that side.
+
+    old  the declaration with the removed member
+    new  the same type without it
     """
     assert old.member is not None
     index = old.type.members.index(old.member)
@@ -47,7 +50,10 @@ def _identify_member(member: Member) -> tuple[str, ...]:
 
 
 class ChangeUndoing(Protocol):
-    """A module beside a language's surgery. Everything that is not undone stays as it is."""
+    """A module beside a language's surgery that puts one declaration back as it was at old.
+
+    Everything that is not undone stays as it is.
+    """
 
     def undo_member(
         self, revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration
@@ -59,10 +65,16 @@ class ChangeUndoing(Protocol):
         """
 
     def undo_header(self, old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
-        """Return the file at new with a type's old header, but its new name; None if unchanged."""
+        """Return the file at new with the old header of a type; None if that changes nothing.
+
+        The type keeps its new name.
+        """
 
     def remove_type_declaration(self, new: LocatedDeclaration) -> bytes | None:
         """Return the file at new without a type; None if nothing would be left."""
 
     def put_back_type(self, old: LocatedDeclaration, source: bytes) -> bytes | None:
-        """Return the file at new with a removed type; None if its surroundings are gone."""
+        """Return the file at new with a removed type inserted; None if its surroundings are gone.
+
+        source  the content of the file at new
+        """

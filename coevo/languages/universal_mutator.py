@@ -62,7 +62,10 @@ class UniversalMutator:
         return find_documenting_lines(source, root, self.documents)
 
     def make_mutants(self, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
-        """See `SourceMutation.make_mutants`."""
+        """Run the tool on a file and return its mutants of some lines, always in the same order.
+
+        Lines that only document are not mutated. See `SourceMutation.make_mutants`.
+        """
         texts = [
             line.rstrip('\r').replace('\r', ' ') for line in _decode_source(source).split('\n')
         ]
@@ -151,7 +154,10 @@ def _load_mutants(
 
 
 def _build_mutant(mutated: list[str], seen: list[str], asked: list[int]) -> Mutant:
-    """Return the mutant in a file of the tool. Its line is the first requested one that fits."""
+    """Return the mutant that a file of the tool contains, as a replacement of one line.
+
+    If several requested lines fit, because neighbouring lines are equal, the first one counts.
+    """
     same_start = _count_common_lines(mutated, seen)
     same_end = _count_common_lines(mutated[::-1], seen[::-1])
     line = next(line for line in asked if len(seen) - same_end <= line <= same_start + 1)
@@ -160,6 +166,6 @@ def _build_mutant(mutated: list[str], seen: list[str], asked: list[int]) -> Muta
 
 
 def _count_common_lines(one: list[str], other: list[str]) -> int:
-    """Return how many lines are equal from the start."""
+    """Return how many lines at the start of two texts are equal."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
