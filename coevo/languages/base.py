@@ -115,7 +115,10 @@ class Language(Protocol):
         """
 
     def inspect_machine(self) -> Iterable[DoctorFinding]:
-        """Return which requirements of the language this machine meets, in a fixed order."""
+        """Return a finding for each requirement of the language: whether the machine meets it.
+
+        The order is fixed.
+        """
 
     def list_tool_versions(self) -> tuple[str, ...]:
         """Return `name version` of each tool that affects measurements of a pair, sorted."""

@@ -8,7 +8,11 @@ from coevo.languages.spans import Span, begins_line, find_code_end
 
 
 class DeclarationComments:
-    """The comments of one file."""
+    """The comments of one file, by which the extent of a declaration is widened.
+
+    source  the content of the file
+    spans   start and end of each comment
+    """
 
     def __init__(self, source: bytes, spans: Iterable[Span]) -> None:
         self._source = source
@@ -16,7 +20,13 @@ class DeclarationComments:
         self._ends = {start: end for end, start in self._starts.items()}
 
     def find_start_above(self, start: int) -> int:
-        """Return where the comments on lines of their own directly above `start` begin."""
+        """Return the offset where the comments directly above a declaration begin.
+
+        A comment counts if it begins its line and no blank line follows it. `start` itself if there
+        is none.
+
+        start  the offset where the declaration begins
+        """
         while True:
             before = find_code_end(self._source, start)
             comment = self._starts.get(before)

@@ -33,26 +33,32 @@ Key = TypeVar('Key', bound=Hashable)
 
 
 class SessionOrders(Protocol[Run_contra]):
-    """The orders of a language to one session."""
+    """What a language sends to one session: the process, its first input, and the order of a run."""
 
     def make_session_job(self) -> Job:
         """Return the job that starts the session, with its channel on standard output."""
 
     def make_session_head(self) -> bytes:
-        """Return what the session reads before its first run."""
+        """Return what the session reads from its standard input before the first run."""
 
     def make_session_order(
         self, run: Run_contra, nonce: str, key: str, mark: str
     ) -> Sequence[bytes]:
-        """Return the order for one run.
+        """Return the order for one run, in parts that are sent one after the other.
 
-        The process must print the mark on a line before and after all that the run writes to
-        standard error.
+        nonce  must precede each event of the run
+        key    authenticates the events that no test may forge
+        mark   the process must print it on a line before and after all that the run writes to
+               standard error
         """
 
 
 class Sessions(Generic[Key, Run, Report]):
-    """The sessions of one thread, for one repository. At most `most` are open at once."""
+    """The open sessions of one thread, for one repository, each under a key.
+
+    A session is a sandbox with a process that runs tests several times. At most `most` are open at
+    once; the least recently used is closed first.
+    """
 
     def __init__(self, sandbox: Sandbox, most: int) -> None:
         self._sandbox, self._most = sandbox, most
@@ -115,9 +121,9 @@ class _Session(Generic[Run, Report]):
         send_order_parts(self._process, orders.make_session_head())
 
     def run(self, run: Run) -> tuple[RunResult[Report] | None, float]:
-        """Run tests in the session.
+        """Run tests in the session, and set `started`, `goes_on` and `refuses_all`.
 
-        Returns the result, None if the run did not go to its end, and the CPU seconds since the
+        Returns the result, or None if the run did not go to its end, and the CPU seconds since the
         last run.
         """
         nonce, key, mark = (secrets.token_hex(16) for _ in range(3))
