@@ -238,7 +238,10 @@ class NumberedReport:
         return False
 
     def settles_run(self, status: str, *, over: bool) -> bool:
-        """Return whether all targets ended or one was too slow; see `ProcessReport.settles_run`."""
+        """Return whether all targets ended or one was too slow, so that no fresh process decides.
+
+        `status` and `over` are not used.
+        """
         return self.late is not None or self.is_complete
 
     def derive_verdicts(self, status: str, noise: str) -> Iterator[Verdict | None]:

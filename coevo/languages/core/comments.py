@@ -37,7 +37,12 @@ class DeclarationComments:
             start = comment
 
     def find_end_behind(self, end: int) -> int:
-        """Return where the comment at the end of the line ends; `end` itself if there is none."""
+        """Return the end of the comment that follows `end` on the line, or `end` if there is none.
+
+        Only blanks and semicolons may stand between.
+
+        end  the offset where the declaration ends
+        """
         stop = self._source.find(b'\n', end)
         line = self._source[end : stop if stop >= 0 else len(self._source)]
         begin = end + len(line) - len(line.lstrip(b' \t;'))

@@ -68,10 +68,11 @@ class Sessions(Generic[Key, Run, Report]):
     def run_in_session(
         self, key: Key, run: Run, make_orders: Callable[[], SessionOrders[Run]]
     ) -> tuple[RunResult[Report] | None, float]:
-        """Run tests in the session of a key; start one if none is open or the last run ended it.
+        """Run tests in the session of a key; start one if none is open or the open one is over.
 
-        Returns the result and the CPU seconds spent. The result is None if a process of its own
-        must decide.
+        Returns the result and the CPU seconds spent. The result is None if a fresh process must
+        decide: the run did not go to its end, the session refuses it, or the sandbox is not
+        Bubblewrap.
         """
         if key in self._refused or self._sandbox.name != BUBBLEWRAP:
             return None, 0.0
