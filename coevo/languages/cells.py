@@ -97,10 +97,10 @@ class CheckedSource:
     """The compiler's result for a variant of a main source.
 
     signature    of the first error; None if the variant compiles
-    digest       of the byte code without debug information, if it compiles; two variants of a file
-                 with equal digests are equal programs
-    outside      digest of what other sources can see of it; if it is equal for two variants, other
-                 sources compile either with both or with neither
+    digest       of what is compiled: byte code without debug information, or tokens; None if the
+                 variant does not compile. Two variants with equal digests are equal programs
+    outside      digest of what other sources can see of it; None if the variant does not compile.
+                 If it is equal for two variants, other sources compile with both or with neither
     cpu_seconds  this variant's share of the time that all variants took
     """
 

@@ -66,7 +66,7 @@ class CodeRoots:
 
 
 def compare_parts(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names whose parts differ between two digests, or are in only one of them, sorted."""
+    """Return the names whose parts differ between two digests, or that only one has, sorted."""
     return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
 
 
@@ -296,7 +296,7 @@ class _Search:
                 self._reach(name, node.id)
 
     def _is_module_name(self, value: object) -> bool:
-        """Return whether a value is a text that is the full dotted name of a module of the product."""
+        """Return whether a value is the full dotted name of a module of the product, as a text."""
         return (
             isinstance(value, str)
             and value.partition('.')[0] in self.folders
@@ -368,7 +368,7 @@ class _Search:
         return path
 
     def _load(self, name: str) -> _Module | None:
-        """Parse a module of the product, once; None for any other module or one that is left out."""
+        """Parse a module of the product, once; None for another module or one that is left out."""
         if name not in self.modules:
             path = None if self._is_left_out(name) else self._locate(name)
             self.modules[name] = None if path is None else _parse_module(path.read_bytes())

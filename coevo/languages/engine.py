@@ -85,7 +85,7 @@ class BuiltPair(Protocol):
         """Return the verdict of the compiler on a test method; None if it compiles."""
 
     def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
-        """Return the compiled test classes that have the name of a class of the code and hide it."""
+        """Return the compiled test classes that hide a class of the code with the same name."""
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
         """Return a digest of all on which a run of compiled tests may depend; None if unknown."""
@@ -189,7 +189,7 @@ class Engine(Protocol):
         """Remove all builds of a revision, since no later pair needs them."""
 
     def halt(self) -> None:
-        """Stop the processes for which threads of the run may be waiting, so that the run can end."""
+        """Stop the processes for which threads of the run may wait, so that the run can end."""
 
 
 # Defaults that pairs assign to members for which they have no behaviour of their own.

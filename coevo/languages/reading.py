@@ -74,8 +74,8 @@ class RevisionTree(Protocol):
     def find_embedders(self, path: str) -> tuple[str, ...]:
         """Return the source or test files into which a file of another kind is compiled, sorted.
 
-        The hashes of these files, and of their declarations that embed it, cover its content. It need
-        not exist at this revision.
+        The hashes of these files, and of their declarations that embed it, cover its content. It
+        need not exist at this revision.
         """
 
     def find_production_kind(self, path: str) -> ProductionKind | None:
@@ -184,13 +184,16 @@ class LanguageReading(Protocol):
         """Return whether the framework by itself runs a member of a test class or injects it."""
 
     def list_injected_names(self, member: Member) -> tuple[str, ...]:
-        """Return the names under which the framework injects a member into tests; () if it does not.
+        """Return the names under which the framework injects a member into tests; () without any.
 
         A test has such a name as a parameter or in a string, without calling the member.
         """
 
     def requests_any_fixture(self, member: Member) -> bool:
-        """Return whether a member requests injected members by names that its text does not show."""
+        """Return whether a member requests injected members by names that it computes.
+
+        Its text does not show these names, so it may use any of them.
+        """
 
     def list_words(self, source: str) -> tuple[Word, ...]:
         """Return all tokens of a declaration, in order, with positions and what each may name.
@@ -199,7 +202,7 @@ class LanguageReading(Protocol):
         """
 
     def list_expected_throws(self, source: bytes) -> tuple[str, ...]:
-        """Return the classes of throwables by which tests of a file declare that they end, sorted."""
+        """Return the classes of throwables by which tests of a file declare to end, sorted."""
 
     def explain_refusal(self, source: bytes, own: Sequence[bytes]) -> str | None:
         """Return one sentence on why a submitted file is refused; None if it is accepted.

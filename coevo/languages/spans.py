@@ -25,7 +25,7 @@ def subtract_holes(span: Span, holes: Iterable[Span]) -> list[Span]:
 
 
 def find_code_end(source: bytes, at: int) -> int:
-    """Return the offset behind the last character before `at` that is not white space; 0 if none."""
+    """Return the offset behind the last character before `at` that is no white space, or 0."""
     while at:
         piece = source[max(0, at - _PIECE) : at]
         code = piece.rstrip()

@@ -50,7 +50,10 @@ class TextEdits:
         return text.replace(b'\r\n', b'\n').replace(b'\n', self.line_end)
 
     def _merge_cuts(self) -> list[tuple[int, int]]:
-        """Return the cuts in order, joined where only white space and no insertion is between them."""
+        """Return the cuts in order, joined where only white space is between them.
+
+        Cuts with an insertion between them are not joined.
+        """
         merged: list[tuple[int, int]] = []
         for start, end in sorted(set(self._cuts)):
             if (
@@ -111,7 +114,7 @@ def widen_to_whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]
 
 
 def find_indentation(source: bytes, at: int) -> bytes:
-    """Return the white space between a line's start and an offset on it; b'' if it has other text."""
+    """Return the white space between a line's start and an offset; b'' if other text is there."""
     before = source[source.rfind(b'\n', 0, at) + 1 : at]
     return b'' if before.strip() else before
 

@@ -21,7 +21,7 @@ class LocatedDeclaration:
 
 
 def find_same_member(member: Member, type_: DeclaredType) -> Member | None:
-    """Return the member of a type with the same kind, name and parameters; None if there is none."""
+    """Return the member of a type with the same kind, name and parameters, or None."""
     return next(
         (other for other in type_.members if _identify_member(other) == _identify_member(member)),
         None,

@@ -100,7 +100,7 @@ class TargetReport:
         return self.ended and bool(self.tests) and passed
 
     def list_recordings(self, kind: str) -> list[dict[str, Any]]:
-        """Return the recorded events whose kind (`e`) is `kind`, in the order in which they came."""
+        """Return the recorded events whose kind (`e`) is `kind`, in the order of their arrival."""
         return [event for event in self.recordings if event['e'] == kind]
 
     def handle_event(

@@ -3,8 +3,8 @@
 A piece that only removed tests use is removed with them. If a test comes from another version of
 its file, the pieces that it needs and this file lacks come with it.
 
-Here the file to be changed is the "new" one, and each version from which tests come is an "old" one,
-even if a test of the new revision is put into the old file.
+Here the file to be changed is the "new" one, and each version from which tests come is an "old"
+one, even if a test of the new revision is put into the old file.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class CutPlan(Generic[O, P]):
 
     @cached_property
     def reverted(self) -> dict[P, OriginalTest]:
-        """The pieces of the targets that are reverted rather than removed, each with its original."""
+        """The pieces of the targets that are reverted, not removed, each with its original."""
         return {
             piece: target.original
             for piece, target in self.targets.items()
@@ -267,7 +267,7 @@ class OldFile(Generic[O, P]):
         self.mentions = frozenset[str]()
 
     def translate_owner(self, piece: P) -> str:
-        """Return the name of the type in the new file in which an old piece stands or would stand."""
+        """Return the type in the new file in which an old piece stands or would stand, by name."""
         return self._rules.translate_owner(self, piece)
 
     def list_slots(self, piece: P) -> Sequence[Hashable]:

@@ -33,7 +33,7 @@ Key = TypeVar('Key', bound=Hashable)
 
 
 class SessionOrders(Protocol[Run_contra]):
-    """What a language sends to one session: the process, its first input, and the order of a run."""
+    """What a language sends to one session: its process, its first input, and orders for runs."""
 
     def make_session_job(self) -> Job:
         """Return the job that starts the session, with its channel on standard output."""

@@ -164,7 +164,7 @@ class PassingTimes:
     _slowest: dict[TestMethod, float] = field(default_factory=dict)
 
     def choose_cpu_limit(self, method: TestMethod) -> float:
-        """Return the CPU limit of a test in seconds: ten times its slowest pass, but at least 60."""
+        """Return the CPU limit of a test in seconds: ten times its slowest pass, at least 60."""
         return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
 
     def note(self, method: TestMethod, verdict: Verdict | None) -> None:

@@ -71,7 +71,7 @@ class GoProcessReport:
     again: bool = False
 
     def handle_event(self, event: dict[str, Any]) -> None:
-        """Record an event; ignore one of an unknown kind or test, or without the key that it needs."""
+        """Record an event; ignore an unknown kind or test, or an event without the key it needs."""
         name = event.get('test')
         test = self.tests.get(name) if isinstance(name, str) else None
         match event.get('e'):

@@ -80,7 +80,7 @@ def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) 
 
 
 def _list_test_packages(context: GoRunContext, pair: Pair) -> frozenset[str]:
-    """Return the folders with test files at either end, without those of `vendor` and `testdata`."""
+    """Return the folders with test files at either end, except in `vendor` and `testdata`."""
     return frozenset(
         posixpath.dirname(path) or '.'
         for commit in (pair.old, pair.new)

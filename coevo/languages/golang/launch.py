@@ -32,7 +32,7 @@ _SERVING_SECONDS = 30 * 86400.0  # for many orders, each of which has its own li
 # A compiler run is short and has little garbage to collect.
 _COMPILING = {'GOMAXPROCS': '2', 'GOGC': 'off', 'GOMEMLIMIT': '1GiB'}
 
-# The number of processors that the runtime is told, whatever the machine has.
+# The number of processors that the Go runtime assumes (GOMAXPROCS), whatever the machine has.
 PROCESSORS, OTHER_PROCESSORS = 4, 1
 
 

@@ -65,7 +65,7 @@ class GoRunContext:
         self.trees.forget_revision(rev)
 
     def get_prepared(self, toolchain: GoToolchain) -> PreparedToolchain:
-        """Return a toolchain with coevo's program and overlay for it; prepare these on first use."""
+        """Return a toolchain with coevo's program and overlay for it, prepared on first use."""
         with self.lock:
             return self._prepare(toolchain)
 

@@ -120,7 +120,7 @@ class GoTestRun:
 
     @property
     def most_cpu_seconds(self) -> float:
-        """The CPU seconds for the whole run: `cpu_seconds`, or the sum of the limits and loading."""
+        """The CPU seconds for the whole run: `cpu_seconds`, or all limits with loading."""
         return self.cpu_seconds or sum(self.limits.values()) + self.loading
 
     def make_report(self, key: str) -> GoProcessReport:

@@ -78,7 +78,7 @@ class GoToolchain:
 
     @property
     def inside(self) -> str:
-        """The path of its GOROOT in the sandbox: `/sdk/go`, or the same path for one of the system."""
+        """Its GOROOT in the sandbox: `/sdk/go`, or the path outside for one of the system."""
         own = Path('/usr')
         is_system = self.home.is_relative_to(own) and not self.home.is_relative_to(own / 'local')
         return str(self.home) if is_system else TOOLCHAIN

@@ -38,7 +38,7 @@ class GoImport:
 
     @property
     def is_used_by_name(self) -> bool:
-        """True if the file refers to the package by a name: not imported as `.` or `_`, and not C."""
+        """True if the file refers to the package by a name: not for `.`, `_` and the package C."""
         return self.name not in ('.', '_') and self.path != 'C'
 
 

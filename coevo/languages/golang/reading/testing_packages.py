@@ -1,4 +1,4 @@
-"""Finds packages that serve tests alone: no program may import them, and no code of the revision does.
+"""Finds packages that serve tests alone: no other program may import them, and no code here does.
 
 Only packages below a folder `internal` cannot be imported from elsewhere
 (https://pkg.go.dev/cmd/go#hdr-Internal_Directories); for others the name decides.

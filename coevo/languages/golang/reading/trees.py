@@ -124,7 +124,7 @@ class GoTree:
         return self._names[folder]
 
     def find_origin(self, path: str) -> FileOrigin:
-        """Return whether a file was written in this project, generated, or copied into it; cached."""
+        """Return whether a file was written in this project, generated, or copied into it."""
         if path not in self._origins:
             source, types = self.read_content(path), self.parse_alone(path).types
             starts = [member.start_byte for type_ in types[:1] for member in type_.members]
@@ -146,7 +146,7 @@ class GoTree:
         return None if path.endswith(TEST_SUFFIX) else Side.SOURCE
 
     def is_source(self, path: str) -> bool:
-        """Return whether a file of any kind belongs to the code, which cannot see the tests."""
+        """Return whether a file of any kind belongs to the code: not to the tests."""
         return not self.belongs_to_tests(path)
 
     def belongs_to_tests(self, path: str) -> bool:
@@ -178,7 +178,7 @@ class GoTree:
         return tuple(sorted(embedders))
 
     def _list_patterns(self, folder: str) -> tuple[tuple[str, str, str], ...]:
-        """Return Go file, variable and pattern of each `//go:embed` directive of a package folder."""
+        """Return Go file, variable and pattern of each `//go:embed` directive of a package."""
         if folder not in self._patterns:
             self._patterns[folder] = tuple(
                 (path, member.name, pattern)

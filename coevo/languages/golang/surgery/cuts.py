@@ -40,7 +40,10 @@ def remove_parts(edits: TextEdits, file: GoOutline, taken: Collection[GoPart]) -
 
 
 def include_separator(source: bytes, span: Span) -> Span:
-    """Return a span extended over semicolons and blanks behind it; unchanged without a semicolon."""
+    """Return a span extended over semicolons and blanks behind it.
+
+    Without a semicolon on its line, it is returned unchanged.
+    """
     start, end = span
     rest = source[end:]
     behind = rest[: len(rest) - len(rest.lstrip(b' \t;'))]
