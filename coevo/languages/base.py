@@ -65,7 +65,7 @@ class Language(Protocol):
         """
 
     def suggest_workaround(self, verdict: Verdict) -> str | None:
-        """Return the name of a workaround that may help against a verdict; None if none may."""
+        """Return the name of a workaround against a verdict; None if none is known."""
 
     @property
     def READING(self) -> LanguageReading:

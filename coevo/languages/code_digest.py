@@ -205,8 +205,12 @@ def _list_targets(statement: ast.Assign | ast.AnnAssign) -> list[str]:
 
 @dataclass(slots=True, kw_only=True)
 class _Search:
-    """The search for definitions that the roots reach, module by module.
+    """A search for the definitions that the roots reach by name, directly or not.
 
+    reached     module and name of each reached definition
+    waiting     reached definitions whose own references are still to be followed
+    begun       modules of which anything was reached, with their statements that run on import
+    files       further files that count as a whole
     attributes  every name that reached code mentions as an attribute
     """
 

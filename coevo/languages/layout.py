@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Side(StrEnum):
-    """The part of a project to which a file belongs."""
+    """The part of a project to which a file belongs: its code or its tests."""
 
     SOURCE = 'source'
     TEST = 'test'

@@ -32,9 +32,10 @@ class ByteCodeMutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByteCodeMutants:
-    """The mutants of some lines, or the reason why there are none.
+    """The mutants of some lines with their results, or the reason why there are none.
 
-    said  PIT's explanation of the trouble
+    trouble  the kind of the reason; None if PIT ran
+    said     PIT's explanation of the trouble
     """
 
     mutants: tuple[ByteCodeMutant, ...] = ()

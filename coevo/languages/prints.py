@@ -100,12 +100,16 @@ class LexicalRules:
 
     @property
     def _letters_pattern(self) -> bytes:
-        """The letters before a string, with or without code in it."""
+        """A pattern of the letters before a string, whether it contains code or not."""
         return b'(?:' + self.template + b'|' + self.prefix + rb')(?=["\'])'
 
     @cached_property
     def _lexeme_pattern(self) -> re.Pattern[bytes]:
-        """A comment or number; or, in groups: a string, an unclosed one, a token, a separator."""
+        """A pattern of one lexeme.
+
+        Without a group: a comment or number. In groups, in this order: a string, one without an
+        end, a token, a separator.
+        """
         return _compile_verbose(
             self.comment
             + rb'|\d[\w.]*+|(?:(?<![\w\x80-\xff])'
@@ -121,7 +125,11 @@ class LexicalRules:
 
     @cached_property
     def _literal_pattern(self) -> re.Pattern[bytes]:
-        """A comment or a string, by the name of its group."""
+        """A pattern of a comment or string.
+
+        Its groups are `comment`, `template` (a string that contains code), `string`, and `open` (a
+        comment or string without an end).
+        """
         return _compile_verbose(
             b'(?P<comment>'
             + self.comment
@@ -140,7 +148,7 @@ class LexicalRules:
 
     @cached_property
     def _gap_pattern(self) -> bytes:
-        """The text that may stand between neighbouring tokens, including comments and strings."""
+        """A pattern of the text between two neighbouring tokens, including comments and strings."""
         return (
             rb'(?:[\s(),;\\]|'
             + self.comment
@@ -205,8 +213,10 @@ class LexicalRules:
         masked: AbstractSet[bytes],
         has_result: bool = True,
     ) -> BodyPrint:
-        """Return the print of a declaration, or of a block without a head.
+        """Return the words and tokens that every text with an equal declaration must contain.
 
+        head        the declaration up to its block; b'' for the print of a block alone
+        block       the rest of the declaration
         masked      names that may differ in an equal body
         has_result  whether an equal body must have the same result tokens in its head
         """
@@ -239,7 +249,10 @@ class LexicalRules:
         )
 
     def _allow_any_result(self, head: Segment) -> Segment:
-        """Return a head in which the result before the last token is optional."""
+        """Return a head in which result tokens may stand before the last token, but need not.
+
+        Without result tokens in the rules, it is returned unchanged.
+        """
         if not self.result or not head:
             return head
         before, last = head[:-1], head[-1]
@@ -254,7 +267,7 @@ class LexicalRules:
         """
 
         def replace_literal(found: re.Match[bytes]) -> bytes:
-            """Return what stands for a literal among the tokens."""
+            """Return a mark of a gap for a string with code or without an end, else a blank."""
             # A string with code in it may count as one string or as two, depending on its quotes.
             return b' \x7f ' if found.lastgroup in ('template', 'open') else b' '
 
@@ -268,7 +281,10 @@ class LexicalRules:
         yield tuple(segment)
 
     def _list_literal_words(self, text: bytes) -> Iterator[bytes]:
-        """Yield the words of strings, and numbers, that every text with the body contains."""
+        """Yield the words of strings, and the numbers, that every text with the body contains.
+
+        Strings that contain code, or that may be spelled otherwise, are left out.
+        """
         rest = []
         end = 0
         for literal in self._literal_pattern.finditer(text):
@@ -282,7 +298,8 @@ class LexicalRules:
     def _is_always_spelled_so(self, string: re.Match[bytes]) -> bool:
         """Return whether a string has the same words in every text with the body.
 
-        Documentation does not.
+        If a string may have several spellings, one with a backslash does not, nor one that is a
+        statement, which may be documentation.
         """
         if not self.is_spelled_freely:
             return True

@@ -145,7 +145,7 @@ class LanguageReading(Protocol):
         """
 
     def is_build_file(self, path: str) -> bool:
-        """Return whether the content of a file determines how a revision is built."""
+        """Return whether a path is of a file whose content determines how a revision is built."""
 
     def parse_licences(self, build_file: bytes) -> tuple[DeclaredLicence, ...]:
         """Return the licences that a build file lists."""
@@ -202,7 +202,7 @@ class LanguageReading(Protocol):
         """
 
     def list_expected_throws(self, source: bytes) -> tuple[str, ...]:
-        """Return the classes of throwables by which tests of a file declare to end, sorted."""
+        """Return the classes of throwables that tests of a file declare as their end, sorted."""
 
     def explain_refusal(self, source: bytes, own: Sequence[bytes]) -> str | None:
         """Return one sentence on why a submitted file is refused; None if it is accepted.

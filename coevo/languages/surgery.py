@@ -12,7 +12,7 @@ from coevo.model.records import TestMethod
 
 
 class StartStateInvalid(ValueError):
-    """No start file can be made; the message says why."""
+    """The error that no start file can be made; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,10 @@ class StartTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graft:
-    """A test method of the new file, and the method of the old file that it replaces, if any."""
+    """A test or helper of the new file that is to be put into the old file.
+
+    old  the method of the old file that it replaces; None if none is named
+    """
 
     new: TestMethod
     old: TestMethod | None = None

@@ -11,7 +11,10 @@ from coevo.model.dependencies import Revised
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedDeclaration:
-    """A type in a version of a file; `member` is None if the type lacks it."""
+    """A type in a version of a file, or one of its members.
+
+    member  None if the whole type is meant, or if the type lacks the member
+    """
 
     path: str
     source: bytes
@@ -58,10 +61,13 @@ class ChangeUndoing(Protocol):
     def undo_member(
         self, revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration
     ) -> bytes:
-        """Return the file at new with one member as it was.
+        """Return the file at new with one member as it was at old.
 
-        old  None if the member was inserted
-        new  contains the member, unless it was removed
+        An inserted member is removed, a modified one replaced, a removed one put back.
+
+        revised  what happened to the member between old and new
+        old      the member at old; None if it was inserted
+        new      the member at new; only its type if the member was removed
         """
 
     def undo_header(self, old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
@@ -71,7 +77,10 @@ class ChangeUndoing(Protocol):
         """
 
     def remove_type_declaration(self, new: LocatedDeclaration) -> bytes | None:
-        """Return the file at new without a type; None if nothing would be left."""
+        """Return the file at new without a type.
+
+        None if no file would be left, or the file does not declare the type itself.
+        """
 
     def put_back_type(self, old: LocatedDeclaration, source: bytes) -> bytes | None:
         """Return the file at new with a removed type inserted; None if its surroundings are gone.

@@ -57,7 +57,10 @@ class UniversalMutator:
         return is_installed()
 
     def find_documenting_lines(self, source: bytes) -> frozenset[int]:
-        """Return the lines that are not mutated, since the tool would find operators in prose."""
+        """Return the 1-based lines of a file that contain only documentation, such as comments.
+
+        They are not mutated, since the tool would find operators in prose.
+        """
         root = Parser(self.grammar).parse(source).root_node
         return find_documenting_lines(source, root, self.documents)
 
@@ -89,10 +92,11 @@ def _decode_source(source: bytes) -> str:
 
 
 def _blank_other_lines(texts: list[str], asked: list[int]) -> list[str]:
-    """Return the lines of the file with all unwanted lines left empty.
+    """Return the lines of the file, with each line left empty that is not to be mutated.
 
-    Otherwise the tool would mutate every line before it drops the unwanted ones, and write the
-    whole file for each mutant.
+    These are lines that were not asked for, and lines with a mark that stops the tool. Otherwise
+    the tool would mutate every line before it drops the unwanted ones, and write the whole file for
+    each mutant.
     """
     wanted = set(asked)
     return [

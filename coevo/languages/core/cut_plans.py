@@ -213,7 +213,7 @@ class CutPlan(Generic[O, P]):
         return self.rules.finish(edits.apply_edits(), self.file, olds)
 
     def _find_still_needed(self, brought: OldContent[O, P]) -> set[P]:
-        """Return owned pieces that old tests use, too, and for which no old piece comes."""
+        """Return the owned pieces that must stay, since old tests use them and no old piece comes."""
         names = brought.mentions
         spare = [piece for piece in self.owned if piece not in brought.instead]
         if self.rules.is_by_name:
@@ -239,12 +239,12 @@ class Needs(Protocol[P]):
 
 
 class OldFile(Generic[O, P]):
-    """A file at old whose tests are put into a new file, with its relation to the new file.
+    """An old version of the file, from which tests come, and its relation to the new file.
 
-    renamed   types of the old file, each with its name at new
+    renamed   types of the old file, each with its name in the new file
     targets   pieces of the new file, each with the old piece to which it is reverted
-    inserted  pieces that the new file lacks: tests, or whole types around them
-    mentions  all names that the pieces brought along mention
+    inserted  old pieces that the new file lacks: tests, or whole types around them
+    mentions  all names that the pieces brought along mention; empty before `list_needed_pieces`
     """
 
     def __init__(self, plan: CutPlan[O, P], source: bytes) -> None:
@@ -327,7 +327,10 @@ class OldContent(Generic[O, P]):
 
 
 def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
-    """Collect the pieces of old files that the reverted and the inserted targets need."""
+    """Return the pieces of old files that the reverted and the inserted tests need.
+
+    An old piece in the slot of an owned piece replaces it if it can; all others are additions.
+    """
     rules = plan.rules
     slots = {
         slot: piece

@@ -102,7 +102,7 @@ def find_mentioning(
 
 
 def make_name_pattern(names: Iterable[str]) -> re.Pattern[bytes]:
-    """Return a pattern for any of some names as a whole word."""
+    """Return a pattern that matches each of some names where it stands as a whole word."""
     return re.compile(rf'\b(?:{"|".join(map(re.escape, sorted(names)))})\b'.encode())
 
 

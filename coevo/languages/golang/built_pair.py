@@ -167,8 +167,9 @@ class GoBuiltPair:
     ) -> VerdictBatch:
         """Run tests in one process, which runs them in the order of their files.
 
-        If they are requested in reversed order, each runs in a process of its own, since no test
-        binary can run them in that order.
+        If they are given in reversed order, each runs in a process of its own, since no test binary
+        can run them in that order. A test that no binary has gets its verdict without a run.
+        Verdicts are in the given order.
         """
         refused = [self._make_refusal_verdict(compiled, method) for method in methods]
         runnable = [m for m, verdict in zip(methods, refused, strict=True) if verdict is None]
@@ -179,7 +180,10 @@ class GoBuiltPair:
     def _run_compiled(
         self, compiled: CompiledTests, methods: Sequence[TestMethod], conditions: RunConditions
     ) -> VerdictBatch:
-        """Run tests that are in the binary."""
+        """Run tests that the binary has, and return their verdicts; without methods nothing runs.
+
+        An observed pass that is not credible is marked as tampered.
+        """
         if not methods:
             return VerdictBatch(verdicts=(), cpu_seconds=0.0)
         batches = [[single] for single in methods] if _is_reversed(methods) else [methods]

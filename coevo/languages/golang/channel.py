@@ -37,7 +37,12 @@ def name_in_binary(method: TestMethod) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class GoTestReport:
-    """The report on one test. `panic` is what ended it, as the standard library saw it."""
+    """The report on one test.
+
+    begun    whether it has begun
+    verdict  its verdict; None until it ends
+    panic    the panic that ended it, as the standard library saw it; None if there was none
+    """
 
     begun: bool = False
     verdict: Verdict | None = None
@@ -71,7 +76,7 @@ class GoProcessReport:
     again: bool = False
 
     def handle_event(self, event: dict[str, Any]) -> None:
-        """Record an event; ignore an unknown kind or test, or an event without the key it needs."""
+        """Record an event; ignore an unknown kind or test, and a key that is not the right one."""
         name = event.get('test')
         test = self.tests.get(name) if isinstance(name, str) else None
         match event.get('e'):

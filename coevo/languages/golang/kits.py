@@ -25,7 +25,7 @@ class GoKits:
     """The maker of kits for tasks in Go; see `coevo.languages.kits.Kits`."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, say: Say) -> None:
-        """Make the kits of a run; `folder` is not used."""
+        """Take the listener of the run; `sandbox` and `folder` are not used."""
         self._say = say
 
     def make_kit(self, task: TaskRow, place: Path) -> Kit:

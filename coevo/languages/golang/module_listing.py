@@ -137,7 +137,7 @@ def _send_order(
 
 
 def _receive_rows(process: Process) -> Sequence[Mapping[str, Any]] | None:
-    """Return the reply of coevo's program; None if there is none."""
+    """Return the reply of coevo's program; None if there is none or it is malformed."""
     length = process.stdout.readline(_LENGTH_BYTES)
     if not length.strip().isdigit() or int(length) > _MOST_BYTES:
         return None
