@@ -333,7 +333,7 @@ class BodyPrint:
         """Return whether a text may contain the body. False is certain; True may be wrong.
 
         text   the tokens of the text
-        words  all words of the text. It must contain `self.words`, which is not checked here
+        words  all words of the text; the caller has checked that `self.words` are among them
         """
         if text.is_plain and not self.spelled <= words:
             return False

@@ -79,7 +79,7 @@ class FileSurgery(Protocol):
         """Return the test file at the new revision, with its targets reverted or removed.
 
         What only targets use is reverted or removed with them. None if the start state has no such
-        file: a file without an old version never is in it.
+        file: `old` is None and no target has an original.
 
         new             the content of the file at the new revision
         old             its content at the old revision; None if it was absent

@@ -213,7 +213,7 @@ class CutPlan(Generic[O, P]):
         return self.rules.finish(edits.apply_edits(), self.file, olds)
 
     def _find_still_needed(self, brought: OldContent[O, P]) -> set[P]:
-        """Return the owned pieces that must stay, since old tests use them and no old piece comes."""
+        """Return the owned pieces that must stay: old tests use them, and no old piece comes."""
         names = brought.mentions
         spare = [piece for piece in self.owned if piece not in brought.instead]
         if self.rules.is_by_name:

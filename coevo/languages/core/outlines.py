@@ -95,7 +95,7 @@ class Outline(Protocol[P_co]):
         """
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, P_co]]:
-        """Yield the types that may be removed as a whole once they have no test, with their pieces."""
+        """Yield the types, with their pieces, that may be removed as a whole if without tests."""
 
     def find_names_outside(self, spans: Collection[Span]) -> frozenset[str]:
         """Return the names used outside `spans`, except in imports."""
