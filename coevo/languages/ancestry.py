@@ -15,14 +15,17 @@ above it.
 
 
 class AncestryQuery:
-    """A query about many names, which caches its answers."""
+    """A search for a property among names and all names above them, which caches its answers.
+
+    ask  returns whether one name has the property itself, and the names directly above it
+    """
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
         self._known: dict[str, bool] = {}
 
     def holds_for(self, name: str) -> bool:
-        """Return whether the property holds for a name or any name above it."""
+        """Return whether the property holds for a name or for any name above it, however far."""
         if name not in self._known:
             self._known[name] = self._search(name)
         return self._known[name]

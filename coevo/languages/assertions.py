@@ -8,7 +8,7 @@ from coevo.model.records import TestMethod
 
 
 class Assertions(Protocol):
-    """A package or module of a language that knows assertions."""
+    """The functions that find and classify the assertions of a language's tests."""
 
     def list_assertions(self, source: str) -> tuple[str, ...]:
         """Return the assertions of a test method in order, as texts.
@@ -18,7 +18,12 @@ class Assertions(Protocol):
         """
 
     def classify_assertion(self, text: str) -> str:
-        """Return the kind of check that such a text makes, regardless of its values."""
+        """Return the kind of check that an assertion makes, such as `assertEquals`.
+
+        The values in it do not matter.
+
+        text  the assertion as `list_assertions` returns it
+        """
 
     def find_oracle_lines(self, source: bytes) -> frozenset[int]:
         """Return the 1-based lines of a file that can make a test fail.

@@ -58,21 +58,22 @@ class Language(Protocol):
 
     @property
     def WORKAROUNDS(self) -> AbstractSet[str]:
-        """The overrides that are workarounds, as `suggest_workaround` names them.
+        """The names that `suggest_workaround` may return.
 
-        All other overrides describe what a build did.
+        The `overrides` of builds and rows contain such names, too. All other overrides describe
+        what a build did.
         """
 
     def suggest_workaround(self, verdict: Verdict) -> str | None:
-        """Return the workaround that may help against such a verdict; None if none is known."""
+        """Return the name of a workaround against a verdict; None if none is known."""
 
     @property
     def READING(self) -> LanguageReading:
-        """Reads source files as text."""
+        """The functions that read source files and revisions as text, without running anything."""
 
     @property
     def SURGERY(self) -> FileSurgery:
-        """Removes tests from files and inserts them."""
+        """The functions that remove tests from the text of a file or insert them."""
 
     @property
     def OFFERS(self) -> frozenset[Capability]:
@@ -83,10 +84,13 @@ class Language(Protocol):
 
     @property
     def MEASURES(self) -> Measures:
-        """Measures tests beyond running them."""
+        """The optional measures of tests beyond running them, such as assertions or smells."""
 
     def can_build_revision(self, repository: Repository, rev: str) -> bool:
-        """Return whether this module's build tool builds a revision."""
+        """Return whether the files of a revision show that this module's build tool builds it.
+
+        Nothing is built.
+        """
 
     def make_runtimes(
         self, *, brings: bool = False, like: str = '', say: Say = ignore_message
@@ -98,9 +102,9 @@ class Language(Protocol):
         """
 
     def make_refactoring_finder(self) -> RefactoringFinder:
-        """Return a finder of the refactorings of pairs; the caller closes it.
+        """Return a finder of the refactorings between two revisions; the caller closes it.
 
-        A language without one returns `NoRefactoringFinder`.
+        A language without such a tool returns `NoRefactoringFinder`.
         """
 
     def get_mutation_tool(self) -> MutationTool:
@@ -111,7 +115,10 @@ class Language(Protocol):
         """
 
     def inspect_machine(self) -> Iterable[DoctorFinding]:
-        """Return which requirements of the language this machine meets, in a fixed order."""
+        """Return a finding for each requirement of the language: whether the machine meets it.
+
+        The order is fixed.
+        """
 
     def list_tool_versions(self) -> tuple[str, ...]:
         """Return `name version` of each tool that affects measurements of a pair, sorted."""
@@ -126,9 +133,9 @@ class Language(Protocol):
         """
 
     def make_kits(self, sandbox: Sandbox, folder: Path, say: Say) -> Kits:
-        """Return the work environments for agents.
+        """Return the maker of the tools with which agents compile and run tests in their sandboxes.
 
-        folder  holds their tools; empty at first, and the user of the sandbox can enter it
+        folder  holds the tools; empty at first, and the user of the sandbox can enter it
         """
 
     def make_prompt_words(
@@ -138,10 +145,11 @@ class Language(Protocol):
         methods: Sequence[TestMethod],
         environment: Environment | None = None,
     ) -> PromptWords:
-        """Return the words with which a prompt describes the tests of a module.
+        """Return the language's parts of a prompt: framework, how to run the tests, and the like.
 
-        methods      named as they are to be run
-        environment  as `add_commands` returns it, if known
+        module       the module of the tests
+        methods      the tests, named as they are to be run
+        environment  as `add_commands` returns it; None if unknown
         """
 
     def add_commands(
@@ -154,14 +162,15 @@ class Language(Protocol):
     ) -> Environment:
         """Return the environment of a module with commands to build and test a start state.
 
-        Both are lines for `sh` at the root of the start state, and work without coevo.
+        The two commands are lines for `sh` at the root of the start state, and work without coevo.
+        A language without such commands returns the environment unchanged.
 
         methods  the tests to run; if empty, all tests of the file
         tree     the new revision
         """
 
     def make_engine(self, run: RunSettings, stack: ExitStack) -> Engine:
-        """Return the engine of a run. Closing the stack releases its resources."""
+        """Return the engine that builds and tests pairs in a run. Closing the stack releases it."""
 
 
 # Defaults that languages assign to members for which they have no behaviour of their own.

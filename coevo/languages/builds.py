@@ -18,7 +18,7 @@ class Build:
                       declares one, or only levels that had to be raised
     runtime_packages  `NAME VERSION CHECKSUM` of the parts of the runtime that coevo installed
     runtimes_tried    in the order of the attempts, including the runtime that was chosen
-    runtime_lacking   for an end that was not built: a runtime release that is needed and not
+    runtime_lacking   if the revision was not built: a runtime release that is needed and not
                       available
     runtime_preferred a runtime release that was to be tried before the chosen one and is not
                       available
@@ -44,12 +44,16 @@ class Build:
         return next((reason for reason in reasons if reason), 'built')
 
     def find_trouble(self, module: str) -> str | None:
-        """Return why tests of a module cannot run on this code; None if they can."""
+        """Return why a module was not built, so that its tests cannot run; None if it was built.
+
+        The failure of the whole build comes before the reason of the module. None, too, for a
+        module that the build does not know.
+        """
         return self.failure or self.modules.get(module)
 
 
 def make_build_without_runtime(rev: str, lacking: str | None) -> Build:
-    """Return the result for a revision that no runtime of this machine builds.
+    """Return a failed build (`runtime_missing`) of a revision that no runtime at hand builds.
 
     lacking  a runtime release that would build it; None if unknown
     """

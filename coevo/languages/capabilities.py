@@ -39,7 +39,10 @@ class NotOfferedError(RuntimeError):
 
 
 def make_refusal(capability: Capability) -> Callable[..., Never]:
-    """Return a method that raises `NotOfferedError`, for pairs that lack a capability."""
+    """Return a function that raises `NotOfferedError`, to stand for a member that is not offered.
+
+    It takes any arguments and names the capability in its message.
+    """
 
     def refuse(*_: Any, **__: Any) -> Never:
         """Raise `NotOfferedError`, whatever the arguments."""

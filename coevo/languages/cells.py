@@ -25,7 +25,10 @@ class BorrowedSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellEdits:
-    """Files that differ from their revision, by repository path, sorted; None removes the file."""
+    """Edited files of a cell, as repository path and new content, sorted by path.
+
+    The content is None for a file that is removed.
+    """
 
     tests: tuple[tuple[str, bytes | None], ...] = ()  # in the tree of the tests
     code: tuple[tuple[str, bytes | None], ...] = ()  # main sources in the tree of the code
@@ -78,7 +81,12 @@ class CompiledTests:
         )
 
     def is_whole(self, method: TestMethod) -> bool:
-        """Return whether the unit that contains a method compiles without errors."""
+        """Return whether the unit that contains a method compiles without errors.
+
+        The unit is the test file where each file is a unit of its own (`torn` is not None), else
+        the whole module. If edited main sources do not compile, `unit_ok` is returned for every
+        method.
+        """
         if self.torn is None or self.code_failure is not None:
             return self.unit_ok
         return method.test_file not in self.torn
@@ -89,10 +97,10 @@ class CheckedSource:
     """The compiler's result for a variant of a main source.
 
     signature    of the first error; None if the variant compiles
-    digest       of the byte code without debug information, if it compiles; two variants of a file
-                 with equal digests are equal programs
-    outside      digest of what other sources can see of it; if it is equal for two variants, other
-                 sources compile either with both or with neither
+    digest       of what is compiled: byte code without debug information, or tokens; None if the
+                 variant does not compile. Two variants with equal digests are equal programs
+    outside      digest of what other sources can see of it; None if the variant does not compile.
+                 If it is equal for two variants, other sources compile with both or with neither
     cpu_seconds  this variant's share of the time that all variants took
     """
 

@@ -38,7 +38,11 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeDigest:
-    """A digest of code, with the digest of the reached part of each module and file, by name."""
+    """A digest of all reached code, and in `parts` one for each module and file of that code.
+
+    The parts are by the name of the module or the path of the file. The digest of a module covers
+    only its reached definitions.
+    """
 
     digest: str
     parts: Mapping[str, str]
@@ -62,7 +66,7 @@ class CodeRoots:
 
 
 def compare_parts(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names of modules and files that differ between two digests, sorted."""
+    """Return the names whose parts differ between two digests, or that only one has, sorted."""
     return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
 
 
@@ -82,7 +86,11 @@ def parse_python(source: bytes | str) -> ast.Module:
 
 @cache
 def compute_code_digest(roots: CodeRoots) -> CodeDigest:
-    """Compute the digest of the installed code. The result is cached until the code changes."""
+    """Return the digest of the installed code that some roots reach.
+
+    The result is cached in this process, and in a file of the cache folder until a file of the
+    product changes.
+    """
     folders = {package: _HOME / package for package in PACKAGES}
     for name in (*roots.names, roots.language or ''):
         package = name.partition(':')[0].partition('.')[0]
@@ -103,7 +111,7 @@ def compute_code_digest(roots: CodeRoots) -> CodeDigest:
 
 
 def digest_reached_code(folders: Mapping[str, Path], roots: CodeRoots) -> dict[str, str]:
-    """Return the digest of the reached part of each module and file, by its name.
+    """Return the digest of the reached part of each module and file, by the name of either.
 
     folders  the folder of each package, by its name
     """
@@ -197,8 +205,12 @@ def _list_targets(statement: ast.Assign | ast.AnnAssign) -> list[str]:
 
 @dataclass(slots=True, kw_only=True)
 class _Search:
-    """The search for definitions that the roots reach, module by module.
+    """A search for the definitions that the roots reach by name, directly or not.
 
+    reached     module and name of each reached definition
+    waiting     reached definitions whose own references are still to be followed
+    begun       modules of which anything was reached, with their statements that run on import
+    files       further files that count as a whole
     attributes  every name that reached code mentions as an attribute
     """
 
@@ -288,7 +300,7 @@ class _Search:
                 self._reach(name, node.id)
 
     def _is_module_name(self, value: object) -> bool:
-        """Return whether a text is the full name of a module of the product."""
+        """Return whether a value is the full dotted name of a module of the product, as a text."""
         return (
             isinstance(value, str)
             and value.partition('.')[0] in self.folders
@@ -298,7 +310,10 @@ class _Search:
         )
 
     def _resolve_module(self, module: _Module, value: ast.expr) -> str | None:
-        """Return the module of the product that an expression stands for; None if it is another."""
+        """Return the name of the module of the product that an expression stands for.
+
+        None if the expression is not the name of an imported module of the product.
+        """
         if not isinstance(value, ast.Name) or value.id not in module.imports:
             return None
         source, imported = module.imports[value.id]
@@ -357,7 +372,7 @@ class _Search:
         return path
 
     def _load(self, name: str) -> _Module | None:
-        """Return a module of the product; None for any other module or one that is left out."""
+        """Parse a module of the product, once; None for another module or one that is left out."""
         if name not in self.modules:
             path = None if self._is_left_out(name) else self._locate(name)
             self.modules[name] = None if path is None else _parse_module(path.read_bytes())
@@ -396,7 +411,11 @@ def _hash_statements(statements: Sequence[ast.stmt]) -> str:
 def _write(node: object, names: Mapping[str, str], *, in_class: bool) -> Iterator[str]:
     """Write a syntax tree as text that is the same in all versions of Python.
 
-    names  replacements for local names
+    Left out are docstrings and annotations, except those of the fields of classes. Local names of
+    functions are numbered.
+
+    names     replacements for local names
+    in_class  whether the node is part of the body of a class, where annotations count
     """
     if isinstance(node, list):
         for number, child in enumerate(node):
@@ -437,7 +456,10 @@ def _is_text(node: object) -> bool:
 
 
 def _rename_locals(function: ast.AST) -> dict[str, str]:
-    """Return a numbered replacement for each name that a function binds, in textual order."""
+    """Return a numbered replacement for each local name that a function binds, in textual order.
+
+    Parameters and names that are declared global or nonlocal get none.
+    """
     kept: set[str] = set()
     bound: dict[str, None] = {}
     for node in ast.walk(function):
@@ -475,5 +497,8 @@ def _write_annotation(annotation: ast.AST) -> str:
 
 
 def select_packages(modules: Collection[str], chosen: str) -> tuple[str, ...]:
-    """Return the packages of all modules but the chosen one, sorted."""
+    """Return the packages in which all modules but the chosen one lie, sorted.
+
+    Example: `coevo.languages.java.language` lies in `coevo.languages.java`.
+    """
     return tuple(sorted(name.rpartition('.')[0] or name for name in modules if name != chosen))

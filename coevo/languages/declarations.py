@@ -119,7 +119,7 @@ class DeclaredType:
 
     @property
     def canonical(self) -> str:
-        """The full name as sources write it."""
+        """The full name as sources write it: package, enclosing types and name, joined by dots."""
         parts = (*self.around, self.simple)
         return '.'.join((self.package, *parts) if self.package else parts)
 
@@ -159,7 +159,7 @@ class LocatedType:
 
     @property
     def canonical(self) -> str:
-        """The full name as sources write it."""
+        """The full name as sources write it: package, enclosing types and name, joined by dots."""
         return self.type.canonical
 
     @property

@@ -9,10 +9,10 @@ from coevo.model.records import TestMethod
 
 
 def find_declared_method(file: SourceFile, wanted: TestMethod) -> TestMethod | None:
-    """Return a test method as a file declares it; None if the file does not.
+    """Return a test method with the parameters with which a file declares it; None if it does not.
 
-    A method with the same parameters is preferred. Failing that, the parameters are taken from the
-    only method of the same name, if there is just one.
+    The method itself is returned if its class declares it with the same parameters. Otherwise the
+    class must declare exactly one method of this name, whose parameters are taken.
     """
     type_ = next((type_ for type_ in file.types if type_.name == wanted.test_class), None)
     alike = [

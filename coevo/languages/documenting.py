@@ -10,7 +10,10 @@ from tree_sitter import Node
 def find_documenting_lines(
     source: bytes, root: Node, documents: Callable[[Node], bool]
 ) -> frozenset[int]:
-    """Return the 1-based lines that contain nothing but nodes for which `documents` is true."""
+    """Return the 1-based lines that are filled by nodes for which `documents` returns True.
+
+    A line that also contains code does not count.
+    """
     lines: set[int] = set()
     for node in _find_documenting_nodes(root, documents):
         if _fills_whole_lines(source, node):

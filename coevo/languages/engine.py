@@ -41,7 +41,7 @@ class BuiltPair(Protocol):
         """The build of the new revision."""
 
     def build_with_other_runtime(self) -> BuiltPair | None:
-        """Return both ends built with another runtime; None if there is no other.
+        """Build both ends with another runtime and return them; None if there is no other.
 
         Meant for pairs in which no test gave a result with the chosen runtime. Whether tests pass
         must not influence the choice.
@@ -60,14 +60,23 @@ class BuiltPair(Protocol):
 
         For an edited cell, compile errors may come to light only when the tests run.
 
-        methods  the tests of interest, in the order in which they will run; None for the whole
-                 module. If each test file is a unit of its own, other files may be skipped
+        borrowed  settings to take from another revision; None for those of the code
+        edits     files to change first; None for none
+        methods   the tests of interest, in the order in which they will run; None for the whole
+                  module. If each test file is a unit of its own, other files may be skipped
         """
 
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
-        """Compile variants of a module's main source, each separately. No variant is installed."""
+        """Compile variants of a main source, each separately, and return a result for each.
+
+        The results are in the order of the variants. No variant is installed: later cells do not
+        see it.
+
+        path      the repository path of the main source
+        variants  whole contents of the file
+        """
 
     def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
         """Return whether borrowed settings would change anything for a module of a revision."""
@@ -76,10 +85,10 @@ class BuiltPair(Protocol):
         """Return the verdict of the compiler on a test method; None if it compiles."""
 
     def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
-        """Return compiled test classes that shadow classes of the code with the same names."""
+        """Return the compiled test classes that hide a class of the code with the same name."""
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
-        """Return a digest of everything on which a run in the cell may depend; None if unknown."""
+        """Return a digest of all on which a run of compiled tests may depend; None if unknown."""
 
     def run(
         self,
@@ -87,7 +96,10 @@ class BuiltPair(Protocol):
         methods: Sequence[TestMethod],
         conditions: RunConditions = PLAIN,
     ) -> VerdictBatch:
-        """Run test methods one after the other in one fresh process; none runs if none is given."""
+        """Run test methods one after the other in one fresh process; without methods nothing runs.
+
+        The verdicts are in the order of the methods.
+        """
 
     def trace(
         self,
@@ -117,9 +129,9 @@ class BuiltPair(Protocol):
         lines: Mapping[str, Collection[int]],
         conditions: RunConditions = PLAIN,
     ) -> ByteCodeMutants:
-        """Return PIT's results for mutants of some lines of the code, under one test method alone.
+        """Make mutants of some lines of the code with PIT and run each under one test method alone.
 
-        The process under test could forge these results, so nothing may be decided by them.
+        The process under test could forge the results, so nothing may be decided by them.
 
         lines  the lines to mutate, by the binary name of the top-level type that contains them
         """
@@ -128,8 +140,8 @@ class BuiltPair(Protocol):
         """Run the tests of a module of one end of the pair once, by the project's own command.
 
         The command is the one that its developers type (`python -m pytest`, `go test`, `mvn test`),
-        with their settings, their selection and their order. It is not told which tests are of
-        interest. Its results come over a channel, never from its output.
+        with their settings, their selection and their order. The command does not know which tests
+        are of interest. Its results come over a channel, never from its output.
 
         methods  all test methods of the module at this revision, by which results are named
         """
@@ -174,10 +186,10 @@ class Engine(Protocol):
         """Return a builder for one thread; the caller closes it."""
 
     def forget_revision(self, rev: str, /) -> None:
-        """Remove all builds of a revision."""
+        """Remove all builds of a revision, since no later pair needs them."""
 
     def halt(self) -> None:
-        """Stop processes that threads may be waiting for."""
+        """Stop the processes for which threads of the run may wait, so that the run can end."""
 
 
 # Defaults that pairs assign to members for which they have no behaviour of their own.

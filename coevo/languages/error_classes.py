@@ -28,4 +28,7 @@ class ErrorClassifier(Protocol):
     """A module of a language that classifies its error messages."""
 
     def classify_error(self, signature: str) -> ErrorClass:
-        """Return the class of the error signature of a test that does not compile."""
+        """Return the class of an error that keeps a test from compiling or loading; else `OTHER`.
+
+        signature  the stable form of the error, as in `Verdict.signature`
+        """

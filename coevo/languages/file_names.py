@@ -9,24 +9,28 @@ from coevo.languages.reading import RevisionTree
 
 
 def name_by_types(file: SourceFile, path: str) -> tuple[str, ...]:
-    """Return the binary names of the top-level types of a file."""
+    """Return the binary names of the top-level types of a file; `path` is not used."""
     return tuple(type_.name for type_ in file.types if not type_.outer)
 
 
 def name_by_path(file: SourceFile, path: str) -> tuple[str, ...]:
-    """Return the path itself."""
+    """Return the repository path of a file as its only name; `file` is not used."""
     return (path,)
 
 
 def name_by_stem(tree: RevisionTree, path: str) -> frozenset[str]:
-    """Return the file name without extension, for languages in which it names a type or module."""
+    """Return the file name without folder and extension, as the only name.
+
+    For languages in which it names a type or module. The tree is not read.
+    """
     return frozenset({PurePosixPath(path).stem})
 
 
 def name_by_declarations(tree: RevisionTree, path: str) -> frozenset[str]:
-    """Return the names that a file declares at top level, and its package.
+    """Return the simple names of a file's types and of their members, with that of its package.
 
-    This fits languages in which the files of a package see each other's names without imports.
+    The package is one of the types. This fits languages in which the files of a package see each
+    other's names without imports.
     """
     file = tree.parse_file(path)
     functions = (member.name for type_ in file.types for member in type_.members)

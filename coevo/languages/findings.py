@@ -11,7 +11,10 @@ _PATIENCE = 20  # seconds for a tool to print its version
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorFinding:
-    """The result of one check. `advice` says what to do; None if nothing needs to be done."""
+    """The result of one check of the machine by `coevo doctor`; `str()` gives its line.
+
+    advice  what to do; None if nothing needs to be done
+    """
 
     name: str
     good: bool
@@ -26,7 +29,10 @@ class DoctorFinding:
 
 
 def read_first_output_line(*command: str) -> str | None:
-    """Return the first line that a command prints; None if it is missing, fails or hangs."""
+    """Run a command and return the first non-blank line of its standard output, without colours.
+
+    '' if it prints nothing; None if it is missing, fails, or takes more than 20 seconds.
+    """
     try:
         done = subprocess.run(
             command,

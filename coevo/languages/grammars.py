@@ -12,7 +12,10 @@ from tree_sitter import Language
 
 
 def list_fixed_node_kinds(language: Language) -> frozenset[str]:
-    """Return the kinds of nodes whose kind is their text: keywords and punctuation."""
+    """Return the kinds of nodes of a grammar that always have the same text: keywords, punctuation.
+
+    Such a kind is named like its text, for example `class` or `{`.
+    """
     kinds = range(language.node_kind_count)
     named = {language.node_kind_for_id(kind) for kind in kinds if language.node_kind_is_named(kind)}
     return frozenset(

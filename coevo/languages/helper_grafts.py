@@ -23,10 +23,14 @@ def find_helper_grafts(
     tests: Iterable[Member],
     stays_out: Callable[[Member], bool],
 ) -> list[Graft]:
-    """Return the grafts in the order of the file; a new type is one graft, under its own name.
+    """Return the additions of the new file beside its tests, as grafts, in the order of the file.
+
+    An addition is a method, a field, or a new type that contains no tests. A new type is one graft,
+    under its own name; what is nested in it is not listed.
 
     tests      the tests of the new file
-    stays_out  returns whether a member runs by itself or cannot be inserted alone
+    stays_out  returns whether a member runs by itself or cannot be inserted alone; it is no
+               addition then
     """
     starts = {declared.start_byte for declared in tests}
     there = {type_.name for type_ in old.types}
@@ -56,7 +60,10 @@ def _graft_new_members(members: Iterable[Member], known: AbstractSet[_Key]) -> I
 
 
 def _is_outermost_new_type(type_: DeclaredType, there: AbstractSet[str]) -> bool:
-    """Return whether a type is new and not nested in another new type, which would bring it."""
+    """Return whether a type can be a graft of its own.
+
+    It must not be a module or package, nor nested in another new type, which would bring it along.
+    """
     return type_.kind != MODULE and (not type_.outer or type_.outer in there)
 
 

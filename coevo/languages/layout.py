@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Side(StrEnum):
-    """The part of a project to which a file belongs."""
+    """The part of a project to which a file belongs: its code or its tests."""
 
     SOURCE = 'source'
     TEST = 'test'
@@ -22,14 +22,16 @@ class ProductionKind(StrEnum):
     SCALA = 'scala'
     RESOURCE = 'resource'  # a file that is shipped as it is, or with values filled in
     TEMPLATE = 'template'  # a grammar, schema or template of which the build makes code or text
-    OTHER = 'other'  # on the code's side, of which only a test's verdict tells that it counts
+    OTHER = 'other'  # beside the code; only a test's verdict shows whether it matters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathClassification:
     """The facts that a path alone reveals about a file.
 
-    relative  the name by which programs load the file: its path below its source or resource folder
+    side         whether the file belongs to the code or to the tests
+    is_resource  whether it is data that programs load, instead of a source
+    relative     the name by which programs load it: its path below its source or resource folder
     """
 
     side: Side

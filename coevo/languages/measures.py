@@ -38,7 +38,7 @@ class Measures:
 
     @property
     def lacking_measures(self) -> tuple[str, ...]:
-        """The names of the measures that are not offered, sorted."""
+        """The field names of the measures that the language does not offer, sorted."""
         offered = {
             'assertions': self.assertions,
             'defects': self.defects,
@@ -68,7 +68,7 @@ class SmellDetector(Protocol):
 
 
 class DefectInsertion(Protocol):
-    """A module beside a language's surgery that breaks tests on purpose."""
+    """A module beside a language's surgery that puts defects into test files on purpose."""
 
     @property
     def UNRESOLVED(self) -> frozenset[Outcome]:
@@ -80,7 +80,8 @@ class DefectInsertion(Protocol):
     def insert_defects(
         self, kind: Defect, source: bytes, tests: Sequence[Member]
     ) -> Iterator[bytes]:
-        """Yield versions of a test file, each with one defect of a kind, in the tests' order.
+        """Yield versions of a test file, each with one defect of a kind, in the order of its tests.
 
-        Yields nothing if there is no suitable place.
+        Yields nothing if there is no suitable place. Whether a defect has its effect is not
+        checked.
         """

@@ -19,7 +19,7 @@ class Mutant:
     mutated: str
 
     def apply_to(self, source: bytes) -> bytes:
-        """Return the whole file with the line replaced."""
+        """Return the content of the whole file with the line replaced; its line ending is kept."""
         own = source.split(b'\n')
         end = b'\r' if own[self.line - 1].endswith(b'\r') else b''
         encoding = choose_encoding(source)
@@ -34,7 +34,7 @@ class MutationTimeout(Exception):
 
 
 class SourceMutation(Protocol):
-    """A tool that rewrites text. Others decide which mutants compile and which count."""
+    """A tool that makes mutants by rewriting text; it neither compiles nor runs them."""
 
     def is_installed(self) -> bool:
         """Return whether the tool can be run on this machine."""

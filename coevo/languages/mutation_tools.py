@@ -11,12 +11,14 @@ from coevo.model.quality import PitTrouble
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByteCodeMutant:
-    """A mutant made by PIT. All but `killed` is the same for every test of the same class files.
+    """A mutant made by PIT, with its result under one test.
+
+    All fields but `killed` are the same for every test of the same class files.
 
     type    the binary name of its class
     method  the name in the class file
     index   the position among the instructions of the method
-    killed  None if PIT could not run the mutant
+    killed  whether the test noticed the mutant; None if PIT could not run it
     """
 
     type: str
@@ -30,9 +32,10 @@ class ByteCodeMutant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByteCodeMutants:
-    """The mutants of some lines, or the reason why there are none.
+    """The mutants of some lines with their results, or the reason why there are none.
 
-    said  PIT's explanation of the trouble
+    trouble  the kind of the reason; None if PIT ran
+    said     PIT's explanation of the trouble
     """
 
     mutants: tuple[ByteCodeMutant, ...] = ()
@@ -42,7 +45,7 @@ class ByteCodeMutants:
 
 
 class MutationTool(Protocol):
-    """A module or object of a language whose pairs can `mutate`."""
+    """The tool by which pairs of a language `mutate`: its version, and its installation."""
 
     def find_version(self) -> str:
         """Return the version, such as 1.30.0; each version makes other mutants."""

@@ -18,7 +18,10 @@ _STEPS = {'(': 1, '[': 1, '{': 1, ')': -1, ']': -1, '}': -1}
 
 
 def is_nested_too_deep(texts: Iterable[str]) -> bool:
-    """Return whether the tokens of a text open more than `MOST_OPEN` brackets at once."""
+    """Return whether the tokens of a text open more than `MOST_OPEN` brackets at once.
+
+    texts  the text of each token, in order
+    """
     depth = 0
     for text in texts:
         step = _STEPS.get(text)
@@ -32,7 +35,7 @@ def is_nested_too_deep(texts: Iterable[str]) -> bool:
 def may_nest_deeper(content: bytes, most: int) -> bool:
     """Return whether more than `most` brackets may be open at once.
 
-    A fast estimate: brackets in comments and strings count, too.
+    A fast estimate: brackets in comments and strings count, too, so True may be wrong.
     """
     left = content.translate(None, _NO_BRACKETS)
     for _ in range(most):

@@ -10,7 +10,12 @@ from coevo.model.words import Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedCalls:
-    """The calls of a test by the framework; `failed` if it ended unlike a passing test."""
+    """How often an observer saw the framework call a test and the test return.
+
+    entered  calls that began
+    left     calls that ended
+    failed   whether a call ended unlike that of a passing test
+    """
 
     entered: int
     left: int
@@ -18,7 +23,10 @@ class ObservedCalls:
 
 
 def explain_disagreement(seen: ObservedCalls, *, interferes: bool) -> str | None:
-    """Return why a pass is not credible; None if the observer confirms it.
+    """Return why a reported pass is not credible, as a short reason; None if it is confirmed.
+
+    The reasons are `not_entered`, `not_left`, `thrown` and `interferes`; the first that applies
+    wins.
 
     interferes  whether the process did something that is needed to forge a result
     """
@@ -32,7 +40,10 @@ def explain_disagreement(seen: ObservedCalls, *, interferes: bool) -> str | None
 
 
 def mark_as_tampered(verdict: Verdict | None, reason: str | None) -> Verdict | None:
-    """Return the verdict, with the reason why it is not credible if it is a pass."""
+    """Return a pass with the reason why it is not credible; any other verdict, or None, as it is.
+
+    reason  None if the pass is credible
+    """
     if verdict is None or verdict.outcome is not Outcome.PASS:
         return verdict
     return replace(verdict, tampered=reason)

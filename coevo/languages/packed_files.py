@@ -23,7 +23,11 @@ Files = Mapping[str, tuple[str, bytes]]
 
 
 def pack_files(files: Files, folder: Path) -> Path:
-    """Write a new archive with an unpredictable name into a folder; sandboxes can read it."""
+    """Write files into a new tar archive in a folder, and return its path.
+
+    The name of the archive is random, and sandboxes can read it. A file is left out if another file
+    has the path of one of its folders.
+    """
     folder.mkdir(mode=0o711, parents=True, exist_ok=True)
     archive_path = folder / secrets.token_hex(16)
     with tarfile.open(

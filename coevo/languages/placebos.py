@@ -20,7 +20,7 @@ class PlaceboKind(StrEnum):
 
 
 class PlaceboInsertion(Protocol):
-    """A module beside a language's surgery."""
+    """A module beside a language's surgery that finds a place and a text for a placebo."""
 
     def choose_insertion(
         self, declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
@@ -38,5 +38,5 @@ def invent_word(draw: Random) -> bytes:
 
 
 def choose_line_breaks(kind: PlaceboKind, draw: Random) -> bytes:
-    """Return line breaks that move the text below; none if nothing is to be moved."""
+    """Return one to three line breaks for the kind MOVED, and b'' for IN_PLACE."""
     return b'\n' * draw.randint(1, _MOST_LINES) if kind is PlaceboKind.MOVED else b''

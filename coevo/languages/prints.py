@@ -100,12 +100,16 @@ class LexicalRules:
 
     @property
     def _letters_pattern(self) -> bytes:
-        """The letters before a string, with or without code in it."""
+        """A pattern of the letters before a string, whether it contains code or not."""
         return b'(?:' + self.template + b'|' + self.prefix + rb')(?=["\'])'
 
     @cached_property
     def _lexeme_pattern(self) -> re.Pattern[bytes]:
-        """A comment or number; or, in groups: a string, an unclosed one, a token, a separator."""
+        """A pattern of one lexeme.
+
+        Without a group: a comment or number. In groups, in this order: a string, one without an
+        end, a token, a separator.
+        """
         return _compile_verbose(
             self.comment
             + rb'|\d[\w.]*+|(?:(?<![\w\x80-\xff])'
@@ -121,7 +125,11 @@ class LexicalRules:
 
     @cached_property
     def _literal_pattern(self) -> re.Pattern[bytes]:
-        """A comment or a string, by the name of its group."""
+        """A pattern of a comment or string.
+
+        Its groups are `comment`, `template` (a string that contains code), `string`, and `open` (a
+        comment or string without an end).
+        """
         return _compile_verbose(
             b'(?P<comment>'
             + self.comment
@@ -140,7 +148,7 @@ class LexicalRules:
 
     @cached_property
     def _gap_pattern(self) -> bytes:
-        """The text that may stand between neighbouring tokens, including comments and strings."""
+        """A pattern of the text between two neighbouring tokens, including comments and strings."""
         return (
             rb'(?:[\s(),;\\]|'
             + self.comment
@@ -152,9 +160,9 @@ class LexicalRules:
         )
 
     def compile_beginnings(self, body: BodyPrint) -> tuple[re.Pattern[bytes], ...]:
-        """Return patterns that a text with the body must match.
+        """Return patterns, each of which must match somewhere in every text that contains the body.
 
-        Each is made of the first tokens of a segment of the body.
+        Each pattern is made of the first tokens of a segment of the body.
         """
         return tuple(
             _compile_verbose(
@@ -167,11 +175,17 @@ class LexicalRules:
         )
 
     def may_begin_in(self, text: bytes, beginnings: Sequence[re.Pattern[bytes]]) -> bool:
-        """Return whether a text has all beginnings of a body; True if searching is too slow."""
+        """Return whether a text contains a match of every pattern of `compile_beginnings`.
+
+        True, too, for a text in which searching would be too slow.
+        """
         return not _is_cheap_to_search(text) or all(pattern.search(text) for pattern in beginnings)
 
     def read(self, text: bytes) -> LexedText:
-        """Return the tokens of a text, by which `BodyPrint.may_be_in` decides."""
+        """Split a text into tokens, without comments, strings and numbers.
+
+        Also determine whether its strings have one spelling and its comments end, see `LexedText`.
+        """
         tokens: list[bytes] = []
         is_plain = is_certain = True
         is_behind_string = False
@@ -199,8 +213,10 @@ class LexicalRules:
         masked: AbstractSet[bytes],
         has_result: bool = True,
     ) -> BodyPrint:
-        """Return the print of a declaration, or of a block without a head.
+        """Return the words and tokens that every text with an equal declaration must contain.
 
+        head        the declaration up to its block; b'' for the print of a block alone
+        block       the rest of the declaration
         masked      names that may differ in an equal body
         has_result  whether an equal body must have the same result tokens in its head
         """
@@ -233,7 +249,10 @@ class LexicalRules:
         )
 
     def _allow_any_result(self, head: Segment) -> Segment:
-        """Return a head in which the result before the last token is optional."""
+        """Return a head in which result tokens may stand before the last token, but need not.
+
+        Without result tokens in the rules, it is returned unchanged.
+        """
         if not self.result or not head:
             return head
         before, last = head[:-1], head[-1]
@@ -242,10 +261,13 @@ class LexicalRules:
         return (*before, RESULT, last)
 
     def _split_segments(self, text: bytes, masked: AbstractSet[bytes]) -> Iterator[Segment]:
-        """Yield runs of tokens that are neighbours in every text with the body."""
+        """Split a text into runs of tokens that are neighbours in every text with the body.
+
+        Masked names become `ANY`. A string that contains code, or that does not end, ends a run.
+        """
 
         def replace_literal(found: re.Match[bytes]) -> bytes:
-            """Return what stands for a literal among the tokens."""
+            """Return a mark of a gap for a string with code or without an end, else a blank."""
             # A string with code in it may count as one string or as two, depending on its quotes.
             return b' \x7f ' if found.lastgroup in ('template', 'open') else b' '
 
@@ -259,7 +281,10 @@ class LexicalRules:
         yield tuple(segment)
 
     def _list_literal_words(self, text: bytes) -> Iterator[bytes]:
-        """Yield the words of strings, and numbers, that every text with the body contains."""
+        """Yield the words of strings, and the numbers, that every text with the body contains.
+
+        Strings that contain code, or that may be spelled otherwise, are left out.
+        """
         rest = []
         end = 0
         for literal in self._literal_pattern.finditer(text):
@@ -273,7 +298,8 @@ class LexicalRules:
     def _is_always_spelled_so(self, string: re.Match[bytes]) -> bool:
         """Return whether a string has the same words in every text with the body.
 
-        Documentation does not.
+        If a string may have several spellings, one with a backslash does not, nor one that is a
+        statement, which may be documentation.
         """
         if not self.is_spelled_freely:
             return True
@@ -304,7 +330,11 @@ class BodyPrint:
     result: Segment = ()
 
     def may_be_in(self, text: LexedText, words: AbstractSet[bytes]) -> bool:
-        """Return whether a text that has all of `words` may contain the body."""
+        """Return whether a text may contain the body. False is certain; True may be wrong.
+
+        text   the tokens of the text
+        words  all words of the text; the caller has checked that `self.words` are among them
+        """
         if text.is_plain and not self.spelled <= words:
             return False
         if not text.is_certain:
@@ -334,7 +364,11 @@ class BodyPrint:
 
 
 def make_body_prints(lexis: LexicalRules, member: Member) -> Iterator[tuple[str, BodyPrint]]:
-    """Yield hash and print of a member: of the whole, and of its block if it has one."""
+    """Yield one or two pairs of a hash and a print of a member.
+
+    The first pair is `bare_hash` with a print of the whole member. The second is `body_hash` with a
+    print of the member's block, if it has one.
+    """
     at = len(member.source) if member.body_at is None else member.body_at
     head, block = (
         text.encode('utf-8', 'replace') for text in (member.source[:at], member.source[at:])
@@ -361,7 +395,8 @@ def split_words(line: bytes) -> tuple[bytes, ...]:
 def _is_cheap_to_search(text: bytes) -> bool:
     """Return whether comments and strings end soon enough for a search to be cheap.
 
-    Cached for one text, since it is called for each body that may be in the text.
+    False for a text with many unclosed comments, or, if it is large, with a very long line. Cached
+    for one text, since it is called for each body that may be in the text.
     """
     if text.count(b'/*') > text.count(b'*/') + _MOST_OPEN:
         return False
@@ -373,7 +408,10 @@ def _compile_verbose(pattern: bytes) -> re.Pattern[bytes]:
 
 
 def _build_token_pattern(token: bytes, result: Segment, before: bytes, behind: bytes) -> bytes:
-    """Return an expression for one token of a segment, between the given expressions."""
+    """Return an expression for one token of a segment, with `before` and `behind` around it.
+
+    `ANY` matches any name; `RESULT` matches the tokens of `result`, or nothing.
+    """
     if token == RESULT:
         inner = b''.join(_build_token_pattern(each, (), before, behind) for each in result)
         return b'(?:' + inner + b')?+' if inner else b''

@@ -28,5 +28,5 @@ class ProjectRun:
 
     @property
     def status(self) -> str:
-        """`ran`, or the reason why the command did not run to its end."""
+        """`ran` if the command ran to its end, otherwise the reason why not."""
         return self.failure or RAN

@@ -23,9 +23,10 @@ Resolve = Callable[[str], Iterable[DeclaredType]]
 
 
 class RevisionTree(Protocol):
-    """The files of one revision. All paths are those of the repository.
+    """The files of one revision, with the part of the project to which each belongs.
 
-    Files of other languages have no side. Files are parsed only on demand.
+    All paths are those of the repository. Only files of the tree's language have a side
+    (`Side.SOURCE` for code, `Side.TEST` for tests). Files are parsed only on demand.
     """
 
     @property
@@ -34,11 +35,11 @@ class RevisionTree(Protocol):
 
     @property
     def paths_by_side(self) -> Mapping[Side, tuple[str, ...]]:
-        """The paths of each side, sorted."""
+        """The paths of the code (`Side.SOURCE`) and of the tests (`Side.TEST`), each sorted."""
 
     @property
     def test_types(self) -> Mapping[str, tuple[LocatedType, ...]]:
-        """The types of the test tree by simple name."""
+        """All types that test files declare, by simple name."""
 
     def __hash__(self) -> int:
         """Return a hash, so that trees can be keys of caches."""
@@ -53,10 +54,16 @@ class RevisionTree(Protocol):
         """Return whether a file was written in this project, generated, or copied into it."""
 
     def find_side(self, path: str) -> Side | None:
-        """Return test or source; None if a file is neither, or of no supported language."""
+        """Return whether a file of this language is code (SOURCE) or belongs to the tests (TEST).
+
+        None for all other files, such as links, resources and build programs.
+        """
 
     def is_source(self, path: str) -> bool:
-        """Return whether a file of any kind belongs to the code, which cannot see the tests."""
+        """Return whether a file of any kind belongs to the code, which cannot see the tests.
+
+        Files of other languages and resources count, too, unlike in `find_side`.
+        """
 
     def belongs_to_tests(self, path: str) -> bool:
         """Return whether a file of any kind belongs to the tests.
@@ -67,30 +74,46 @@ class RevisionTree(Protocol):
     def find_embedders(self, path: str) -> tuple[str, ...]:
         """Return the source or test files into which a file of another kind is compiled, sorted.
 
-        The hashes of these files, and of their declarations that embed it, cover its content. It need
-        not exist at this revision.
+        The hashes of these files, and of their declarations that embed it, cover its content. It
+        need not exist at this revision.
         """
 
     def find_production_kind(self, path: str) -> ProductionKind | None:
-        """Return of which kind a file is that the project ships; None for any other file."""
+        """Return the kind of a file that the project ships or makes its product from.
+
+        None for any other file, such as a test.
+        """
 
     def find_module(self, path: str) -> str:
-        """Return the folder of the nearest build file; '.' is the root."""
+        """Return the folder of the module that contains a file; '.' is the root.
+
+        In most languages it is the nearest folder above the file with a build file; in Go, the
+        folder of the package.
+        """
 
     def list_paths(self, side: Side) -> tuple[str, ...]:
-        """Return the paths of one side, sorted."""
+        """Return the paths of all files of the code or of the tests, sorted."""
 
     def resolve_type(self, path: str, simple: str) -> tuple[LocatedType, ...]:
-        """Return the types of the test tree that a simple name may refer to in one of its files."""
+        """Return the types of the test tree that a simple name may refer to in a file.
+
+        Several if the text does not decide between them; () if there are none.
+
+        path  the file in which the name is used
+        """
 
     def find_companions(self, path: str) -> tuple[LocatedType, ...]:
-        """Return the types whose fixtures run around the tests of a file that cannot see them.
+        """Return types that a test file cannot see, but whose fixtures run around its tests.
 
-        Their other members do not reach these tests.
+        Other members of these types do not reach the tests. Example: `TestMain` of the other
+        package in a folder of Go.
         """
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
-        """Return whether a file can refer to a type by its simple name."""
+        """Return whether the code of a file can refer to a type by its name.
+
+        path  the file that would refer to it
+        """
 
 
 class LanguageReading(Protocol):
@@ -106,17 +129,23 @@ class LanguageReading(Protocol):
 
     @property
     def TESTS_AMONG_SOURCES(self) -> bool:
-        """True if what a file holds tells a test wherever the file lies."""
+        """Whether the content of a file shows which methods are tests, even among the sources.
+
+        If False, only files at certain paths can have tests.
+        """
 
     @property
     def COMMON_CALLS(self) -> frozenset[str]:
         """Names of calls that far more often belong to a library than to the project."""
 
     def classify_path(self, path: str) -> PathClassification | None:
-        """Return to which side a file of any kind belongs by its path; None if that is open."""
+        """Return whether a path is one of code or tests, and whether it is a resource.
+
+        None if the path alone does not decide. Files of any kind count.
+        """
 
     def is_build_file(self, path: str) -> bool:
-        """Return whether the content of a file determines how a revision is built."""
+        """Return whether a path is of a file whose content determines how a revision is built."""
 
     def parse_licences(self, build_file: bytes) -> tuple[DeclaredLicence, ...]:
         """Return the licences that a build file lists."""
@@ -129,13 +158,16 @@ class LanguageReading(Protocol):
         """
 
     def parse_uncached(self, source: bytes) -> SourceFile:
-        """Parse without a cache: whole histories would evict the entries that others need."""
+        """Return the declarations of a file without caching them, and without names from its path.
+
+        For whole histories, which would evict the cached files that others need.
+        """
 
     def list_watch_names(self, file: SourceFile, path: str) -> tuple[str, ...]:
         """Return the names by which `BuiltPair.trace` takes and reports watched lines of a file."""
 
     def list_reference_names(self, tree: RevisionTree, path: str) -> frozenset[str]:
-        """Return the names by which other files may refer to a file or its declarations."""
+        """Return the names by which the text of another file may refer to a file or its content."""
 
     def compute_version(self) -> str:
         """Return a digest of the parser, which is part of the key of its cached results."""
@@ -149,19 +181,25 @@ class LanguageReading(Protocol):
         """Return the test methods of a file in its order, including ignored and disabled ones."""
 
     def is_fixture(self, member: Member) -> bool:
-        """Return whether the framework itself runs or injects a member of a test class."""
+        """Return whether the framework by itself runs a member of a test class or injects it."""
 
     def list_injected_names(self, member: Member) -> tuple[str, ...]:
-        """Return the names under which the framework injects a member into tests; () if it does not.
+        """Return the names under which the framework injects a member into tests; () without any.
 
         A test has such a name as a parameter or in a string, without calling the member.
         """
 
     def requests_any_fixture(self, member: Member) -> bool:
-        """Return whether a member requests injected members by names that its text does not show."""
+        """Return whether a member requests injected members by names that it computes.
+
+        Its text does not show these names, so it may use any of them.
+        """
 
     def list_words(self, source: str) -> tuple[Word, ...]:
-        """Return the words of a declaration that was cut out of its file, in order."""
+        """Return all tokens of a declaration, in order, with positions and what each may name.
+
+        source  the text of the declaration alone
+        """
 
     def list_expected_throws(self, source: bytes) -> tuple[str, ...]:
         """Return the classes of throwables that tests of a file declare as their end, sorted."""
@@ -173,12 +211,16 @@ class LanguageReading(Protocol):
         """
 
     def guess_class_under_test(self, test: TestMethod) -> str:
-        """Return the simple name of the type after which a test is named; it need not exist."""
+        """Return the simple name of the type after which a test is named: `Fare` for `FareTest`.
+
+        The type need not exist.
+        """
 
     def is_part_of(self, one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
-        """Return whether an executed method is a member of a type or lies within the member.
+        """Return whether an executed method is `member` itself or lies within it, such as a lambda.
 
-        If `member` is None, return whether the rest of the type counts as executed with the method.
+        If `member` is None, return whether what a type has beside its members, such as its header,
+        counts as executed with the method.
         """
 
 

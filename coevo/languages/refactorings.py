@@ -81,21 +81,21 @@ class RefactoringFinder(Protocol):
     """Finds the refactorings of pairs; safe for use by several threads."""
 
     def find(self, repository: Repository, old: str, new: str) -> Refactorings:
-        """Return the refactorings between two revisions.
+        """Find the refactorings between two revisions. If the tool fails, the result says why.
 
         Raises:
             CorruptObject: a file cannot be read.
         """
 
     def close(self) -> None:
-        """Stop processes that threads may be waiting for."""
+        """Stop the finder's processes, even if other threads wait for them."""
 
 
 class NoRefactoringFinder:
     """The finder for a language without such a tool."""
 
     def find(self, repository: Repository, old: str, new: str) -> Refactorings:
-        """Return that the language does not offer refactorings."""
+        """Return no refactorings, with the status `not_offered`."""
         return Refactorings(status=RefactoringStatus.NOT_OFFERED)
 
     def close(self) -> None:

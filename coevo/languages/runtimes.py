@@ -38,7 +38,8 @@ class Runtimes(Protocol):
     def can_provide(self, version: str) -> bool:
         """Return whether a runtime of a version, or of its release, is available.
 
-        It is installed if that is necessary and allowed; failures are reported to the listener.
+        It is installed if that is necessary and allowed. If the installation fails, the listener
+        gets a message and the result is False.
         """
 
     def install(self, release: str) -> Runtime:
@@ -52,7 +53,7 @@ class Runtimes(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemRuntime:
-    """The runtime that every machine has."""
+    """The one runtime of a language that needs no installation; its version is not recorded."""
 
     version: str = ''
     release: str = ''

@@ -17,11 +17,11 @@ _TOKEN = re.compile(
 
 
 def strip_comments(file_name: str, text: bytes) -> bytes:
-    """Return a program without comments, and with each run of white space as one character.
+    """Return the text of a C, Go or Java program without comments, and with less white space.
 
-    A comment leaves a blank.
-
-    Files of other kinds are returned unchanged. White space inside literals is kept.
+    Each comment becomes a blank. Each run of white space outside literals becomes one character: a
+    newline if it contains one, else a blank. Directives (`//go:`) stay. Files of other kinds, by
+    their names, are returned unchanged.
     """
     if not file_name.endswith(_SUFFIXES):
         return text

@@ -11,7 +11,11 @@ _PIECE = 256  # bytes that are searched at once
 
 
 def subtract_holes(span: Span, holes: Iterable[Span]) -> list[Span]:
-    """Return the parts of a span that no hole covers."""
+    """Return the parts of a span between holes, in order.
+
+    A part may be empty, or end before it begins, where holes touch, overlap or lie at an end of the
+    span. Slices of such parts are empty.
+    """
     parts = []
     start, end = span
     for first, last in sorted(holes):
@@ -21,7 +25,7 @@ def subtract_holes(span: Span, holes: Iterable[Span]) -> list[Span]:
 
 
 def find_code_end(source: bytes, at: int) -> int:
-    """Return the end of the last text before an offset that is not white space."""
+    """Return the offset behind the last character before `at` that is no white space, or 0."""
     while at:
         piece = source[max(0, at - _PIECE) : at]
         code = piece.rstrip()
@@ -32,6 +36,6 @@ def find_code_end(source: bytes, at: int) -> int:
 
 
 def begins_line(source: bytes, at: int) -> bool:
-    """Return whether there is only white space before an offset on its line."""
+    """Return whether only white space stands between the start of a line and an offset on it."""
     end = find_code_end(source, at)
     return not end or source.find(b'\n', end, at) >= 0

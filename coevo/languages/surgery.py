@@ -12,12 +12,12 @@ from coevo.model.records import TestMethod
 
 
 class StartStateInvalid(ValueError):
-    """No start file can be made; the message says why."""
+    """The error that no start file can be made; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginalTest:
-    """A test method at old, with the content of its file there."""
+    """A test method at the old revision, with the content of its file there."""
 
     method: TestMethod
     source: bytes
@@ -25,7 +25,10 @@ class OriginalTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartTarget:
-    """A test method of the file at new, and the version to revert it to; None removes it."""
+    """A test method of the file at the new revision, and the version to revert it to.
+
+    original  None if the test is to be removed instead
+    """
 
     method: TestMethod
     original: OriginalTest | None = None
@@ -33,30 +36,37 @@ class StartTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graft:
-    """A test method of the new file, and the method of the old file that it replaces, if any."""
+    """A test or helper of the new file that is to be put into the old file.
+
+    old  the method of the old file that it replaces; None if none is named
+    """
 
     new: TestMethod
     old: TestMethod | None = None
 
 
 class MentionFinder(Protocol):
-    """Finds the files of a revision that mention declarations of another file."""
+    """A finder of the files of one revision that mention declarations of another file."""
 
     def find_mentioning_files(self, path: str) -> tuple[str, ...]:
-        """Return the other files that mention a type of a file.
+        """Return the paths of the other files that mention a declaration of a file.
 
         Files of the code are left out, because code cannot see tests.
         """
 
     def mentions(self, other: str, text: bytes | None, path: str) -> bool:
-        """Return whether the text of one file mentions a type of another file."""
+        """Return whether a text mentions a declaration of the file `path`.
+
+        other  the path of the file with the text
+        text   its content; None if there is no such file, which mentions nothing
+        """
 
     def read_text(self, path: str) -> bytes:
         """Return the content of a file."""
 
 
 class FileSurgery(Protocol):
-    """A module or package beside a language's reading."""
+    """The functions of a language that cut tests out of files and insert tests into them."""
 
     def make_start_file(
         self,
@@ -66,10 +76,13 @@ class FileSurgery(Protocol):
         *,
         used_elsewhere: AbstractSet[str] = frozenset(),
     ) -> bytes | None:
-        """Return the test file at new with targets, and what only they use, reverted or removed.
+        """Return the test file at the new revision, with its targets reverted or removed.
 
-        None if the file is absent at the start, as a new file always is.
+        What only targets use is reverted or removed with them. None if the start state has no such
+        file: `old` is None and no target has an original.
 
+        new             the content of the file at the new revision
+        old             its content at the old revision; None if it was absent
         used_elsewhere  names by which other files may use declarations that are not private; these
                         stay
 
@@ -85,7 +98,11 @@ class FileSurgery(Protocol):
         *,
         used_elsewhere: AbstractSet[str] = frozenset(),
     ) -> bytes:
-        """Return the old file with tests of the new one.
+        """Return the old file with tests of the new one, and with what they need of the new one.
+
+        grafts          the tests to take over, each inserted or put in place of an old one
+        used_elsewhere  names by which other files may use declarations that are not private; these
+                        stay
 
         Raises:
             StartStateInvalid: no such file can be made.
@@ -114,7 +131,10 @@ class FileSurgery(Protocol):
     def list_names_used_elsewhere(
         self, repository: Repository, rev: str, path: str
     ) -> frozenset[str]:
-        """Return all names in files that mention or are related to declarations of a test file."""
+        """Return all names that occur in the other files which may use declarations of a test file.
+
+        These files mention its declarations or are related to them, for example by inheritance.
+        """
 
     def find_derived_classes(
         self, repository: Repository, rev: str, path: str, names: Iterable[str]

@@ -43,7 +43,11 @@ def detect_languages(repository: Repository, rev: str) -> tuple[Language, ...]:
 
 
 def explain_no_language(repository: Repository, rev: str) -> str:
-    """Return why a revision is of no supported language, and which other tool builds it."""
+    """Return a clause on why no supported language builds a revision, with the files that it lacks.
+
+    If a file at the root shows another build tool, the tool is named. Example: `has neither a
+    pom.xml at its root nor …; it is built by npm, which coevo cannot run`.
+    """
     there = repository.tree(rev)
     others = sorted({name for file, name in _OTHER_BUILDS.items() if file in there})
     why = 'has neither ' + ' nor '.join(language.NEEDS for language in LANGUAGES.values())
@@ -60,12 +64,12 @@ def get_reading(language: str) -> LanguageReading:
 
 
 def get_surgery(language: str) -> FileSurgery:
-    """Return the surgery of a language."""
+    """Return the surgery of a language by its value in the `language` columns."""
     return LANGUAGES[language].SURGERY
 
 
 def get_measures(language: str) -> Measures:
-    """Return the measures of a language."""
+    """Return the measures of a language by its value in the `language` columns."""
     return LANGUAGES[language].MEASURES
 
 
@@ -91,12 +95,16 @@ def name_parser_version(language: str) -> str:
 
 
 def get_reading_of_file(path: str) -> LanguageReading:
-    """Return the reading of the language in which a file is written."""
+    """Return the reading of the language in which a file is written, by the file's name.
+
+    Raises:
+        ValueError: the file is of no supported language.
+    """
     return get_reading(detect_file_language(path))
 
 
 def detect_file_language(path: str) -> str:
-    """Return the language of a file by its name.
+    """Return the value in the `language` columns for a file, by the ending of its name.
 
     Raises:
         ValueError: the file is of no supported language.
@@ -108,7 +116,10 @@ def detect_file_language(path: str) -> str:
 
 
 def get_engine_version(language: str) -> str:
-    """Return the digest of the code that builds and runs revisions of a language."""
+    """Return a digest of coevo's own code that builds and runs revisions of a language.
+
+    It changes when that code changes.
+    """
     modules = {name: module.__name__ for name, module in LANGUAGES.items()}
     roots = CodeRoots(
         names=('coevo.engine.workers:BuilderPool', 'coevo.engine.execution:evaluate_pair'),
@@ -120,7 +131,7 @@ def get_engine_version(language: str) -> str:
 
 
 def list_engine_versions() -> dict[str, str]:
-    """Return the engine version of each language.
+    """Return the engine version of every language, by language.
 
     A run records them, and its worker must have the same ones.
     """

@@ -24,19 +24,22 @@ class TextEdits:
         return b'\r\n' if crlf * 2 > self.source.count(b'\n') else b'\n'
 
     def cut_span(self, start: int, end: int) -> None:
-        """Remove a span, with the whole lines if nothing else stands on them."""
+        """Note that a span is to be removed, with its whole lines if nothing else stands on them.
+
+        `apply_edits` also removes blank lines that the cut would leave doubled.
+        """
         self._cuts.append(widen_to_whole_lines(self.source, start, end))
 
     def replace(self, start: int, end: int, text: bytes) -> None:
-        """Put a text in place of a span, with the line endings of the source."""
+        """Note a text to put in place of a span; it gets the line endings of the source."""
         self._texts.append((start, end, self._use_line_end(text)))
 
     def insert(self, at: int, text: bytes) -> None:
-        """Insert a text, with the line endings of the source."""
+        """Note a text to insert at an offset; it gets the line endings of the source."""
         self._texts.append((at, at, self._use_line_end(text)))
 
     def apply_edits(self) -> bytes:
-        """Return the edited text."""
+        """Return the text with all noted edits; it ends with a newline only if the source does."""
         cuts = [(*self._widen_over_gap(start, end), b'') for start, end in self._merge_cuts()]
         text = self.source
         for start, end, new in sorted([*self._texts, *cuts], key=lambda e: e[:2])[::-1]:
@@ -47,7 +50,10 @@ class TextEdits:
         return text.replace(b'\r\n', b'\n').replace(b'\n', self.line_end)
 
     def _merge_cuts(self) -> list[tuple[int, int]]:
-        """Return the cuts, joined where only white space stands between them."""
+        """Return the cuts in order, joined where only white space is between them.
+
+        Cuts with an insertion between them are not joined.
+        """
         merged: list[tuple[int, int]] = []
         for start, end in sorted(set(self._cuts)):
             if (
@@ -83,12 +89,15 @@ class TextEdits:
 
 
 def replace_span(source: bytes, start: int, end: int, text: bytes) -> bytes:
-    """Return the source with a span replaced; every other byte is kept."""
+    """Return the source with `text` in place of a span; every other byte is kept."""
     return source[:start] + text + source[end:]
 
 
 def remove_span(source: bytes, start: int, end: int) -> bytes:
-    """Return the source without a span, as `TextEdits.cut_span` removes it."""
+    """Return the source without a span, and without its lines if nothing else stands on them.
+
+    Blank lines that the cut would leave doubled are removed, too.
+    """
     edits = TextEdits(source)
     edits.cut_span(start, end)
     return edits.apply_edits()
@@ -105,12 +114,12 @@ def widen_to_whole_lines(source: bytes, start: int, end: int) -> tuple[int, int]
 
 
 def find_indentation(source: bytes, at: int) -> bytes:
-    """Return the white space from a line's start to an offset; empty if other text is there."""
+    """Return the white space between a line's start and an offset; b'' if other text is there."""
     before = source[source.rfind(b'\n', 0, at) + 1 : at]
     return b'' if before.strip() else before
 
 
 def find_line_end(source: bytes, at: int) -> int:
-    """Return the offset at which the line that contains an offset ends."""
+    """Return the offset where the line around an offset ends, before its line break."""
     stop = source.find(b'\n', at)
     return len(source) if stop < 0 else stop - (source[stop - 1 : stop] == b'\r')

@@ -67,9 +67,10 @@ class TraceBatch:
 
 
 def unite_traces(traces: Iterable[Trace | None]) -> Trace | None:
-    """Return what several traces executed together; None if there are none.
+    """Return one trace of what several traces executed together; None if all are None.
 
-    Suits engines that report lines without branches.
+    A line counts with its highest number of covered instructions. Branches are not united, so this
+    suits engines that report lines without branches.
     """
     known = [trace for trace in traces if trace is not None]
     if not known:
@@ -90,7 +91,7 @@ def unite_traces(traces: Iterable[Trace | None]) -> Trace | None:
 
 
 def unite_reached_lines(traces: Iterable[Trace | None]) -> dict[str, frozenset[int]] | None:
-    """Return the watched lines that any of the traces reached; None if no lines were watched."""
+    """Return the watched lines that any trace reached, by file name; None if none were watched."""
     known = [trace for trace in traces if trace is not None]
     reached_lines: dict[str, frozenset[int]] = {}
     for trace in known:

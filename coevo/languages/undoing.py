@@ -11,7 +11,10 @@ from coevo.model.dependencies import Revised
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedDeclaration:
-    """A type in a version of a file; `member` is None if the type lacks it."""
+    """A type in a version of a file, or one of its members.
+
+    member  None if the whole type is meant, or if the type lacks the member
+    """
 
     path: str
     source: bytes
@@ -21,7 +24,7 @@ class LocatedDeclaration:
 
 
 def find_same_member(member: Member, type_: DeclaredType) -> Member | None:
-    """Return the member of a type that has the same kind, name and parameters."""
+    """Return the member of a type with the same kind, name and parameters, or None."""
     return next(
         (other for other in type_.members if _identify_member(other) == _identify_member(member)),
         None,
@@ -31,9 +34,12 @@ def find_same_member(member: Member, type_: DeclaredType) -> Member | None:
 def find_neighbours(
     old: LocatedDeclaration, new: LocatedDeclaration
 ) -> tuple[Member | None, Member | None]:
-    """Return the members at new between which a removed member stood.
+    """Return the two members at new between which a removed member stood: above and below it.
 
-    Each is the nearest one that still exists, or None.
+    Each is the nearest member that still exists at new; None if there is none on that side.
+
+    old  the declaration with the removed member
+    new  the same type without it
     """
     assert old.member is not None
     index = old.type.members.index(old.member)
@@ -47,22 +53,37 @@ def _identify_member(member: Member) -> tuple[str, ...]:
 
 
 class ChangeUndoing(Protocol):
-    """A module beside a language's surgery. Everything that is not undone stays as it is."""
+    """A module beside a language's surgery that puts one declaration back as it was at old.
+
+    Everything that is not undone stays as it is.
+    """
 
     def undo_member(
         self, revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration
     ) -> bytes:
-        """Return the file at new with one member as it was.
+        """Return the file at new with one member as it was at old.
 
-        old  None if the member was inserted
-        new  contains the member, unless it was removed
+        An inserted member is removed, a modified one replaced, a removed one put back.
+
+        revised  what happened to the member between old and new
+        old      the member at old; None if it was inserted
+        new      the member at new; only its type if the member was removed
         """
 
     def undo_header(self, old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
-        """Return the file at new with a type's old header, but its new name; None if unchanged."""
+        """Return the file at new with the old header of a type; None if that changes nothing.
+
+        The type keeps its new name.
+        """
 
     def remove_type_declaration(self, new: LocatedDeclaration) -> bytes | None:
-        """Return the file at new without a type; None if nothing would be left."""
+        """Return the file at new without a type.
+
+        None if no file would be left, or the file does not declare the type itself.
+        """
 
     def put_back_type(self, old: LocatedDeclaration, source: bytes) -> bytes | None:
-        """Return the file at new with a removed type; None if its surroundings are gone."""
+        """Return the file at new with a removed type inserted; None if its surroundings are gone.
+
+        source  the content of the file at new
+        """

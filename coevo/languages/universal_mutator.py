@@ -57,12 +57,18 @@ class UniversalMutator:
         return is_installed()
 
     def find_documenting_lines(self, source: bytes) -> frozenset[int]:
-        """Return the lines that are not mutated, since the tool would find operators in prose."""
+        """Return the 1-based lines of a file that contain only documentation, such as comments.
+
+        They are not mutated, since the tool would find operators in prose.
+        """
         root = Parser(self.grammar).parse(source).root_node
         return find_documenting_lines(source, root, self.documents)
 
     def make_mutants(self, source: bytes, lines: Collection[int]) -> tuple[Mutant, ...]:
-        """See `SourceMutation.make_mutants`."""
+        """Run the tool on a file and return its mutants of some lines, always in the same order.
+
+        Lines that only document are not mutated. See `SourceMutation.make_mutants`.
+        """
         texts = [
             line.rstrip('\r').replace('\r', ' ') for line in _decode_source(source).split('\n')
         ]
@@ -86,10 +92,11 @@ def _decode_source(source: bytes) -> str:
 
 
 def _blank_other_lines(texts: list[str], asked: list[int]) -> list[str]:
-    """Return the lines of the file with all unwanted lines left empty.
+    """Return the lines of the file, with each line left empty that is not to be mutated.
 
-    Otherwise the tool would mutate every line before it drops the unwanted ones, and write the
-    whole file for each mutant.
+    These are lines that were not asked for, and lines with a mark that stops the tool. Otherwise
+    the tool would mutate every line before it drops the unwanted ones, and write the whole file for
+    each mutant.
     """
     wanted = set(asked)
     return [
@@ -151,7 +158,10 @@ def _load_mutants(
 
 
 def _build_mutant(mutated: list[str], seen: list[str], asked: list[int]) -> Mutant:
-    """Return the mutant in a file of the tool. Its line is the first requested one that fits."""
+    """Return the mutant that a file of the tool contains, as a replacement of one line.
+
+    If several requested lines fit, because neighbouring lines are equal, the first one counts.
+    """
     same_start = _count_common_lines(mutated, seen)
     same_end = _count_common_lines(mutated[::-1], seen[::-1])
     line = next(line for line in asked if len(seen) - same_end <= line <= same_start + 1)
@@ -160,6 +170,6 @@ def _build_mutant(mutated: list[str], seen: list[str], asked: list[int]) -> Muta
 
 
 def _count_common_lines(one: list[str], other: list[str]) -> int:
-    """Return how many lines are equal from the start."""
+    """Return how many lines at the start of two texts are equal."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

@@ -24,6 +24,7 @@ NO_CLOCK = 'no_clock'
 class Verdict:
     """The result of one test method in a run, or of compiling it.
 
+    signature    what went wrong, as a short and stable text; None if nothing did
     exceptions   class names of what was thrown, the outermost first, then its causes
     environment  the resource that the machine lacks, if that is why the test failed
     syntax       whether the compiler could not even parse the method

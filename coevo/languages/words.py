@@ -7,7 +7,10 @@ from enum import StrEnum
 
 
 class DeclarationPart(StrEnum):
-    """The kind of name that a word may be, judged by its position; `rest` must not be renamed."""
+    """The kind of name that a word may be, judged by its position.
+
+    A word of the kind REST must not be renamed, for example a keyword or a literal.
+    """
 
     CALL = 'call'  # a method that is declared, invoked or referred to, or a constructor
     TYPE = 'type'

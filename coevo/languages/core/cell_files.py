@@ -22,18 +22,21 @@ CellFiles = dict[str, tuple[str, bytes]]
 
 
 def list_stored_sizes(repository: Repository, rev: str) -> Iterable[int]:
-    """Return the sizes in bytes of all files that can be read."""
+    """Return the sizes in bytes of those files of a revision whose content the clone has."""
     return repository.measure_sizes(rev).values()
 
 
 def read_sizes(repository: Repository, rev: str) -> Iterable[int]:
-    """Yield the sizes in bytes of all files; a file that cannot be read raises an error."""
+    """Read each file of a revision and yield its size in bytes.
+
+    A file that cannot be read raises an error, unlike in `list_stored_sizes`.
+    """
     return (len(repository.blob(entry.oid)) for entry in repository.tree(rev).values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionTrees:
-    """The trees of a repository's revisions, divided into code and tests.
+    """The files of a repository's revisions, divided into tests and everything else (code).
 
     select_test_paths  returns the paths of a revision that belong to its tests in this language
     list_sizes         returns the sizes of the files of a revision
@@ -46,7 +49,7 @@ class RevisionTrees:
     _converted: dict[str, Mapping[str, bytes]] = field(default_factory=dict)
 
     def list_test_paths(self, rev: str) -> frozenset[str]:
-        """Return the paths that belong to the tests of a revision."""
+        """Return the paths that belong to the tests of a revision; cached until it is forgotten."""
         if rev not in self._test_paths:
             self._test_paths[rev] = frozenset(self.select_test_paths(self.repository, rev))
         return self._test_paths[rev]
@@ -57,7 +60,10 @@ class RevisionTrees:
         self._converted.pop(rev, None)
 
     def find_layout_fault(self, rev: str) -> str | None:
-        """Return why a revision cannot be written to a disk at all; None if it can."""
+        """Return why a revision cannot be written to a disk; None if it can.
+
+        `path_too_long`, or `tree_too_large` if its files have more than 512 MiB together.
+        """
         if any(map(find_path_fault, self.repository.tree(rev))):
             return PATH_TOO_LONG
         total = 0
@@ -77,11 +83,14 @@ class RevisionTrees:
         sources: MainSources | None = None,
         suffix: str = '',
     ) -> CellFiles:
-        """Return all files of a cell, with its edits.
+        """Return all files of a cell, with its edits: tests of one revision, all else of another.
 
-        written  files of the code that a tool has completed
-        sources  as in `RunConditions`: the files of the code that end in `suffix` are removed, or
-                 those of another revision are used instead
+        Nothing is written to a disk.
+
+        written  files of the code that a tool has completed, which replace those of the revision
+        sources  as in `RunConditions`: if given, the files of the code that end in `suffix` are
+                 removed or, with a revision, replaced by those of that revision, and edits of the
+                 code are ignored
         """
         files = dict(self._read_side(code_rev, tests=False))
         files |= {path: ('100644', content) for path, content in (written or {}).items()}

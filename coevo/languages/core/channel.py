@@ -35,9 +35,10 @@ With classes, both must match: a class may have other uses. Without classes, the
 def find_withheld_resource(
     rules: Iterable[WithheldRule], message: str, types: Sequence[str] = ()
 ) -> str | None:
-    """Return the resource that the machine lacks; None if the failure shows no lack.
+    """Return the resource that the machine lacks by the first rule that fits; None if none fits.
 
-    types  the class of the failure and those of its causes
+    message  of the failure
+    types    the class of the failure and those of its causes
     """
     for what, classes, words in rules:
         if (not classes or not set(classes).isdisjoint(types)) and re.search(words, message):
@@ -55,9 +56,10 @@ class LineStream(Protocol):
 def read_events(
     stream: LineStream, nonce: str, line_bytes: int = _LINE_BYTES
 ) -> Iterator[dict[str, Any]]:
-    """Yield the events under the nonce of the run.
+    """Yield the events that stand on the channel under the nonce of the run, parsed from JSON.
 
-    Other lines on the channel do not come from coevo's programs and are skipped.
+    All other lines are skipped: they do not come from coevo's programs, or are too long or
+    malformed. Ends with the stream.
     """
     prefix = f'{nonce}\t'.encode()
     while line := stream.readline(line_bytes):
@@ -74,6 +76,9 @@ def read_events(
 class TargetReport:
     """The report on one target, which may run as several tests: in subclasses, with parameters.
 
+    begun       whether it has begun
+    ended       whether it has ended, and as many tests were received as its end announced
+    tests       the verdicts on its tests so far
     recordings  events on what it executed
     """
 
@@ -95,13 +100,17 @@ class TargetReport:
         return self.ended and bool(self.tests) and passed
 
     def list_recordings(self, kind: str) -> list[dict[str, Any]]:
-        """Return the recorded events of one kind."""
+        """Return the recorded events whose kind (`e`) is `kind`, in the order of their arrival."""
         return [event for event in self.recordings if event['e'] == kind]
 
     def handle_event(
         self, event: dict[str, Any], make_verdict: Callable[[dict[str, Any]], Verdict]
     ) -> None:
-        """Record a well-formed event; events of other kinds are ignored."""
+        """Record a well-formed event of the kind `begin`, `test` or `end`; ignore any other.
+
+        Ignored, too, are `test` and `end` before `begin`, and a test with an outcome that no worker
+        reports. An `end` with another number of tests than were received does not end the target.
+        """
         match event.get('e'):
             case 'begin':
                 self.begun = True
@@ -112,7 +121,10 @@ class TargetReport:
                 self.cpu_seconds = event.get('cpu_ms', 0) / 1000
 
     def find_worst_verdict(self) -> Verdict:
-        """Return the worst verdict over subclasses and parameters; the target must have a test."""
+        """Return the worst verdict of the target's tests, with the CPU time of the whole target.
+
+        The target must have a test.
+        """
         worst = min(
             self.tests, key=lambda test: (_WORST_FIRST.index(test.outcome), test.signature or '')
         )
@@ -124,8 +136,10 @@ def is_well_formed(
 ) -> bool:
     """Return whether the values of an event have the types that a worker writes.
 
-    texts  the names of the texts
-    kinds  types that the texts may have
+    Values that are absent are well formed.
+
+    texts  the names of the values that must be texts
+    kinds  types that these values may have
     """
     types, numbers = event.get('types', []), (event.get('tests', 0), event.get('cpu_ms', 0))
     return (
@@ -137,21 +151,35 @@ def is_well_formed(
 
 
 def judge_unended(*, late: bool, running: bool, status: str) -> Verdict | None:
-    """Return the verdict on a test that was too slow or never ended; None on any other."""
+    """Return the verdict on a test that was too slow or began and never ended; None if neither.
+
+    It is `timeout` or, for any other end of its process, `error` with the status as its signature.
+
+    late     whether the process was killed because this test exceeded its limit
+    running  whether it began and did not end
+    status   how the process ended
+    """
     if late or (running and status in ('cpu', 'wall')):
         return Verdict(outcome=Outcome.TIMEOUT, signature='time')
     return Verdict(outcome=Outcome.ERROR, signature=status) if running else None
 
 
 def judge_before_tests(status: str, message: str = '') -> Verdict:
-    """Return the verdict on a test whose process ended before it, by itself or by a limit."""
+    """Return the verdict on a test whose process ended before the test began.
+
+    It is `timeout` if a limit of CPU or wall time ended the process, else `error` with the status
+    as its signature.
+    """
     if status in ('cpu', 'wall'):
         return Verdict(outcome=Outcome.TIMEOUT, signature='time', message=message)
     return Verdict(outcome=Outcome.ERROR, signature=status, message=message)
 
 
 def judge_no_start(noise: str) -> Verdict:
-    """Return the verdict on the first test of a process that reported nothing."""
+    """Return the verdict `infra` with the signature `no_start`, for a process without any report.
+
+    noise  its output, the end of which becomes the message
+    """
     return Verdict(outcome=Outcome.INFRA, signature='no_start', message=noise[-300:])
 
 
@@ -177,7 +205,11 @@ class NumberedReport:
     again: bool = False
 
     def handle_event(self, event: dict[str, Any]) -> None:
-        """Record an event; one that is malformed or has an unknown target is ignored."""
+        """Record an event under the target that its `t` numbers.
+
+        An event that is malformed or has an unknown target is ignored. Recordings beyond
+        `most_recorded` are ignored, too.
+        """
         index = event.get('t')
         if not is_well_formed(event, ('message', 'frame', 'data'), (str, type(None))):
             return
@@ -202,17 +234,22 @@ class NumberedReport:
 
     @property
     def is_refused_for_good(self) -> bool:
-        """See `ProcessReport.is_refused_for_good`; never."""
+        """False: sessions that number their targets never refuse every run."""
         return False
 
     def settles_run(self, status: str, *, over: bool) -> bool:
-        """Return whether all targets ended or one was too slow; see `ProcessReport.settles_run`."""
+        """Return whether all targets ended or one was too slow, so that no fresh process decides.
+
+        `status` and `over` are not used.
+        """
         return self.late is not None or self.is_complete
 
     def derive_verdicts(self, status: str, noise: str) -> Iterator[Verdict | None]:
-        """Yield a verdict for each target; None for a target whose process a neighbour ended.
+        """Yield a verdict for each target, in their order.
 
-        A target without tests is `missing`.
+        None for a target that did not begin, since an earlier one ended the process. But if no
+        target began, the first gets `infra` (`no_start`). A target that ended without tests is
+        `missing`.
         """
         silent = not any(target.begun for target in self.targets)
         for index, target in enumerate(self.targets):

@@ -8,7 +8,11 @@ from coevo.languages.spans import Span, begins_line, find_code_end
 
 
 class DeclarationComments:
-    """The comments of one file."""
+    """The comments of one file, by which the extent of a declaration is widened.
+
+    source  the content of the file
+    spans   start and end of each comment
+    """
 
     def __init__(self, source: bytes, spans: Iterable[Span]) -> None:
         self._source = source
@@ -16,7 +20,13 @@ class DeclarationComments:
         self._ends = {start: end for end, start in self._starts.items()}
 
     def find_start_above(self, start: int) -> int:
-        """Return where the comments on lines of their own directly above `start` begin."""
+        """Return the offset where the comments directly above a declaration begin.
+
+        A comment counts if it begins its line and no blank line follows it. `start` itself if there
+        is none.
+
+        start  the offset where the declaration begins
+        """
         while True:
             before = find_code_end(self._source, start)
             comment = self._starts.get(before)
@@ -27,7 +37,12 @@ class DeclarationComments:
             start = comment
 
     def find_end_behind(self, end: int) -> int:
-        """Return where the comment at the end of the line ends; `end` itself if there is none."""
+        """Return the end of the comment that follows `end` on the line, or `end` if there is none.
+
+        Only blanks and semicolons may stand between.
+
+        end  the offset where the declaration ends
+        """
         stop = self._source.find(b'\n', end)
         line = self._source[end : stop if stop >= 0 else len(self._source)]
         begin = end + len(line) - len(line.lstrip(b' \t;'))

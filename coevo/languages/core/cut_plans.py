@@ -2,6 +2,9 @@
 
 A piece that only removed tests use is removed with them. If a test comes from another version of
 its file, the pieces that it needs and this file lacks come with it.
+
+Here the file to be changed is the "new" one, and each version from which tests come is an "old"
+one, even if a test of the new revision is put into the old file.
 """
 
 from __future__ import annotations
@@ -113,7 +116,7 @@ class SurgeryRules(Generic[O, P]):
 
 
 class CutPlan(Generic[O, P]):
-    """A plan of what to remove from a file, what to replace, and what to add.
+    """A plan of what to remove from the new file, what to replace, and what to add.
 
     found           the targets, each with its declaration
     emptied         types to be removed as a whole
@@ -152,7 +155,7 @@ class CutPlan(Generic[O, P]):
 
     @cached_property
     def reverted(self) -> dict[P, OriginalTest]:
-        """The targets that are reverted rather than removed, each with its original."""
+        """The pieces of the targets that are reverted, not removed, each with its original."""
         return {
             piece: target.original
             for piece, target in self.targets.items()
@@ -161,16 +164,19 @@ class CutPlan(Generic[O, P]):
 
     @cached_property
     def owned(self) -> set[P]:
-        """The pieces that only targets use, directly or through each other."""
+        """The pieces that only targets use, directly or through each other; targets do not count.
+
+        Also the pieces that must go when these go (`list_followers`).
+        """
         free = [p for p in self.pieces if p not in self.targets and self.rules.may_go(self, p)]
         covered = [piece.span for piece in (*free, *self.targets)]
         owned = find_pieces_serving_only(self.targets, free, self.file.find_names_outside(covered))
         return owned | set(self.rules.list_followers(self.file, owned))
 
     def list_emptied(self) -> Sequence[P]:
-        """Return the types that would be left empty.
+        """Return the types that the plan would leave empty, which are to be removed as a whole.
 
-        Pieces that only these types use are removed with them.
+        None are returned if any test is reverted or inserted.
         """
         if self.reverted or self.inserted:
             return ()
@@ -178,18 +184,21 @@ class CutPlan(Generic[O, P]):
 
     @cached_property
     def left(self) -> list[P]:
-        """The pieces that stay in any case."""
+        """The pieces that stay in any case: neither targets nor owned."""
         return [p for p in self.pieces if p not in self.owned and p not in self.targets]
 
     @property
     def removed_spans(self) -> list[Span]:
-        """The spans that old pieces may replace."""
+        """The spans of owned pieces and of reverted targets, which old pieces may replace."""
         return [
             piece.span for piece in self.pieces if piece in self.owned or piece in self.reverted
         ]
 
     def carry_out(self) -> bytes:
-        """Return the text of the resulting file."""
+        """Return the text of the resulting file. The plan itself does not change.
+
+        Owned pieces that the old tests use, too, stay unless an old piece replaces them.
+        """
         brought = collect_old_content(self)
         standing = {*self.left, *brought.instead, *self._find_still_needed(brought)}
         edits = TextEdits(self.file.source)
@@ -204,7 +213,7 @@ class CutPlan(Generic[O, P]):
         return self.rules.finish(edits.apply_edits(), self.file, olds)
 
     def _find_still_needed(self, brought: OldContent[O, P]) -> set[P]:
-        """Return owned pieces that old tests use, too, and for which no old piece comes."""
+        """Return the owned pieces that must stay: old tests use them, and no old piece comes."""
         names = brought.mentions
         spare = [piece for piece in self.owned if piece not in brought.instead]
         if self.rules.is_by_name:
@@ -214,25 +223,28 @@ class CutPlan(Generic[O, P]):
 
 
 class Needs(Protocol[P]):
-    """Selects the pieces of an old file that come along with its tests, by a language's rules."""
+    """The rules by which pieces of an old file come along with its tests."""
 
     def may_be_added(self, piece: P) -> bool:
         """Return whether a piece can come along at all and the new file lacks it."""
 
     def list_needed(self, free: Sequence[P], brought: AbstractSet[P]) -> Iterable[P]:
-        """Return the pieces in `free` that the pieces in `brought` need."""
+        """Return the pieces in `free` that the pieces in `brought` need directly."""
 
     def list_wildcards(self, brought: AbstractSet[P]) -> Iterable[P]:
-        """Return wildcard imports that the new file lacks, if a name is otherwise unexplained."""
+        """Return wildcard imports of the old file that the new file lacks.
+
+        Return none if every name in `brought` can be explained without them.
+        """
 
 
 class OldFile(Generic[O, P]):
-    """A file at old whose tests are put into a new file, with its relation to the new file.
+    """An old version of the file, from which tests come, and its relation to the new file.
 
-    renamed   types of the old file, each with its name at new
+    renamed   types of the old file, each with its name in the new file
     targets   pieces of the new file, each with the old piece to which it is reverted
-    inserted  pieces that the new file lacks: tests, or whole types around them
-    mentions  all names that the pieces brought along mention
+    inserted  old pieces that the new file lacks: tests, or whole types around them
+    mentions  all names that the pieces brought along mention; empty before `list_needed_pieces`
     """
 
     def __init__(self, plan: CutPlan[O, P], source: bytes) -> None:
@@ -255,15 +267,19 @@ class OldFile(Generic[O, P]):
         self.mentions = frozenset[str]()
 
     def translate_owner(self, piece: P) -> str:
-        """Return the type at new in which a piece stands or would stand."""
+        """Return the type in the new file in which an old piece stands or would stand, by name."""
         return self._rules.translate_owner(self, piece)
 
     def list_slots(self, piece: P) -> Sequence[Hashable]:
-        """Return the slots that a piece takes at new."""
+        """Return the slots that an old piece takes in the new file; each slot holds one piece."""
         return self._rules.list_slots(piece, self.translate_owner(piece))
 
     def list_needed_pieces(self) -> list[P]:
-        """Return the pieces that the targets need and the new file lacks, in order."""
+        """Return the old pieces that come along: inserted tests, and all that the old tests need.
+
+        Pieces that the new file has, and those of reverted targets, are left out. In the order of
+        the old file. Sets `mentions`.
+        """
         needs = self._rules.make_needs(self)
         brought = {*self.targets.values(), *self.inserted}
         free = [p for p in self.pieces if p not in brought and needs.may_be_added(p)]
@@ -294,13 +310,13 @@ class OldFile(Generic[O, P]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldContent(Generic[O, P]):
-    """The pieces that old files contribute.
+    """The pieces that old files contribute to the new file.
 
     files      all old files
-    instead    texts that replace new pieces
-    additions  pieces to be added
+    instead    for pieces of the new file, the texts that replace them
+    additions  pieces to be added, each with its old file
     mentions   names that old pieces need
-    names      names that old pieces declare
+    names      names that the old pieces declare that come along
     """
 
     files: tuple[OldFile[O, P], ...]
@@ -311,7 +327,10 @@ class OldContent(Generic[O, P]):
 
 
 def collect_old_content(plan: CutPlan[O, P]) -> OldContent[O, P]:
-    """Collect the pieces of old files that the reverted and the inserted targets need."""
+    """Return the pieces of old files that the reverted and the inserted tests need.
+
+    An old piece in the slot of an owned piece replaces it if it can; all others are additions.
+    """
     rules = plan.rules
     slots = {
         slot: piece
@@ -355,17 +374,18 @@ def find_neighbour(
     list_slots: Callable[[P], Collection[Hashable]],
     anchors: Mapping[Hashable, P],
 ) -> tuple[P, P | None] | None:
-    """Return the nearest neighbour of an old piece that stands at new, first of those above it.
+    """Return the piece of the new file beside which an old piece is to be inserted; None if none.
 
-    With it comes None if the old piece must follow it; otherwise the old piece that the neighbour
-    stands for, and the old piece must precede it. Returns None if no neighbour stands at new.
+    With it comes None if the old piece must follow it. Otherwise the old piece must precede it, and
+    with it comes the old neighbour to which it corresponds. Neighbours above are tried first, the
+    nearest one first, then those below.
 
     beside   the old piece and its old neighbours, in order
     anchors  pieces of the new file by their slots
     """
 
     def find_anchor(other: P) -> P | None:
-        """Return the piece at new that stands for an old piece, or None."""
+        """Return the piece of the new file in a slot of an old piece; None if there is none."""
         return next((anchors[slot] for slot in list_slots(other) if slot in anchors), None)
 
     at = beside.index(piece)

@@ -13,7 +13,7 @@ from coevo.sandboxes.workspace import open_workspace
 
 
 def open_run_ground(sandbox: str, stack: ExitStack) -> tuple[Sandbox, Path]:
-    """Open a sandbox and a workspace; both are closed with the stack."""
+    """Open a sandbox by its name and a temporary workspace; both are closed with the stack."""
     opened = open_sandbox(sandbox)
     stack.callback(opened.close)
     return opened, stack.enter_context(open_workspace())
@@ -21,7 +21,7 @@ def open_run_ground(sandbox: str, stack: ExitStack) -> tuple[Sandbox, Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEngine:
-    """Fulfils `coevo.languages.engine.Engine`.
+    """The engine of a run, as `coevo.languages.engine.Engine` requires it.
 
     sandbox  shared by all builders, so closing it ends their work
     """

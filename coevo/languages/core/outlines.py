@@ -20,7 +20,7 @@ class Declared(Protocol):
 
     @property
     def owner(self) -> str:
-        """The enclosing type."""
+        """The name of the enclosing type."""
 
     @property
     def start_byte(self) -> int:
@@ -36,7 +36,7 @@ class Piece(Protocol):
 
     @property
     def owner(self) -> str:
-        """The enclosing type; '' if there is none."""
+        """The name of the enclosing type; '' if there is none."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,11 +48,11 @@ class Piece(Protocol):
 
     @property
     def mentions(self) -> frozenset[str]:
-        """The used names for which other pieces of the file come along."""
+        """The names in `uses` whose pieces must come along when this piece goes to another file."""
 
     @property
     def span(self) -> Span:
-        """The bytes that another piece replaces, comments included."""
+        """Start and end of the bytes that another piece would replace, comments included."""
 
     @property
     def start_byte(self) -> int | None:
@@ -82,17 +82,20 @@ class Outline(Protocol[P_co]):
 
     @property
     def types(self) -> Mapping[str, DeclaredType]:
-        """The types that can be opened, which means listed by their members; by name."""
+        """The types by name whose members can be pieces of their own, see `list_pieces`."""
 
     @property
     def tests(self) -> Sequence[Member]:
-        """The test methods, as far as this file alone shows them."""
+        """The test methods of the file, without tests that only other files show to be tests."""
 
     def list_pieces(self, opened: AbstractSet[str]) -> Sequence[P_co]:
-        """Return all pieces in order; types named in `opened` are split into their members."""
+        """Return all pieces in order. A type is one piece, unless `opened` has its name.
+
+        Of a type in `opened`, the members are pieces instead.
+        """
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, P_co]]:
-        """Yield the types that may be removed as a whole once they contain no test."""
+        """Yield the types, with their pieces, that may be removed as a whole if without tests."""
 
     def find_names_outside(self, spans: Collection[Span]) -> frozenset[str]:
         """Return the names used outside `spans`, except in imports."""
@@ -107,14 +110,14 @@ class Outline(Protocol[P_co]):
         """
 
     def find_namesake(self, method: TestMethod) -> TestMethod | None:
-        """Return a method of the same name that does not count as a test; None if there is none."""
+        """Return a method with the name of a test that is itself no test; None if there is none."""
 
     def is_well_formed(self) -> bool:
         """Return whether the file parses without errors."""
 
 
 def list_outer_types(outline: Outline[Piece], names: Iterable[str]) -> set[str]:
-    """Return the named types and their enclosing types, as far as those have a name."""
+    """Return the names, and those of all types around these types, as far as this file has them."""
     all_names = set()
     for name in names:
         while name:
@@ -124,13 +127,13 @@ def list_outer_types(outline: Outline[Piece], names: Iterable[str]) -> set[str]:
 
 
 def find_outer_type(outline: Outline[Piece], name: str) -> str:
-    """Return the name of the type around a nested type; '' if this file has none."""
+    """Return the name of the type directly around a type; '' if there is none in this file."""
     type_ = outline.types.get(name)
     return type_.outer if type_ is not None else ''
 
 
 def list_inner_types(outline: Outline[Piece], piece: Piece) -> list[str]:
-    """Return the names of the types within a piece, including its own."""
+    """Return the names of the types that begin in the span of a piece, including its own."""
     start, end = piece.span
     return [
         type_.name
@@ -140,7 +143,11 @@ def list_inner_types(outline: Outline[Piece], piece: Piece) -> list[str]:
 
 
 def find_reached_pieces(names: Iterable[str], pieces: Collection[P]) -> set[P]:
-    """Return the pieces to which names refer, and those that these use in turn."""
+    """Return the pieces to which names may refer, and the pieces that those use, at any distance.
+
+    names   names with which the search begins
+    pieces  the only pieces that are searched
+    """
     reached_pieces: set[P] = set()
     queue = set(names)
     while queue:
@@ -157,7 +164,7 @@ def find_reached_pieces(names: Iterable[str], pieces: Collection[P]) -> set[P]:
 def find_pieces_serving_only(
     targets: Iterable[P], free: Collection[P], outside: AbstractSet[str]
 ) -> set[P]:
-    """Return the pieces that only targets use, directly or through each other.
+    """Return the pieces in `free` that only targets use, directly or through other such pieces.
 
     free     the pieces that may be removed
     outside  the names used in everything that is neither free nor a target

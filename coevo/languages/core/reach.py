@@ -17,9 +17,11 @@ Parse = Callable[[bytes], SourceFile]
 def load_other_files(
     repository: Repository, files: RevisionTree, path: str, suffix: str
 ) -> dict[str, bytes]:
-    """Return the files with a suffix, except one path and the main sources.
+    """Return the contents by path of files that end in `suffix`, without `path` and the code.
 
-    Main sources cannot see the tests.
+    Code is left out, since it cannot see the tests.
+
+    files  the tree of the revision
     """
     return {
         other: repository.blob(entry.oid)
@@ -29,16 +31,19 @@ def load_other_files(
 
 
 def list_parents(type_: DeclaredType) -> set[str]:
-    """Return the types from which a type derives, by simple names."""
+    """Return the simple names of the superclass and the interfaces of a type."""
     return {*type_.interfaces, *filter(None, (type_.superclass,))}
 
 
 def find_derived_types(
     files: Mapping[str, bytes], names: Iterable[str], parse: Parse
 ) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the files that declare types derived from some types, with the names of the former.
+    """Yield the files that declare types derived from some types, directly or not, sorted by path.
 
-    Base types are given and recognized by their simple names. Files are sorted by path.
+    With each file come the binary names of the derived types in it.
+
+    files  contents by path
+    names  simple names of the base types, by which they are recognized
     """
     below: dict[str, set[str]] = {}
     wanted, known = {name for name in names if name}, set[str]()
@@ -60,9 +65,12 @@ def find_derived_types(
 def find_files_above(
     files: Mapping[str, bytes], own: Iterable[DeclaredType], parse: Parse
 ) -> set[str]:
-    """Return the files that declare base types of a type, directly or not.
+    """Return the paths of the files that declare base types of some types, directly or not.
 
-    They may call methods that the type overrides.
+    Methods of these base types may call methods that the types override. Base types are recognized
+    by their simple names.
+
+    own  the types whose base types are looked for
     """
     paths: set[str] = set()
     names = {name for type_ in own for name in list_parents(type_)}
@@ -79,7 +87,10 @@ def find_mentioning(
     parse: Parse,
     known: Container[str] = (),
 ) -> dict[str, SourceFile]:
-    """Return the files that mention one of some names and are not in `known`, parsed."""
+    """Parse the files that contain one of some names as a word, and return them by path.
+
+    Files whose paths are in `known` are left out.
+    """
     if not names:
         return {}
     pattern = make_name_pattern(names)
@@ -91,17 +102,19 @@ def find_mentioning(
 
 
 def make_name_pattern(names: Iterable[str]) -> re.Pattern[bytes]:
-    """Return a pattern for any of some names as a whole word."""
+    """Return a pattern that matches each of some names where it stands as a whole word."""
     return re.compile(rf'\b(?:{"|".join(map(re.escape, sorted(names)))})\b'.encode())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MentionRules:
-    """The rules of a language on mentions.
+    """The rules of a language for finding out which files mention a file.
 
     suffix    the suffix of the language's files
-    settings  returns whether another file may name types to a test framework or a compiler of tests
+    settings  returns whether a file of another kind may name types to a test framework or a
+              compiler of tests, by its path
     word      the pattern of a name in imports and strings
+    parse     returns the declarations of a file
     declared  returns the names by which others know a file, given its path and text
     """
 
@@ -113,7 +126,10 @@ class MentionRules:
 
 
 class FileMentionFinder:
-    """Fulfils `coevo.languages.surgery.MentionFinder` for one revision."""
+    """A finder of the files of one revision that mention another one, by the rules of a language.
+
+    It is a `coevo.languages.surgery.MentionFinder`, and caches its answers.
+    """
 
     def __init__(
         self, repository: Repository, rev: str, tree: RevisionTree, rules: MentionRules
@@ -131,9 +147,12 @@ class FileMentionFinder:
         return text
 
     def mentions(self, other: str, text: bytes | None, path: str) -> bool:
-        """Return whether the text of a file names declarations of another file.
+        """Return whether the text of a file names declarations of the file `path`.
 
-        Comments in code do not count.
+        In a file of the language, identifiers, imports and strings count and comments do not; in
+        any other file, every occurrence as a word counts. None mentions nothing.
+
+        other  the path of the file with the text
         """
         if text is None or not self._pattern(path).search(text):
             return False
@@ -147,9 +166,10 @@ class FileMentionFinder:
         return not self._names(path).isdisjoint(file.names | words)
 
     def _find_mentioning_files(self, path: str) -> tuple[str, ...]:
-        """Return the other files that mention a file.
+        """Return the paths of the other files that mention a file.
 
-        Main sources do not count: they cannot see tests.
+        Only files of the language and settings are searched. Code does not count: it cannot see
+        tests.
         """
         return tuple(
             other

@@ -33,26 +33,32 @@ Key = TypeVar('Key', bound=Hashable)
 
 
 class SessionOrders(Protocol[Run_contra]):
-    """The orders of a language to one session."""
+    """What a language sends to one session: its process, its first input, and orders for runs."""
 
     def make_session_job(self) -> Job:
         """Return the job that starts the session, with its channel on standard output."""
 
     def make_session_head(self) -> bytes:
-        """Return what the session reads before its first run."""
+        """Return what the session reads from its standard input before the first run."""
 
     def make_session_order(
         self, run: Run_contra, nonce: str, key: str, mark: str
     ) -> Sequence[bytes]:
-        """Return the order for one run.
+        """Return the order for one run, in parts that are sent one after the other.
 
-        The process must print the mark on a line before and after all that the run writes to
-        standard error.
+        nonce  must precede each event of the run
+        key    authenticates the events that no test may forge
+        mark   the process must print it on a line before and after all that the run writes to
+               standard error
         """
 
 
 class Sessions(Generic[Key, Run, Report]):
-    """The sessions of one thread, for one repository. At most `most` are open at once."""
+    """The open sessions of one thread, for one repository, each under a key.
+
+    A session is a sandbox with a process that runs tests several times. At most `most` are open at
+    once; the least recently used is closed first.
+    """
 
     def __init__(self, sandbox: Sandbox, most: int) -> None:
         self._sandbox, self._most = sandbox, most
@@ -62,10 +68,11 @@ class Sessions(Generic[Key, Run, Report]):
     def run_in_session(
         self, key: Key, run: Run, make_orders: Callable[[], SessionOrders[Run]]
     ) -> tuple[RunResult[Report] | None, float]:
-        """Run tests in the session of a key; start one if none is open or the last run ended it.
+        """Run tests in the session of a key; start one if none is open or the open one is over.
 
-        Returns the result and the CPU seconds spent. The result is None if a process of its own
-        must decide.
+        Returns the result and the CPU seconds spent. The result is None if a fresh process must
+        decide: the run did not go to its end, the session refuses it, or the sandbox is not
+        Bubblewrap.
         """
         if key in self._refused or self._sandbox.name != BUBBLEWRAP:
             return None, 0.0
@@ -115,9 +122,9 @@ class _Session(Generic[Run, Report]):
         send_order_parts(self._process, orders.make_session_head())
 
     def run(self, run: Run) -> tuple[RunResult[Report] | None, float]:
-        """Run tests in the session.
+        """Run tests in the session, and set `started`, `goes_on` and `refuses_all`.
 
-        Returns the result, None if the run did not go to its end, and the CPU seconds since the
+        Returns the result, or None if the run did not go to its end, and the CPU seconds since the
         last run.
         """
         nonce, key, mark = (secrets.token_hex(16) for _ in range(3))

@@ -19,7 +19,10 @@ from coevo.languages.surgery import Graft, OriginalTest, StartStateInvalid, Star
 
 @dataclass(frozen=True, slots=True)
 class StartFileMaker(Generic[O, P]):
-    """The part of `coevo.languages.surgery.FileSurgery` that needs no tree."""
+    """The part of `coevo.languages.surgery.FileSurgery` that works on the text of a file alone.
+
+    rules  the rules of the language
+    """
 
     rules: SurgeryRules[O, P]
 
@@ -31,13 +34,16 @@ class StartFileMaker(Generic[O, P]):
         *,
         used_elsewhere: AbstractSet[str] = frozenset(),
     ) -> bytes | None:
-        """Return the start file; None if the file is absent at the start, as a new file always is.
+        """Return the new file with its targets, and what only they use, reverted or removed.
+
+        None if the start state has no such file: `old` is None and no target has an original. New
+        types that contain no tests but removed ones are removed as a whole.
 
         new, old        the test file at both revisions; `old` is None if it does not exist there
         used_elsewhere  names by which other files may use declarations of this one; these stay
 
         Raises:
-            StartStateInvalid: no valid start file can be made.
+            StartStateInvalid: no valid start file can be made, or it would equal the new file.
         """
         file = self.rules.parse(new)
         found = {target: file.find_declaration(target.method, 'new') for target in targets}
@@ -62,7 +68,10 @@ class StartFileMaker(Generic[O, P]):
         *,
         used_elsewhere: AbstractSet[str] = frozenset(),
     ) -> bytes:
-        """Return the old file with tests of the new one.
+        """Return the old file with tests of the new one, and with the helpers that these need.
+
+        A test replaces the old method that its graft names or, failing that, a method with its name
+        that is no test. Otherwise it is inserted.
 
         used_elsewhere  names by which other files may use declarations of the old file
 
@@ -86,7 +95,7 @@ class StartFileMaker(Generic[O, P]):
         return text
 
     def add_helpers(self, old: bytes, new: bytes) -> bytes:
-        """Return the old file with the helpers of the new one; unchanged if there are none.
+        """Return the old file with the helpers that the new one adds; unchanged if there are none.
 
         Raises:
             StartStateInvalid: the result would not be a valid file.
@@ -99,14 +108,18 @@ class StartFileMaker(Generic[O, P]):
     def list_other_tests(
         self, source: bytes, targets: Sequence[Member], path: str = ''
     ) -> list[Member]:
-        """See `FileSurgery.list_other_tests`; members are as parsed with the path."""
+        """Return the tests of a file that are not among the targets, as parsed with the path.
+
+        If the file alone does not show that the targets are tests, members that resemble them
+        count, too.
+        """
         types = self.rules.parse_placed(source, path).types
         placed = {member.start_byte: member for type_ in types for member in type_.members}
         others = self.find_other_tests(self.rules.parse(source), targets)
         return [placed[member.start_byte] for member in others]
 
     def find_other_tests(self, file: O, targets: Sequence[Declared]) -> list[Member]:
-        """Return the tests of a file that are not targets.
+        """Return the tests of an outlined file that are not targets, in order.
 
         If this file alone does not show that the targets are tests, members that resemble them
         count, too.
@@ -124,7 +137,11 @@ class StartFileMaker(Generic[O, P]):
         removed: Sequence[Declared],
         used_elsewhere: AbstractSet[str],
     ) -> list[P]:
-        """Return the types that are new in a file and contain no tests but the removed ones."""
+        """Return the pieces of types that are to be removed as a whole with the removed tests.
+
+        Such a type is new in the file, contains no tests but the removed ones, and is not used
+        elsewhere. A type within another such type is not listed.
+        """
         before = self.rules.parse(old).types if old is not None else {}
         others = [member.start_byte for member in self.find_other_tests(file, removed)]
         around = list_outer_types(file, {declared.owner for declared in removed})
@@ -141,10 +158,12 @@ class StartFileMaker(Generic[O, P]):
         return emptied
 
     def _check(self, file: O, text: bytes, originals: Iterable[OriginalTest]) -> None:
-        """Check a file that was made from another one.
+        """Raise an error if a text that was made from a file is no valid result.
+
+        originals  the files from which tests came; their faults are tolerated by the rules
 
         Raises:
-            StartStateInvalid: it does not parse, has new duplicates, or equals the original.
+            StartStateInvalid: it does not parse, has new duplicates, or equals the file.
         """
         parse, list_duplicates = self.rules.parse, self.rules.list_duplicates
         start, olds = parse(text), [parse(original.source) for original in originals]

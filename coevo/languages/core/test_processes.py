@@ -41,7 +41,7 @@ class RunProgress(Protocol[Name]):
 
 
 class RunEventListener(RunProgress[Name], Protocol[Name]):
-    """Receives the events of a run.
+    """A receiver of the events of a run, which knows its progress.
 
     over  whether a session has reported all of the run
     """
@@ -49,7 +49,7 @@ class RunEventListener(RunProgress[Name], Protocol[Name]):
     over: bool
 
     def handle_event(self, event: dict[str, Any]) -> None:
-        """Record an event."""
+        """Record an event, or ignore it if it does not fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,10 @@ class CpuBounds(Generic[Name]):
 
 
 def send_only_order(process: Process, order: str) -> None:
-    """Send a process its only order, and close its input."""
+    """Send a process its only order as one line, and close its input.
+
+    A process that has already ended is not an error.
+    """
     text = process.translate_for_job(order)
     try:
         process.stdin.write(text.encode(errors='surrogateescape') + b'\n')
@@ -82,7 +85,7 @@ def send_only_order(process: Process, order: str) -> None:
 
 
 def send_order_parts(process: Process, *parts: bytes) -> None:
-    """Send an order in parts; the input stays open. Nothing is sent to an ended process."""
+    """Send an order in parts and leave the input open; do nothing if the process has ended."""
     try:
         for part in parts:
             process.stdin.write(part)
@@ -92,7 +95,7 @@ def send_order_parts(process: Process, *parts: bytes) -> None:
 
 
 def dismiss_process(process: Process) -> None:
-    """End a process that waits for orders, by itself if it does so in time.
+    """Close the input of a process that waits for orders, so that it ends; kill it if it does not.
 
     If a process is killed, its last CPU time is unknown.
     """
@@ -103,7 +106,11 @@ def dismiss_process(process: Process) -> None:
 
 
 def describe_ending(process: Process) -> str:
-    """Return the exit status of a process, or the limit for which it was killed."""
+    """Wait for the end of a process; return the limit that it exceeded, or `exit:` and its status.
+
+    It has 30 seconds for its end. Then it is killed, and counts as `exit:0` if it exceeded no
+    limit.
+    """
     if not process.ends_within(_LAST_WORDS_SECONDS):
         process.kill()
         return process.exceeded or 'exit:0'
@@ -111,7 +118,10 @@ def describe_ending(process: Process) -> str:
 
 
 def read_noise_between(process: Process, mark: str) -> str:
-    """Return what was written to standard error between two lines that are a mark."""
+    """Return what a process wrote to standard error between two lines that consist of a mark.
+
+    Waits up to 5 seconds for the second mark. If a mark is missing, returns what there is.
+    """
     end = time.monotonic() + _NOISE_SECONDS
     while (noise := process.get_noise()).count(mark) < 2 and time.monotonic() < end:
         if process.poll() is not None or noise.rstrip().endswith(mark):
@@ -128,10 +138,13 @@ def listen_until_over(
     bounds: CpuBounds[Name],
     begun: float,
 ) -> bool:
-    """Pass on events until a session has reported all of a run.
+    """Pass events to a listener until it has heard all of a run; kill the process at a limit.
 
-    Returns False if the process ended or was killed before.
+    Returns True if the session reported the whole run, False if the process ended or was killed
+    before.
 
+    told   the events, as `read_events` yields them
+    heard  the listener
     begun  CPU seconds that the process had used before
     """
     with watch_limits(process, heard, bounds, begun):
@@ -146,7 +159,10 @@ def listen_until_over(
 def watch_limits(
     process: Process, heard: RunProgress[Name], bounds: CpuBounds[Name], begun: float = 0.0
 ) -> Iterator[None]:
-    """Kill the process if the running test exceeds its limit, and note the test as `late`.
+    """Watch a process in a thread while the context lasts, and kill it if it exceeds a limit.
+
+    The limits are those of the running test, of loading, and of the whole process. A test that
+    exceeds its limit is noted as `late`.
 
     begun  CPU seconds that the process had used before
     """

@@ -57,7 +57,11 @@ class ProcessReport(RunEventListener[Any], Protocol):
         """True if no session of this kind accepts any run."""
 
     def settles_run(self, status: str, *, over: bool) -> bool:
-        """Return whether the report of a session decides, so that no separate process is needed."""
+        """Return whether the report of a session decides, so that no fresh process is needed.
+
+        status  how the process ended; '' if it goes on
+        over    whether the session has reported all of the run
+        """
 
 
 Report = TypeVar('Report', bound=ProcessReport)
@@ -80,18 +84,22 @@ class TestRun(Protocol[Report_co]):
         """The CPU seconds for the whole run."""
 
     def make_report(self, key: str) -> Report_co:
-        """Return an empty report.
+        """Return an empty report, which is to receive the events of the run.
 
         key  authenticates the events that no test may forge
         """
 
     def make_order(self, nonce: str, key: str) -> str:
-        """Return the order to a process of its own, without the end of the line."""
+        """Return the order to a fresh process for this run alone, without the end of the line.
+
+        nonce  must precede each event of the run
+        key    authenticates the events that no test may forge
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult(Generic[Report]):
-    """The report on a process, its exit status, its CPU time and its output."""
+    """The report on a process (`heard`), its ending, its CPU time and its output (`noise`)."""
 
     heard: Report
     status: str
@@ -100,20 +108,20 @@ class RunResult(Generic[Report]):
 
     @property
     def is_killed(self) -> bool:
-        """True if the process was killed from outside before it reported everything."""
+        """True if the process was killed, but not by a limit, before it reported all tests."""
         return is_killed(self.heard, self.status)
 
 
 def is_killed(heard: ProcessReport, status: str) -> bool:
-    """Return whether a process was killed from outside before it reported everything."""
+    """Return whether a process was killed, but not by a limit, before it reported all tests."""
     return status in KILLED and heard.late is None and not heard.is_complete
 
 
 def repeat_while_killed(run_once: Callable[[], RunResult[Report]]) -> RunResult[Report]:
-    """Run tests; repeat the run while its process is killed from outside.
+    """Run tests; run them again while their process is killed without exceeding a limit.
 
-    A kill need not be the tests' fault. Tests that kill their own process do so each time, so the
-    number of attempts is bounded. CPU seconds are those of all attempts.
+    A kill need not be the tests' fault. Tests that kill their own process do so each time, so there
+    are at most five attempts, of which the last counts. CPU seconds are those of all attempts.
     """
     used = 0.0
     for _ in range(MOST_KILLS):
@@ -125,7 +133,10 @@ def repeat_while_killed(run_once: Callable[[], RunResult[Report]]) -> RunResult[
 
 
 def run_in_fresh_process(sandbox: Sandbox, job: Job, run: TestRun[Report]) -> RunResult[Report]:
-    """Run tests in a sandbox of their own; repeat while the process is killed from outside."""
+    """Run tests in a new process in the sandbox and return the result.
+
+    The run is repeated while its process is killed without exceeding a limit.
+    """
     return repeat_while_killed(lambda: _run_once(sandbox, job, run))
 
 
@@ -148,15 +159,15 @@ def _run_once(sandbox: Sandbox, job: Job, run: TestRun[Report]) -> RunResult[Rep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassingTimes:
-    """The longest CPU time of each test that has passed, in seconds; for one pair."""
+    """The longest CPU time in seconds of each test that has passed, for one pair."""
 
     _slowest: dict[TestMethod, float] = field(default_factory=dict)
 
     def choose_cpu_limit(self, method: TestMethod) -> float:
-        """Return ten times the slowest passing run of a method, but at least the least limit."""
+        """Return the CPU limit of a test in seconds: ten times its slowest pass, at least 60."""
         return max(LEAST_CPU_LIMIT, SLOWER_THAN_PASSING * self._slowest.get(method, 0.0))
 
     def note(self, method: TestMethod, verdict: Verdict | None) -> None:
-        """Remember how long a test took if it passed."""
+        """Remember the CPU time of a test if its verdict is a pass; ignore any other verdict."""
         if verdict is not None and verdict.outcome is Outcome.PASS:
             self._slowest[method] = max(self._slowest.get(method, 0.0), verdict.cpu_seconds)

@@ -55,10 +55,12 @@ _FUNCTIONS = frozenset({'func_literal', 'function_declaration', 'method_declarat
 
 
 def list_assertions(source: str) -> tuple[str, ...]:
-    """Return the assertions of a test function in order, as texts; `source` is the function alone.
+    """Return the assertions of a test function in order, as texts: `assert.Equal(got, want)`.
 
     Comments, layout, messages and `t` are left out. The assertion of `t.Error` is the condition
-    around it.
+    around it. The expected output of an example comes last.
+
+    source  the text of the function alone
     """
     text = source.encode()
     root = Parser(GO).parse(text).root_node
@@ -68,13 +70,19 @@ def list_assertions(source: str) -> tuple[str, ...]:
 
 
 def classify_assertion(text: str) -> str:
-    """Return the name of the assertion: `Error`, `assert.Equal`, `Output`."""
+    """Return the name at the start of an assertion: `Error`, `assert.Equal`, `Output`.
+
+    The text itself is returned if it begins with no name.
+    """
     match = _KIND.match(text)
     return match[0] if match is not None else text
 
 
 def find_oracle_lines(source: bytes) -> frozenset[int]:
-    """Return the lines of assertions, including those between a condition and its call."""
+    """Return the 1-based lines of all assertions of a file.
+
+    They include the head of the `if` around an assertion and the expected outputs of examples.
+    """
     read = _OracleFinder(Parser(GO).parse(source).root_node, source)
     lines: set[int] = set()
     for call in read.find_calls():
@@ -100,7 +108,7 @@ def expects_exception(source: bytes, method: TestMethod) -> bool:
 
 
 class _OracleFinder:
-    """Finds the parts of a text that can make a test fail."""
+    """Finds the calls and expected outputs by which a test can fail, in one syntax tree."""
 
     def __init__(self, root: Node, source: bytes) -> None:
         self._root = root
@@ -109,11 +117,11 @@ class _OracleFinder:
         self._handed = _USUAL | frozenset(self._list_test_parameters())
 
     def find_calls(self) -> Iterator[Node]:
-        """Yield assertions; outer calls come before calls in their arguments."""
+        """Yield the calls that are assertions; outer calls come before calls in their arguments."""
         return (node for node in _walk_nodes(self._root) if self._is_oracle(node))
 
     def list_expected_outputs(self) -> Iterator[str]:
-        """Yield the outputs that examples must print."""
+        """Yield the outputs that examples in the text must print, with blanks for white space."""
         for node in self._root.children:
             if node.type == 'function_declaration':
                 tokens = self._tokens.slice_spans([(node.start_byte, node.end_byte)])
@@ -122,7 +130,7 @@ class _OracleFinder:
                     yield ' '.join(' '.join(comments).split())
 
     def find_output_lines(self) -> frozenset[int]:
-        """Return the 1-based lines of these outputs."""
+        """Return the 1-based lines of the comments that state expected outputs of examples."""
         return frozenset(
             self._source.count(b'\n', 0, at) + 1 + line
             for at, token in self._tokens
@@ -131,7 +139,10 @@ class _OracleFinder:
         )
 
     def describe_call(self, call: Node) -> str:
-        """Return a call as a text without layout and messages."""
+        """Return an assertion as a text without layout, message and `t`.
+
+        For a failing call such as `t.Error`, the text in brackets is the condition around it.
+        """
         receiver, name = self._split_callee(call)
         if receiver in self._handed and name in _FAILING:
             return f'{_FAILING[name]}({self._describe_condition(call)})'
@@ -169,7 +180,10 @@ class _OracleFinder:
         return bool(handed) and handed[0] in self._handed and _HELPER.match(name) is not None
 
     def _split_callee(self, call: Node) -> tuple[str, str]:
-        """Return the parts before and behind the last dot of a called function."""
+        """Return the parts before and behind the last dot of a called function: receiver and name.
+
+        The receiver is '' without a dot. The name is '' if it is no identifier.
+        """
         text = self._read_text(call.child_by_field_name('function'))
         receiver, _, name = text.rpartition('.')
         return receiver, name if name.isidentifier() else ''
@@ -183,7 +197,7 @@ class _OracleFinder:
         yield from map(self._join_tokens, listed[:most])
 
     def _list_test_parameters(self) -> Iterator[str]:
-        """Yield the names of parameters whose type is from the package testing."""
+        """Yield the names of parameters of the types T, F and TB of the package testing."""
         for node in _walk_nodes(self._root):
             type_ = node.child_by_field_name('type')
             if node.type == 'parameter_declaration' and _TESTING.fullmatch(self._read_text(type_)):

@@ -52,7 +52,7 @@ _MISSING = Verdict(outcome=Outcome.MISSING)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoBuiltPair:
-    """Fulfils `coevo.languages.engine.BuiltPair`.
+    """Both ends of a pair in Go, as `coevo.languages.engine.BuiltPair` requires them.
 
     runs  None if no toolchain knows the language level of both ends
     """
@@ -68,12 +68,12 @@ class GoBuiltPair:
 
     @property
     def old(self) -> Build:
-        """See `BuiltPair.old`."""
+        """The build of the old revision."""
         return self.ends[0].build
 
     @property
     def new(self) -> Build:
-        """See `BuiltPair.new`."""
+        """The build of the new revision."""
         return self.ends[1].build
 
     def compile(
@@ -85,7 +85,11 @@ class GoBuiltPair:
         edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
     ) -> CompiledTests:
-        """See `BuiltPair.compile`; a module is a package folder, and one package is one unit."""
+        """Compile the tests of a package folder (`module`) against code, unless that was done.
+
+        A package is one unit, so `methods` are not used. An earlier result costs no CPU time. See
+        `BuiltPair.compile`.
+        """
         key = CellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
         )
@@ -105,9 +109,10 @@ class GoBuiltPair:
         )
 
     def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
-        """Return whether the go.mod and go.sum files differ.
+        """Return whether the go.mod and go.sum files of the two revisions differ.
 
-        Code and tests of a module share one set of libraries.
+        False for the scope `test_libraries`, since code and tests of a module share one set of
+        libraries, and for a revision that could not be prepared.
         """
         if borrowed.scope is SettingsScope.TEST_LIBRARIES:
             return False
@@ -115,7 +120,11 @@ class GoBuiltPair:
         return own is not None and other is not None and own.files != other.files
 
     def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
-        """See `BuiltPair.find_compile_verdict`."""
+        """Return the compiler's verdict on a test that it refuses; None if the test compiles.
+
+        It is `compile_error`, or `unbuildable` if edited code does not compile. None, too, if build
+        constraints keep the test's file out.
+        """
         binary = self._cells.compile_binary(compiled.key)
         if binary.code:
             return Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
@@ -131,9 +140,9 @@ class GoBuiltPair:
         )
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
-        """Return a digest of the whole trees and the toolchain.
+        """Return a digest of the trees of both revisions, edits, libraries, toolchain and sandbox.
 
-        A test may read any file that is laid out beside it.
+        The trees count as a whole, since a test may read any file that is laid out beside it.
         """
         header = self.context.repository.header
         key = compiled.key
@@ -158,8 +167,9 @@ class GoBuiltPair:
     ) -> VerdictBatch:
         """Run tests in one process, which runs them in the order of their files.
 
-        If they are requested in reversed order, each runs in a process of its own, since no test
-        binary can run them in that order.
+        If they are given in reversed order, each runs in a process of its own, since no test binary
+        can run them in that order. A test that no binary has gets its verdict without a run.
+        Verdicts are in the given order.
         """
         refused = [self._make_refusal_verdict(compiled, method) for method in methods]
         runnable = [m for m, verdict in zip(methods, refused, strict=True) if verdict is None]
@@ -170,7 +180,10 @@ class GoBuiltPair:
     def _run_compiled(
         self, compiled: CompiledTests, methods: Sequence[TestMethod], conditions: RunConditions
     ) -> VerdictBatch:
-        """Run tests that are in the binary."""
+        """Run tests that the binary has, and return their verdicts; without methods nothing runs.
+
+        An observed pass that is not credible is marked as tampered.
+        """
         if not methods:
             return VerdictBatch(verdicts=(), cpu_seconds=0.0)
         batches = [[single] for single in methods] if _is_reversed(methods) else [methods]
@@ -205,7 +218,9 @@ class GoBuiltPair:
     ) -> TraceBatch:
         """Trace each method in a process of its own, since coverage is of a whole process.
 
-        Another process watches lines, if requested; only the observer's report on it counts.
+        The trace is None for a test that does not pass. If lines are watched, a second process of
+        each test watches them; only the observer's report on them counts, and the trace is None if
+        it does not confirm the pass. `shared` is not used.
         """
         traces: list[Trace | None] = []
         spent = 0.0
@@ -248,7 +263,10 @@ class GoBuiltPair:
         trace: Trace,
         watched: Mapping[str, Collection[int]],
     ) -> tuple[Trace | None, float]:
-        """Return the trace with the watched lines seen; None if the pass is not confirmed."""
+        """Run a test again under the observer; return its trace with the watched lines it reached.
+
+        None instead of the trace if the pass is not confirmed. With it come the CPU seconds.
+        """
         variant = BinaryVariant(stepped=f'{self._cells.find_module_path(compiled.key)}/...')
         seeing = replace(conditions, observed=True)
         done = self._runs.run_methods(compiled, [method], seeing, variant, lines=watched)
@@ -261,7 +279,11 @@ class GoBuiltPair:
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
-        """See `BuiltPair.check_sources`."""
+        """Compile variants of a Go file, each separately, and return a result for each, in order.
+
+        If the compiler exceeds its limits, all variants get that signature. See
+        `BuiltPair.check_sources`.
+        """
         if not variants:
             return ()
         key = CellKey(tests_rev=code_rev, code_rev=code_rev, module=module)
@@ -291,13 +313,19 @@ class GoBuiltPair:
         )
 
     def run_project(self, rev: str, module: str, methods: Sequence[TestMethod]) -> ProjectRun:
-        """See `BuiltPair.run_project`; a module is a package folder."""
+        """Run all tests of a package folder (`module`) once by `go test`, as its developers do.
+
+        The result has the failure `runtime_missing` if no toolchain builds the pair.
+        """
         if self.runs is None:
             return ProjectRun(outcomes={}, failure='runtime_missing')
         return run_go_test(self._cells, rev, module, methods)
 
     def describe_environment(self, rev: str, module: str) -> Environment | None:
-        """See `BuiltPair.describe_environment`."""
+        """Return the toolchain, build command and libraries of a package folder (`module`).
+
+        None if the revision was not prepared or has no such folder with tests.
+        """
         if self.runs is None:
             return None
         end = self._cells.find_end(rev)
@@ -320,7 +348,7 @@ class GoBuiltPair:
         return self._runs.cells
 
     def _make_refusal_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
-        """Return the verdict on a test that cannot be run; None if it is in a binary."""
+        """Return the verdict on a test that cannot be run; None if a compiled binary has it."""
         binary = self._cells.compile_binary(compiled.key)
         if binary.code:
             return Verdict(outcome=Outcome.UNBUILDABLE, signature=binary.code)
@@ -337,11 +365,17 @@ def _has_passed(done: GoRunResult, method: TestMethod) -> bool:
 
 
 def _is_left_out(binary: GoBinary, method: TestMethod) -> bool:
-    """Return whether a test's file is absent or has build constraints that keep it out."""
+    """Return whether a test's file is absent or has build constraints that keep it out.
+
+    False if the compiler did not list the files.
+    """
     return binary.files is not None and posixpath.basename(method.test_file) not in binary.files
 
 
 def _is_reversed(methods: Sequence[TestMethod]) -> bool:
-    """Return whether methods are in descending order of file and name; candidates are ascending."""
+    """Return whether several methods are in descending order of file and name.
+
+    The order of candidates is ascending.
+    """
     names = [(method.test_file, method.test_method) for method in methods]
     return len(names) > 1 and names == sorted(names, reverse=True)

@@ -90,9 +90,11 @@ class GoCells:
     _calling_go: set[Path] = field(default_factory=set)
 
     def compile_binary(self, key: CellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
-        """Return a test binary, compiled now or before; the latter costs no time.
+        """Return the test binary of a cell with some build options, compiled now or before.
 
-        project  provides the go.mod
+        At most 24 are kept; the least recently used one is deleted for a new one.
+
+        project  provides the go.mod and the flags
         """
         name = (key, project.digest, variant)
         binary = self._binaries.pop(name, None)
@@ -104,13 +106,16 @@ class GoCells:
         return binary
 
     def has_binary(self, key: CellKey, project: GoProject) -> bool:
-        """Return whether the plain binary of a cell is already compiled."""
+        """Return whether the binary of a cell without any build options is already compiled."""
         return (key, project.digest, BinaryVariant()) in self._binaries
 
     def pack_tree(
         self, key: CellKey, project: GoProject, sources: MainSources | None = None
     ) -> Path:
-        """Return the archive of a cell's files."""
+        """Return the path of an archive of all files of a cell, made now or before.
+
+        sources  as in `RunConditions`: Go files to show instead of those of the code
+        """
         name = (replace(key, module=''), project.digest, sources)
         archive = self._trees.pop(name, None)
         if archive is None:
@@ -133,16 +138,19 @@ class GoCells:
         return archive
 
     def find_compiled_packages(self, tree: Path) -> Path | None:
-        """Return the folder of compiled packages for tests that run the go command.
+        """Return the folder of the compiled standard library, for tests that run the go command.
 
-        None if no file of a packed tree does so.
+        None if no Go file of the tree contains the text `"go"`.
+
+        tree  the path of an archive that `pack_tree` returned
         """
         return self.compiler.standard if tree in self._calling_go else None
 
     def run_test_process(self, run: GoTestRun, *, shared: bool) -> GoRunResult:
-        """Run tests in a process.
+        """Run tests in an open session or, if that gives no result, in a fresh process.
 
-        shared  whether it may use a sandbox in which other processes of its cell ran before
+        shared  whether a session may be used, in whose sandbox other processes of the cell ran
+                before
         """
         spent = 0.0
         if shared:
@@ -154,7 +162,7 @@ class GoCells:
         return replace(done, cpu_seconds=done.cpu_seconds + spent)
 
     def close(self) -> None:
-        """End all sessions and delete all files."""
+        """End all sessions and the compiler, and delete all binaries and archives."""
         self.sessions.close()
         self.compiler.close()
         self._binaries.clear()

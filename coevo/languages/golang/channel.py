@@ -37,7 +37,12 @@ def name_in_binary(method: TestMethod) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class GoTestReport:
-    """The report on one test. `panic` is what ended it, as the standard library saw it."""
+    """The report on one test.
+
+    begun    whether it has begun
+    verdict  its verdict; None until it ends
+    panic    the panic that ended it, as the standard library saw it; None if there was none
+    """
 
     begun: bool = False
     verdict: Verdict | None = None
@@ -71,7 +76,7 @@ class GoProcessReport:
     again: bool = False
 
     def handle_event(self, event: dict[str, Any]) -> None:
-        """Record an event; events of unknown kinds or tests are ignored."""
+        """Record an event; ignore an unknown kind or test, and a key that is not the right one."""
         name = event.get('test')
         test = self.tests.get(name) if isinstance(name, str) else None
         match event.get('e'):
@@ -99,16 +104,20 @@ class GoProcessReport:
 
     @property
     def is_refused_for_good(self) -> bool:
-        """See `ProcessReport.is_refused_for_good`; never."""
+        """False: a session of Go never refuses all runs."""
         return False
 
     def settles_run(self, status: str, *, over: bool) -> bool:
-        """See `ProcessReport.settles_run`."""
+        """Return whether the report of a session decides, so that no fresh process is needed.
+
+        That is so if a test was too slow, or if everything was reported and the process was not
+        killed from outside.
+        """
         return self.late is not None or (over and not is_killed(self, status))
 
     @property
     def running(self) -> str | None:
-        """A test that has begun and not ended; None if there is none."""
+        """The key of a test that has begun and not ended; None if there is none."""
         unfinished = (n for n, test in self.tests.items() if test.begun and test.verdict is None)
         return next(unfinished, None)
 
@@ -116,10 +125,14 @@ class GoProcessReport:
 def make_verdicts(
     heard: GoProcessReport, names: Sequence[str], status: str, noise: str
 ) -> list[Verdict | None]:
-    """Return a verdict for each name; None for a test whose process a neighbour ended.
+    """Return a verdict for each test; None for a test whose process another test ended.
 
-    A test has passed if it began and ended, and the exit status fits the outcomes of all tests:
-    that of a process in which no test failed, or in which only others did.
+    A test has passed if it began and ended, and the exit status fits the outcomes of all tests: 1
+    if any failed, else 0. A test that failed counts as failed whatever the status.
+
+    names   keys of `name_in_binary`
+    status  how the process ended
+    noise   its output
     """
     ended = [entry.verdict for entry in heard.tests.values() if entry.verdict is not None]
     failed = any(entry.outcome is Outcome.FAIL for entry in ended)
@@ -236,7 +249,7 @@ class GoObservation:
 
 
 def parse_observation(event: Mapping[str, Any]) -> GoObservation:
-    """Return the observer's report in an event of coevo's program."""
+    """Return the observer's report from an event, whose form is not checked: it bears the key."""
     return GoObservation(
         tests={
             name: ObservedCalls(
@@ -250,7 +263,12 @@ def parse_observation(event: Mapping[str, Any]) -> GoObservation:
 
 
 def explain_doubt(seen: GoObservation | None, test: str) -> str | None:
-    """Return why the pass of a test is not credible; None if the observer confirms it."""
+    """Return why the pass of a test is not credible; None if the observer confirms it.
+
+    `unobserved` if there was no observer; a test that it did not see was `not_entered`.
+
+    test  the key of `name_in_binary`
+    """
     if seen is None:
         return UNOBSERVED
     return explain_disagreement(seen.tests.get(test, _UNSEEN), interferes=seen.altered)

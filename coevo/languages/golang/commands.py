@@ -28,7 +28,10 @@ def add_commands(
     methods: Sequence[TestMethod],
     tree: RevisionTree,
 ) -> Environment:
-    """Return the environment with its two commands; without methods, all tests of the file run."""
+    """Return the environment with the two commands that compile tests and run them by `go test`.
+
+    Without methods, the second command runs all tests of the file.
+    """
     where = '' if module == '.' else f'cd {shlex.quote(module)} && '
     is_vendored = environment.build_tool.endswith(VENDORING)
     start = f'GOWORK=off go test {VENDORING}' if is_vendored else _build_start(module, tree)
@@ -43,7 +46,7 @@ def add_commands(
 
 
 def _build_start(module: str, tree: RevisionTree) -> str:
-    """Return the start of the command.
+    """Return the start of the command: `go test` with what makes it use the right go.mod.
 
     In a workspace, it makes a go.mod beside the tree that does what go.work does.
     """
@@ -66,10 +69,10 @@ def _build_start(module: str, tree: RevisionTree) -> str:
 
 
 def build_command_start(module: str, environment: Environment | None) -> str:
-    """Return the start of the command that runs tests of a module.
+    """Return the start of the command that runs tests of a module, without tests and options.
 
-    It is taken from the command of `add_commands` if there is one; otherwise it suits modules
-    outside of workspaces.
+    It is taken from the command of `add_commands` if the environment has one; otherwise it suits
+    modules outside of workspaces.
     """
     if environment is not None and environment.test_command:
         return environment.test_command.partition(_OPTIONS)[0]
@@ -84,6 +87,6 @@ def _list_all_tests(file: SourceFile, module: str, path: str) -> list[TestMethod
 
 
 def make_run_pattern(methods: Sequence[TestMethod]) -> str:
-    """Return the argument of `-run` that selects exactly these tests."""
+    """Return the argument of `-run` that selects the test functions with exactly these names."""
     names = dict.fromkeys(re.escape(method.test_method) for method in methods)
     return f'^({"|".join(names)})$'

@@ -62,7 +62,12 @@ _STANDARD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompilerReply:
-    """The result of an order, and the test binary with its name if one was compiled."""
+    """The result of an order to the compiler, with the CPU seconds that it took.
+
+    result  the JSON reply
+    binary  the path of the test binary on the host; None if none was compiled
+    name    the file name that the go command gave to the binary
+    """
 
     result: Mapping[str, Any]
     cpu_seconds: float
@@ -71,7 +76,9 @@ class CompilerReply:
 
 
 class GoCompiler:
-    """Compiles with one toolchain, for one thread. Several compilers may share `folder`.
+    """A compiler with one toolchain, for one thread, in a sandbox that it opens on first use.
+
+    Several compilers may share `folder`, which holds compiled packages and binaries.
 
     standard  a folder of compiled packages of the standard library
     """
@@ -86,7 +93,14 @@ class GoCompiler:
         self._running: _CompilerProcess | None = None
 
     def ask(self, mode: str, tree: Path, order: Mapping[str, object]) -> CompilerReply:
-        """Carry out an order on a tree.
+        """Carry out an order on a tree in the sandbox, and return the reply.
+
+        If the code is to blame that a limit of CPU time or memory was exceeded, the reply has the
+        key `LATE`.
+
+        mode   of coevo's program: `build`, `compile` or `check`
+        tree   the path of an archive
+        order  further values, which depend on the mode
 
         Raises:
             Transient: the compiler did not finish, and the code is not to blame.
@@ -102,7 +116,7 @@ class GoCompiler:
             raise
 
     def close(self) -> None:
-        """End the process."""
+        """End the compiler's process; the next order starts a new one."""
         if self._running is not None:
             self._running.close()
             self._running = None
@@ -150,7 +164,10 @@ class GoCompiler:
         return result, binary, name
 
     def _compile_standard_library(self) -> Path:
-        """Return compiled packages of the standard library, which all runs share."""
+        """Return the folder of compiled packages of the standard library, which all runs share.
+
+        They are compiled if the tool cache lacks them.
+        """
         prepared = self.prepared
         key = hashlib.sha256(f'{prepared.overlay_digest} {_STANDARD}'.encode()).hexdigest()[:16]
         target = (
@@ -177,7 +194,7 @@ class GoCompiler:
 
 
 class _CompilerProcess:
-    """Coevo's program in its sandbox.
+    """Coevo's program in its sandbox, which carries out orders to compile.
 
     count  the number of orders it has received
     """
@@ -192,7 +209,10 @@ class _CompilerProcess:
         self.late: str | None = None
 
     def ask(self, order: Mapping[str, object], tree: Path) -> tuple[bytes, float]:
-        """Return the archive with which the process replies, empty if none; and CPU seconds."""
+        """Send an order with a tree; return the archive of the reply, and the CPU seconds spent.
+
+        The archive is b'' if the process did not reply.
+        """
         self.count += 1
         self._process.resume_watch()
         with watch_limits(self._process, self, _BOUNDS, self._used):
@@ -204,9 +224,11 @@ class _CompilerProcess:
         return content, spent
 
     def find_exceeded_limit(self, spent: float) -> str | None:
-        """Return the signature of an order that exceeded its limits; None if it did not.
+        """Return `compiler_cpu` or `compiler_memory` if an order exceeded that limit, else None.
 
         An order that was slow because the machine was busy does not count.
+
+        spent  the CPU seconds of the order
         """
         limit = self._process.exceeded
         if limit == 'memory' or (limit == 'cpu' and spent >= COMPILING_SECONDS):
@@ -214,12 +236,12 @@ class _CompilerProcess:
         return None
 
     def kill_and_explain(self) -> str:
-        """Kill the process and return why it did not reply."""
+        """Kill the process and return the limit that it exceeded, or the end of its output."""
         self._process.kill()
         return self._process.exceeded or self._process.get_noise()[-300:].strip()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, and kill it if it does not end by itself."""
         dismiss_process(self._process)
 
     def _send_order(self, order: Mapping[str, object], archive: bytes) -> None:

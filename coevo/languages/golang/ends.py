@@ -29,7 +29,10 @@ class GoBuiltEnd:
 
 
 def choose_toolchain(context: GoRunContext, pair: Pair) -> GoToolchain | str:
-    """Return the newest toolchain, or the missing release if it is too old for either end."""
+    """Return the toolchain for the newer language level of both ends of a pair.
+
+    If there is none for it, return the missing release as a text, such as `1.24`.
+    """
     wanted = max(
         context.describe_revision(commit.rev, pair.repo, pair.new).level
         for commit in (pair.old, pair.new)
@@ -39,12 +42,19 @@ def choose_toolchain(context: GoRunContext, pair: Pair) -> GoToolchain | str:
 
 
 def make_unbuilt_end(commit: Commit, lacking: str) -> GoBuiltEnd:
-    """Return the end of a pair that no toolchain of this machine builds."""
+    """Return an end that was not built, because no toolchain at hand knows its language level.
+
+    lacking  the release that would build it
+    """
     return GoBuiltEnd(build=make_build_without_runtime(commit.rev, lacking))
 
 
 def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) -> GoBuiltEnd:
-    """Build one end of a pair, or reuse without cost what another pair built in the same way."""
+    """Build one end of a pair, or return what another pair built in the same way, without cost.
+
+    It downloads the modules that the end needs. The build has a failure and no project if the
+    revision cannot be laid out.
+    """
     toolchain = cells.compiler.prepared.toolchain
     when = pair.new.committer_date
     key = (commit.rev, toolchain.version, when.date() if when else None)
@@ -70,7 +80,7 @@ def make_end(context: GoRunContext, cells: GoCells, commit: Commit, pair: Pair) 
 
 
 def _list_test_packages(context: GoRunContext, pair: Pair) -> frozenset[str]:
-    """Return the folders that contain test files at either end."""
+    """Return the folders with test files at either end, except in `vendor` and `testdata`."""
     return frozenset(
         posixpath.dirname(path) or '.'
         for commit in (pair.old, pair.new)
@@ -82,7 +92,11 @@ def _list_test_packages(context: GoRunContext, pair: Pair) -> frozenset[str]:
 def _build_packages(
     cells: GoCells, rev: str, project: GoProject, packages: frozenset[str]
 ) -> tuple[dict[str, str | None], float]:
-    """Return for each package folder why its code does not build, or None; and CPU seconds."""
+    """Compile the code of package folders; return for each why it does not build, or None.
+
+    A folder without Go files at this revision counts as built. With the result come the CPU
+    seconds.
+    """
     failures: dict[str, str | None] = {}
     spent = 0.0
     here = cells.context.repository.tree(rev)

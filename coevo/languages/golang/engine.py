@@ -24,14 +24,20 @@ _MOST_SESSIONS = 8
 
 
 class GoBuilder:
-    """Fulfils `coevo.languages.engine.Builder`."""
+    """A builder of pairs for one thread, with a compiler and cells for each toolchain.
+
+    It is a `coevo.languages.engine.Builder`.
+    """
 
     def __init__(self, context: GoRunContext) -> None:
         self._context = context
         self._cells: dict[GoToolchain, GoCells] = {}
 
     def build(self, pair: Pair) -> GoBuiltPair:
-        """See `Builder.build`."""
+        """Build both ends of a pair with one toolchain; ends that are already built are reused.
+
+        If no toolchain fits, both ends are returned with the failure `runtime_missing`.
+        """
         toolchain = choose_toolchain(self._context, pair)
         if isinstance(toolchain, str):
             ends = make_unbuilt_end(pair.old, toolchain), make_unbuilt_end(pair.new, toolchain)
@@ -65,7 +71,7 @@ class GoBuilder:
 
 
 def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
-    """Return the engine of a run.
+    """Return the engine of a run over one repository; its sandbox is closed with the stack.
 
     Raises:
         Fatal: the sandbox does not confine processes.

@@ -12,7 +12,9 @@ _RECEIVER = re.compile(r'\(\*?(\w+)\)\.')
 
 
 def parse_trace(told: Iterable[dict[str, Any]], files: Collection[str]) -> Trace:
-    """Return the trace in the events of a process.
+    """Return the executed functions, and the lines of some files, from the events of a process.
+
+    Events of an unexpected form are skipped. A file without events has no lines.
 
     files  the source files whose lines are wanted
     """

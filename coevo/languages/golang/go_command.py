@@ -52,8 +52,9 @@ class ChecksumDatabase:
 class GoSettings:
     """The settings of this machine's go command.
 
-    proxies    URLs of module proxies, in order
-    variables  of the checksum database, for a go command in the sandbox
+    proxies            URLs of module proxies, in order
+    checksum_database  None if it is switched off
+    variables          of the checksum database, for a go command in the sandbox
     """
 
     proxies: tuple[str, ...]
@@ -62,7 +63,7 @@ class GoSettings:
 
 
 def load_settings(toolchain: GoToolchain) -> GoSettings:
-    """Return the settings of the machine, from its environment and from `go env -w`."""
+    """Run `go env` and return the machine's settings, from its environment and from `go env -w`."""
     with tempfile.TemporaryDirectory(prefix='coevo-go-') as folder:
         settings = json.loads(run_go(toolchain, ('env', '-json', *_ASKED), Path(folder)))
     urls = (text.rstrip('/') for text in re.split('[,|]', settings['GOPROXY']))
@@ -92,9 +93,11 @@ def run_go(
     folder: Path,
     more: Mapping[str, str] | None = None,
 ) -> str:
-    """Return what the go command prints, run in an empty folder.
+    """Run the go command on the host and return its standard output.
 
-    Its arguments are coevo's own, so a failure is due to the machine or its network.
+    words   its arguments. They are coevo's own, so a failure is due to the machine or its network
+    folder  the working folder, which is empty
+    more    further environment variables
 
     Raises:
         Transient: several attempts failed.

@@ -22,14 +22,16 @@ from coevo.sandboxes.sandbox import Mount, Sandbox
 
 
 class GoKits:
-    """Fulfils `coevo.languages.kits.Kits`."""
+    """The maker of kits for tasks in Go; see `coevo.languages.kits.Kits`."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, say: Say) -> None:
-        """Make the kits of a run; `folder` is not used."""
+        """Take the listener of the run; `sandbox` and `folder` are not used."""
         self._say = say
 
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
-        """See `Kits.make_kit`.
+        """Return the toolchain and modules of a task as mounts, and variables of the go command.
+
+        What the machine lacks is downloaded. `place` is not used.
 
         Raises:
             Fatal: there is no toolchain on this machine.
@@ -50,9 +52,12 @@ class GoKits:
 
 
 def _find_toolchain(version: str, say: Say) -> GoToolchain:
-    """Return the toolchain with which a task was made, or one of its release; otherwise any.
+    """Return the toolchain with which a task was made; else one of its release, else the newest.
 
-    It is installed if necessary and possible.
+    A missing release is installed if possible.
+
+    Raises:
+        Fatal: there is no toolchain on this machine.
     """
     supply = GoSupply(brings=True, say=say)
     if version:

@@ -55,7 +55,10 @@ make_kits = GoKits
 
 
 def can_build_revision(repository: Repository, rev: str) -> bool:
-    """Return whether a revision has a go.mod, a predecessor of it, or a package at its root."""
+    """Return whether the root of a revision has a go.mod, a file of a predecessor, or a Go file.
+
+    Predecessors are dep, glide, godep and govendor.
+    """
     tree = repository.tree(rev)
     if any(name in tree for name in BUILD_FILES):
         return True
@@ -65,8 +68,9 @@ def can_build_revision(repository: Repository, rev: str) -> bool:
 def make_runtimes(*, brings: bool = False, like: str = '', say: Say = ignore_message) -> GoSupply:
     """Return the toolchains that a run may use.
 
-    like  a version such as 1.26.8: selects this very version, failing that those of its release,
-          failing that all
+    brings  whether missing releases may be downloaded; never if the user limits the toolchains
+    like    a version such as 1.26.8: selects this very version, failing that those of its release,
+            failing that all
     """
     known = find_toolchains()
     may_bring = brings and not os.environ.get(LIMIT)
@@ -79,7 +83,10 @@ def make_prompt_words(
     methods: Sequence[TestMethod],
     environment: Environment | None = None,
 ) -> PromptWords:
-    """See `Language.make_prompt_words`."""
+    """Return Go's parts of a prompt: its framework and a `go test` command for the methods.
+
+    Without methods, the command runs all tests of the package.
+    """
     chosen = f" -run '{make_run_pattern(methods)}'" if methods else ''
     return PromptWords(
         framework="Go's testing package",

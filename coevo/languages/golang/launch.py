@@ -32,12 +32,17 @@ _SERVING_SECONDS = 30 * 86400.0  # for many orders, each of which has its own li
 # A compiler run is short and has little garbage to collect.
 _COMPILING = {'GOMAXPROCS': '2', 'GOGC': 'off', 'GOMEMLIMIT': '1GiB'}
 
-# The number of processors that the runtime is told, whatever the machine has.
+# The number of processors that the Go runtime assumes (GOMAXPROCS), whatever the machine has.
 PROCESSORS, OTHER_PROCESSORS = 4, 1
 
 
 def make_compiler_job(made: PreparedToolchain, caches: Sequence[Path]) -> Job:
-    """Return a job that reads trees, runs nothing of them, and replies on standard output."""
+    """Return the sandbox job of the compiler, which reads trees and runs nothing of them.
+
+    It replies on standard output to one order after the other.
+
+    caches  folders of compiled packages, which the job can only read
+    """
     mounts = [*_list_common_mounts(made), Mount(source=made.overlay, target=OVERLAY)]
     for source, target in zip(caches, CACHES, strict=False):
         mounts.append(Mount(source=source, target=target))
@@ -50,7 +55,7 @@ def make_compiler_job(made: PreparedToolchain, caches: Sequence[Path]) -> Job:
 
 
 def make_listing_job(made: PreparedToolchain) -> Job:
-    """Return a job that lists the imports of a tree and runs nothing of it.
+    """Return the sandbox job that lists the imports of a tree and runs nothing of it.
 
     It waits for its order, which contains the address of its proxy.
     """
@@ -71,9 +76,10 @@ def make_test_job(
     wall_seconds: float,
     packages: Path | None = None,
 ) -> Job:
-    """Return a job that runs a test binary, with its channel on standard output.
+    """Return the sandbox job that runs a test binary, with its channel on standard output.
 
-    mode      of coevo's program
+    mode      of coevo's program: `run` or `session`
+    tree      the archive of the cell's files
     binary    its path on the host, and its path in the sandbox; None for one that `go test` makes
               within the job
     packages  compiled packages of the standard library; None if no test runs the go command. They
@@ -108,7 +114,10 @@ def _list_common_mounts(made: PreparedToolchain) -> Iterator[Mount]:
 
 
 def make_variables(toolchain: GoToolchain) -> dict[str, str]:
-    """Return variables that allow no network, no compiling of C, and no other toolchain."""
+    """Return the environment variables of a go command in the sandbox.
+
+    They allow no network, no compiling of C, and no other toolchain.
+    """
     return {
         'PATH': f'{toolchain.inside}/bin:/usr/bin:/bin',
         'GOROOT': toolchain.inside,

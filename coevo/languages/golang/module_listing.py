@@ -40,7 +40,7 @@ _EXCEEDED = {'cpu': 'listing_exceeds_cpu', 'memory': 'listing_exceeds_memory'}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedModule:
-    """A module as the go command completes it.
+    """A module with its completed go.mod and go.sum, and what it imports; or why it has none.
 
     modules  path and version of each module from which packages are imported
     lacking  the paths of packages that cannot be loaded
@@ -69,7 +69,10 @@ class ModuleLister:
         when: datetime | None,
         flags: str = MODULE_FLAGS,
     ) -> dict[str, ListedModule]:
-        """Download what the packages of each module and their tests import, and return it.
+        """Download the modules that packages and their tests import; return a result per folder.
+
+        The go command runs in the sandbox. Each downloaded module whose hash go.sum has is
+        unpacked.
 
         tree     an archive
         folders  the folders of modules below its root
@@ -102,7 +105,7 @@ class ModuleLister:
 
 
 def parse_hashes(go_sum: bytes) -> Iterator[tuple[str, str, str]]:
-    """Yield path, version and hash of each module in a go.sum, but not of mere go.mod files."""
+    """Yield path, version and hash of each line of a go.sum, without the lines for go.mod files."""
     for line in go_sum.decode(errors='replace').splitlines():
         words = line.split()
         if len(words) == 3 and not words[1].endswith('/go.mod'):
@@ -134,7 +137,7 @@ def _send_order(
 
 
 def _receive_rows(process: Process) -> Sequence[Mapping[str, Any]] | None:
-    """Return the reply of coevo's program; None if there is none."""
+    """Return the reply of coevo's program; None if there is none or it is malformed."""
     length = process.stdout.readline(_LENGTH_BYTES)
     if not length.strip().isdigit() or int(length) > _MOST_BYTES:
         return None
@@ -146,10 +149,10 @@ def _receive_rows(process: Process) -> Sequence[Mapping[str, Any]] | None:
 
 
 def _explain_silence(process: Process) -> str:
-    """Return why a listing did not finish.
+    """Kill a process that did not reply, and return the limit that it exceeded, as a failure.
 
     Raises:
-        Transient: the contents of the tree are not to blame.
+        Transient: no such limit was exceeded, so the contents of the tree are not to blame.
     """
     process.kill()
     if process.exceeded in _EXCEEDED:
@@ -183,7 +186,10 @@ def _parse_modules(
 
 
 def _find_first_words(complaint: str, url: str) -> str:
-    """Return the first line that names the problem, without paths that differ each time."""
+    """Return the first line of a complaint of the go command that is not about downloading.
+
+    What differs each time is removed: the address of the proxy and the folder of the tree.
+    """
     lines = [line for line in complaint.splitlines() if not line.startswith(_DOWNLOADING)]
     text = ' '.join(lines[:1]).replace(url, '').replace(f'{_ROOT}/', '').replace(_ROOT, '.')
     return text.removeprefix('go: ')

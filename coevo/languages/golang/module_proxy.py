@@ -31,7 +31,7 @@ _LATER = ProxyAnswer(status=404, body=b'not found: of a later day')
 
 
 class DatedVersions:
-    """The versions of modules that existed on a day, according to a proxy.
+    """The versions of modules that existed on a day, as far as a proxy knows.
 
     If the day is None, all present versions count.
     """
@@ -40,7 +40,7 @@ class DatedVersions:
         self._store, self._when = store, when
 
     def list_versions(self, module: str) -> list[str] | None:
-        """Return the versions that existed, oldest first; None for a module that no proxy has.
+        """Return the versions of a module up to the day, oldest first; None if no proxy has it.
 
         Dates are assumed to rise with the version.
 
@@ -56,12 +56,12 @@ class DatedVersions:
         return listed[:first_new]
 
     def find_latest(self, module: str) -> bytes | None:
-        """Return the state of a module without any version on that day; None if there is one.
+        """Return the information (JSON) on the latest version of a module; None if there is none.
 
-        None, too, if no proxy has the module.
-
-        The result is its oldest version, or its newest commit if it has no version, since proxies
-        do not know which commits existed on a day.
+        If all versions are newer than the day, that is the oldest version. If there are no
+        versions, it is the newest commit, since proxies do not know which commits existed on a day.
+        Otherwise it is the latest version, or None if that is newer than the day: then the list has
+        older ones. None, too, if no proxy has the module.
 
         Raises:
             Transient: a proxy did not reply.
@@ -85,7 +85,7 @@ class DatedVersions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleProxy:
-    """Answers the requests of one job.
+    """Answers the requests of one sandbox job to a module proxy, with versions up to a day.
 
     `answer_request` fulfils `coevo.sandboxes.read_only_proxy.Answering`.
     """
@@ -95,7 +95,10 @@ class ModuleProxy:
     settings: GoSettings
 
     def answer_request(self, target: str, headers: Message) -> ProxyAnswer:
-        """Return the answer to a request.
+        """Return the answer to a request; `NOT_THERE` for a path that the protocol does not have.
+
+        target   the path of the request, with a query that is ignored
+        headers  not used
 
         Raises:
             Transient: a proxy did not reply.
@@ -127,7 +130,7 @@ class ModuleProxy:
         return NOT_THERE if info is None else ProxyAnswer(body=info)
 
     def _answer_checksum(self, path: str) -> ProxyAnswer:
-        """Answer for the checksum database that this machine trusts, and for no other."""
+        """Answer a request to the checksum database that this machine trusts; refuse any other."""
         name, _, rest = path.partition('/')
         database = self.settings.checksum_database
         if database is None or name != database.name or not rest:
@@ -143,7 +146,11 @@ def _parse_versions(listed: bytes) -> list[str]:
 
 
 def _is_before(info: bytes, when: datetime | None) -> bool:
-    """Return whether a version is not newer than a day; True if its date cannot be read."""
+    """Return whether a version is not newer than a moment; True if its date cannot be read.
+
+    info  the information on the version (JSON)
+    when  None for now, before which every version is
+    """
     try:
         text = json.loads(info).get('Time')
         return when is None or text is None or datetime.fromisoformat(text) <= when

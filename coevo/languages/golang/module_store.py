@@ -83,7 +83,7 @@ def escape_capitals(text: str) -> str:
 
 
 class ModuleStore:
-    """Downloads from the machine's proxies, with a cache.
+    """Downloads files of modules from the machine's proxies, into the module cache.
 
     Safe for use by several threads and processes.
     """
@@ -99,7 +99,7 @@ class ModuleStore:
         self._guard = threading.Lock()
 
     def fetch_file(self, wanted: ModuleFile) -> Path | None:
-        """Return a file, downloaded now or before; None if no proxy has it.
+        """Return the path of a file of a module, downloaded now or before; None if no proxy has it.
 
         Raises:
             Transient: a proxy did not reply.
@@ -125,7 +125,9 @@ class ModuleStore:
     def fetch_text(self, path: str, *, is_kept: bool = False) -> bytes | None:
         """Return the content at a path of the first proxy that has it; None if none has.
 
-        is_kept  whether the content never changes, so that one request is enough for a run
+        Nothing is written to the disk.
+
+        is_kept  whether the content never changes, so that it is kept in memory for later calls
 
         Raises:
             Transient: a proxy did not reply.
@@ -165,9 +167,11 @@ class ModuleStore:
     def unpack_module(self, module: str, version: str, is_expected: Callable[[str], bool]) -> None:
         """Unpack a downloaded module for the compiler, unless that was done before.
 
+        Nothing happens if it was not downloaded, its zip is damaged, or its hash is not the
+        expected one.
+
         module, version  as go.mod writes them
-        is_expected      takes the hash of the module, `h1:…`; if it returns False, the module is
-                         not unpacked
+        is_expected      takes the hash of the module, `h1:…`, and returns whether it is right
 
         Raises:
             Transient: the disk is full or the like.
@@ -289,7 +293,7 @@ def _expand_zip(archive: Path, prefix: str, folder: Path) -> str:
 
 
 def download_modules(toolchain: GoToolchain, libraries: Sequence[LibraryEntry]) -> None:
-    """Download the modules that a task names, and unpack those whose hash is the task's.
+    """Download the modules that a task names, and unpack those with the hash that the task states.
 
     Raises:
         DamagedSnapshot: no module can have such a name.

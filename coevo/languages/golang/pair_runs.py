@@ -23,7 +23,7 @@ from coevo.model.records import TestMethod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoPairCells:
-    """The cells of one pair.
+    """The compiled cells of one pair, with its two ends.
 
     all  the cells of the thread, including those of other pairs
     """
@@ -32,11 +32,15 @@ class GoPairCells:
     all: GoCells
 
     def find_end(self, rev: str) -> GoBuiltEnd:
-        """Return the end with a revision."""
+        """Return the end of the pair that is a revision; it must be one of the two."""
         return next(end for end in self.ends if end.build.rev == rev)
 
     def find_project(self, key: CellKey) -> GoProject:
-        """Return the project of the code, with the go.mod of another revision if it borrows it."""
+        """Return the project of a cell's code, with the go.mod and go.sum that the cell borrows.
+
+        Unless it borrows all settings, these are the project's own: test libraries cannot be
+        borrowed alone.
+        """
         own = self.find_end(key.code_rev).project
         assert own is not None, 'a revision is built before it is used'
         if key.borrowed is None or key.borrowed.scope is SettingsScope.TEST_LIBRARIES:
@@ -45,7 +49,7 @@ class GoPairCells:
         return own if other is None else replace(own, files=other.files)
 
     def find_module_path(self, key: CellKey) -> str:
-        """Return the path of the module that contains a cell's folder."""
+        """Return the import path of the Go module that contains a cell's folder."""
         project = self.find_project(key)
         return project.paths[project.find_module(key.module)]
 
@@ -55,13 +59,13 @@ class GoPairCells:
         return posixpath.normpath(f'{self.find_module_path(key)}/{below}')
 
     def compile_binary(self, key: CellKey, variant: BinaryVariant | None = None) -> GoBinary:
-        """Return the test binary of a cell, by default a plain one."""
+        """Return the test binary of a cell, compiled now or before; a plain one by default."""
         return self.all.compile_binary(key, self.find_project(key), variant or BinaryVariant())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoPairRuns:
-    """Runs the tests of a pair.
+    """Runs the tests of a pair, each in a process with its limits and variables.
 
     passing  the longest times of tests that have passed
     alone    the number of times that a test ran alone in a cell without edits
@@ -81,7 +85,15 @@ class GoPairRuns:
         files: tuple[str, ...] | None = None,
         lines: Mapping[str, Collection[int]] | None = None,
     ) -> GoRunResult:
-        """Run tests in one process with the limits and the clock that the conditions require."""
+        """Run tests in one process with the limits and the clock that the conditions require.
+
+        The binary is compiled first if need be. A session is used if neither edits nor the
+        conditions could reveal to a test which run it is in.
+
+        variant  build options of the binary
+        files    the files whose executed lines are reported; None for no report
+        lines    lines to watch, by path
+        """
         key = compiled.key
         project = self.cells.find_project(key)
         clock = make_clock_variables(conditions.clock)
@@ -127,10 +139,11 @@ class GoPairRuns:
         return dict(sorted(sources.items()))
 
     def _choose_processors(self, key: CellKey, methods: Sequence[TestMethod]) -> int:
-        """Return the number of processors that the Go runtime assumes.
+        """Return the number of processors that the Go runtime assumes, 4 or 1.
 
-        It alternates between runs of a single test, which exposes tests that depend on it. In
-        edited cells it never changes: submitted code could detect from it which run it is in.
+        For a single test it alternates between runs, which exposes tests that depend on it. For
+        several tests and in edited cells it is always 4: submitted code could detect from it which
+        run it is in.
         """
         if len(methods) > 1 or key.edits is not None:
             return PROCESSORS
@@ -140,9 +153,9 @@ class GoPairRuns:
 
 
 def make_clock_variables(start: datetime | None) -> Mapping[str, str]:
-    """Return the variables of a process whose clock starts at a date; see `standard_library`.
+    """Return the variables of a process whose clock starts at a date; none for the machine's clock.
 
-    Only dates are shifted; durations and waiting times stay real.
+    Only dates are shifted, see `standard_library`; durations and waiting times stay real.
     """
     if start is None:
         return {}

@@ -1,4 +1,4 @@
-"""Paths inside the sandbox."""
+"""Paths inside the sandbox, which are the same for every job."""
 
 from __future__ import annotations
 

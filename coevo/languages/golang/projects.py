@@ -49,14 +49,14 @@ _EXTERNAL = '_test'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoProject:
-    """A revision as the go command sees it.
+    """A revision with the go.mod and go.sum files as the go command completes them.
 
     path       of the module at its root; without one, the path by which the tree imports itself
     folders    of its modules that have tests, sorted; '.' is the root
     files      go.mod and go.sum of each module, by path in the repository
-    libraries  of each module
-    failures   by module, why it cannot be read
-    vendored   the modules whose libraries are those of their folder `vendor`
+    libraries  of each module, by its folder
+    failures   why a module cannot be read, by its folder
+    vendored   the folders of modules whose libraries are those of their folder `vendor`
     """
 
     path: str
@@ -68,7 +68,7 @@ class GoProject:
 
     @property
     def paths(self) -> dict[str, str]:
-        """The path of each module, by its folder."""
+        """The import path of each module, by its folder."""
         return {
             folder: parse_module_path(self.files[locate_go_mod(folder)]) for folder in self.folders
         }
@@ -83,7 +83,7 @@ class GoProject:
         return find_owning_module(package, self.folders)
 
     def list_flags(self, package: str) -> list[str]:
-        """Return the flags of the go command for the module of a package folder."""
+        """Return the flags of the go command for a package: `-mod=vendor`, or none."""
         return [VENDORING] if self.find_module(package) in self.vendored else []
 
     @property
@@ -122,7 +122,10 @@ class ModuleDescription:
 def describe_modules(
     repository: Repository, rev: str, name: str, when: datetime | None
 ) -> ModuleDescription:
-    """Return the modules of a revision according to its files.
+    """Return the modules of a revision by its files alone; nothing is run or downloaded.
+
+    Modules without tests are left out, except the one at the root. If the root has no go.mod, one
+    is made up. `replace` lines stand for a workspace.
 
     name  of the repository, such as owner/name
     when  a tree without a go.mod gets the language level of that day
@@ -175,9 +178,13 @@ def resolve_modules(
     folder: Path,
     when: datetime | None,
 ) -> GoProject:
-    """Return the project with everything that its packages and their tests import, downloaded.
+    """Download all that packages and tests of a revision import, and return the completed project.
 
+    The folder `vendor` of a module is used if it has packages that no proxy has.
+
+    lister  runs the go command in the sandbox
     folder  holds the archive of the files that the go command reads
+    when    where no version is required, nothing newer is used; None for now
 
     Raises:
         Transient: the network or the sandbox failed.
@@ -225,9 +232,9 @@ def _packed(files: CellFiles, folder: Path) -> Iterator[Path]:
 
 
 def _is_more_complete(vendored: ListedModule, plain: ListedModule) -> bool:
-    """Return whether the folder `vendor` has packages that no proxy has; if so, it is used.
+    """Return whether a module can be listed better with its folder `vendor` than without.
 
-    The go command refuses a `vendor` that does not agree with go.mod.
+    False if the go command refuses that folder, since it does not agree with go.mod.
     """
     if vendored.failure is not None:
         return False
@@ -235,7 +242,7 @@ def _is_more_complete(vendored: ListedModule, plain: ListedModule) -> bool:
 
 
 def _load_vendored_files(repository: Repository, rev: str, modules: Sequence[str]) -> CellFiles:
-    """Return what lies in the folders `vendor` of some modules, links aside."""
+    """Return the files in the folders `vendor` of some modules, except symbolic links."""
     tops = tuple(f'{_join_path(module, VENDOR)}/' for module in modules)
     return {
         path: (entry.mode, repository.blob(entry.oid))
@@ -245,7 +252,7 @@ def _load_vendored_files(repository: Repository, rev: str, modules: Sequence[str
 
 
 def _list_libraries(listed: ListedModule) -> Iterator[LibraryEntry]:
-    """Yield modules with the hash that go.sum has of their files (`h1:`)."""
+    """Yield the listed modules, each with a SHA-256 of the hash (`h1:`) that go.sum has for it."""
     known = {(path, version): digest for path, version, digest in parse_hashes(listed.go_sum)}
     for path, version in listed.modules:
         digest = known.get((path, version), '')
@@ -266,7 +273,7 @@ def _load_module_files(seen: GoTree) -> Iterator[tuple[str, bytes]]:
 
 
 def _has_tests(seen: GoTree, folder: str, roots: list[str]) -> bool:
-    """Return whether a module has test files outside of nested modules."""
+    """Return whether a module has test files that are not in a module nested in it."""
     nested = tuple(f'{root}/' for root in roots if root.startswith(f'{folder}/'))
     return any(
         path.startswith(f'{folder}/') and path.endswith('_test.go') and not path.startswith(nested)
@@ -309,7 +316,12 @@ def _describe_imports(seen: GoTree, path: str) -> ImportingFile:
 
 
 def _load_compiled_files(repository: Repository, rev: str, texts: Mapping[str, bytes]) -> CellFiles:
-    """Return the files from which the go command learns the imports. None of them can be run."""
+    """Return the Go files of a revision and some go.mod files, without `vendor` and links.
+
+    The go command learns the imports from them. None of them can be run.
+
+    texts  go.mod and go.sum by path
+    """
     files = {
         path: (entry.mode, repository.blob(entry.oid))
         for path, entry in repository.tree(rev).items()

@@ -32,7 +32,11 @@ _MOST_ROUNDS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kind:
-    """A kind of declaration: its word in the names of refactorings, and its kind of element."""
+    """A kind of declaration, as RefactoringMiner names it.
+
+    word          in the names of refactorings
+    element_type  in the locations of refactorings
+    """
 
     word: str
     element_type: str
@@ -63,12 +67,12 @@ class _GoDeclaration:
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
-        """The words of its text."""
+        """The words of its text, with what each may name."""
         return list_words(self.source)
 
     @cached_property
     def skeleton(self) -> tuple[str, ...]:
-        """The words that no renaming changes, with gaps for the others."""
+        """The words in order, with '' for each word that a renaming may change."""
         parts = DeclarationPart
         return (self.kind, *(w.text if w.part is parts.REST else '' for w in self.words))
 
@@ -77,10 +81,16 @@ _Renamed = frozenset[tuple[str, str]]
 
 
 class GoRefactoringFinder:
-    """Fulfils `coevo.languages.refactorings.RefactoringFinder`; it has no state."""
+    """A finder of renamed and moved declarations between two revisions; it has no state.
+
+    It is a `coevo.languages.refactorings.RefactoringFinder`.
+    """
 
     def find(self, repository: Repository, old: str, new: str) -> Refactorings:
-        """See `RefactoringFinder.find`."""
+        """Return renamings and moves between two revisions, sorted; the status is always `found`.
+
+        Only files that differ are read, without those of `vendor`.
+        """
         start = time.thread_time()
         files = repository.list_changes(old, new)
         before = _list_declarations(
@@ -137,7 +147,10 @@ def _read_declarations(tree: GoTree, path: str) -> Iterator[_GoDeclaration]:
 def find_renamed(
     before: Sequence[_GoDeclaration], after: Sequence[_GoDeclaration]
 ) -> Iterator[Refactoring]:
-    """Yield a refactoring for each declaration that was renamed or moved, and each local name."""
+    """Yield a refactoring for each declaration that was renamed or moved, then for each local name.
+
+    Local names are compared in matched declarations and in those that kept their names.
+    """
     olds, news = ({each.key: each for each in end} for end in (before, after))
     gone = [each for key, each in olds.items() if key not in news]
     appeared = [each for key, each in news.items() if key not in olds]
@@ -154,7 +167,10 @@ def find_renamed(
 def _match(
     gone: Sequence[_GoDeclaration], appeared: Sequence[_GoDeclaration]
 ) -> dict[_GoDeclaration, _GoDeclaration]:
-    """Return declarations that are one; each round knows what the round before it has renamed."""
+    """Return which new declaration each vanished one became; without a certain one it is left out.
+
+    Repeated in rounds: each knows the renamings that the round before it found.
+    """
     by_skeleton: Mapping[tuple[str, ...], list[_GoDeclaration]] = defaultdict(list)
     for each in appeared:
         by_skeleton[each.skeleton].append(each)
@@ -189,7 +205,10 @@ def _are_one(old: _GoDeclaration, new: _GoDeclaration, renamed: _Renamed) -> boo
 def _find_differing(
     old: _GoDeclaration, new: _GoDeclaration, renamed: _Renamed
 ) -> dict[str, str] | None:
-    """Return the local names that differ; None if anything else differs than names in `renamed`."""
+    """Return the local names that differ between two declarations, old name to new name.
+
+    None if anything else differs, other than names in `renamed`.
+    """
     if old.skeleton != new.skeleton:
         return None
     local_old, local_new = _list_local_names(old), _list_local_names(new)
@@ -214,7 +233,7 @@ def _find_differing(
 
 
 def _list_local_names(one: _GoDeclaration) -> frozenset[str]:
-    """Return the names that a function declares for itself alone."""
+    """Return the names that a function declares in its own scope; none for other declarations."""
     if one.kind != 'method':
         return frozenset()
     return list_bound_names(one.source)

@@ -34,7 +34,10 @@ BuiltKey = tuple[str, str, str, frozenset[tuple[str, str]], frozenset[str]]
 
 
 class GoRunContext:
-    """The state of a run over one repository, closed with the stack; several threads may use it."""
+    """What all threads of a run over one repository share: sandbox, folder, toolchains, projects.
+
+    It is closed with the stack. Several threads may use it.
+    """
 
     def __init__(
         self,
@@ -54,7 +57,7 @@ class GoRunContext:
         self.lock = threading.Lock()
 
     def forget_revision(self, rev: str) -> None:
-        """Drop what is cached for a revision."""
+        """Drop the builds and file lists that are cached for a revision; downloads stay."""
         for key in [key for key in self.ends if key[0] == rev]:
             self.ends.pop(key, None)
         for name in [name for name in self.built if name[0] == rev]:
@@ -62,7 +65,7 @@ class GoRunContext:
         self.trees.forget_revision(rev)
 
     def get_prepared(self, toolchain: GoToolchain) -> PreparedToolchain:
-        """Return a toolchain with what coevo prepared for it."""
+        """Return a toolchain with coevo's program and overlay for it, prepared on first use."""
         with self.lock:
             return self._prepare(toolchain)
 
@@ -72,13 +75,20 @@ class GoRunContext:
         return self._prepared[toolchain]
 
     def _get_module_lister(self, toolchain: GoToolchain) -> ModuleLister:
-        """Return the lister of this run; any toolchain can read the machine's settings, once."""
+        """Return the lister of this run, made on first use.
+
+        toolchain  runs `go env` then; any toolchain can read the machine's settings
+        """
         if self._lister is None:
             self._lister = ModuleLister(self.sandbox, load_settings(toolchain))
         return self._lister
 
     def describe_revision(self, rev: str, name: str, when: Commit) -> ModuleDescription:
-        """Return the modules of a revision according to its files, as of the date of a commit."""
+        """Return the modules of a revision by its files alone, as of the day of a commit; cached.
+
+        name  of the repository
+        when  the commit whose date decides the language level of a tree without go.mod
+        """
         key = rev, when.committer_date.date() if when.committer_date else None
         if key not in self._described:
             self._described[key] = describe_modules(self.repository, rev, name, when.committer_date)
@@ -87,7 +97,13 @@ class GoRunContext:
     def resolve_project(
         self, rev: str, told: ModuleDescription, toolchain: GoToolchain, when: Commit
     ) -> GoProject:
-        """Return the resolved project; revisions that need the same on a day share it."""
+        """Return the project with its modules downloaded.
+
+        Revisions that need the same on the same day share one project.
+
+        told  the modules of the revision by its files
+        when  the commit up to whose date versions are used
+        """
         day = when.committer_date.date() if when.committer_date else None
         key = (told.needs, toolchain.version, day)
         with self.lock:

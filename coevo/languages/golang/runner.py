@@ -32,12 +32,13 @@ _PROJECT_COMMAND = ('test', f'-overlay={OVERLAY}/plain.json', '-count=1', '.')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoCellLayout:
-    """The state that test processes of a cell share: tree, binary, working folder.
+    """What all test processes of a cell share: tree, binary, working folder.
 
-    Fulfils `coevo.languages.core.sessions.SessionOrders`.
+    It is a `coevo.languages.core.sessions.SessionOrders`, and the key of the cell's session.
 
     binary    its path on the host, and its file name; None if `go test` makes it
     root      the folder in which the tree is laid out
+    folder    the package folder, in which the tests run
     packages  see `make_test_job`
     """
 
@@ -49,9 +50,10 @@ class GoCellLayout:
     packages: Path | None = None
 
     def make_job(self, mode: str, cpu_seconds: float) -> Job:
-        """Return the job of a test process.
+        """Return the sandbox job of a test process.
 
-        mode  of coevo's program: `run` or `session`
+        mode         of coevo's program: `run` or `session`
+        cpu_seconds  its limit of CPU time; the limit of wall time is ten times as high
         """
         binary = self.binary and (self.binary[0], f'{BINARY}/{self.binary[1]}')
         wall = cpu_seconds * WALL_PER_CPU
@@ -66,23 +68,26 @@ class GoCellLayout:
         )
 
     def make_command(self, names: Sequence[str]) -> tuple[str, list[str]]:
-        """Return the program that runs these tests, and its arguments."""
+        """Return the program that runs these tests, and its arguments: the binary, or `go test`.
+
+        `go test` runs all tests of the package, whatever the names.
+        """
         if self.binary is None:
             return f'{self.prepared.toolchain.inside}/bin/go', list(_PROJECT_COMMAND)
         return f'{BINARY}/{self.binary[1]}', _make_arguments(names)
 
     def make_session_job(self) -> Job:
-        """See `SessionOrders.make_session_job`."""
+        """Return the sandbox job that starts a session, which runs tests several times."""
         return self.make_job('session', SESSION_SECONDS)
 
     def make_session_head(self) -> bytes:
-        """Return nothing: a session needs no head."""
+        """Return b'': a session reads nothing before its first run."""
         return b''
 
     def make_session_order(
         self, run: GoTestRun, nonce: str, key: str, mark: str
     ) -> tuple[bytes, ...]:
-        """See `SessionOrders.make_session_order`."""
+        """Return the order for one run in a session, as one line; see `SessionOrders`."""
         return (run.make_order(nonce, key, Mark=mark).encode() + b'\n',)
 
 
@@ -115,15 +120,23 @@ class GoTestRun:
 
     @property
     def most_cpu_seconds(self) -> float:
-        """See `TestRun.most_cpu_seconds`."""
+        """The CPU seconds for the whole run: `cpu_seconds`, or all limits with loading."""
         return self.cpu_seconds or sum(self.limits.values()) + self.loading
 
     def make_report(self, key: str) -> GoProcessReport:
-        """See `TestRun.make_report`."""
+        """Return an empty report with an entry for each test.
+
+        key  authenticates the events that no test may forge
+        """
         return GoProcessReport(tests={name: GoTestReport() for name in self.limits}, key=key)
 
     def make_order(self, nonce: str, key: str, **more: str) -> str:
-        """See `TestRun.make_order`; `more` adds entries to the order."""
+        """Return the order to coevo's program in the sandbox as JSON, without the end of the line.
+
+        nonce  must precede each event of the run
+        key    authenticates the events that no test may forge
+        more   further entries of the order
+        """
         program, arguments = self.ground.make_command([_find_name(key) for key in self.limits])
         order = {
             'Nonce': nonce,
@@ -149,7 +162,7 @@ class GoTestRun:
 
     @property
     def bounds(self) -> CpuBounds[str]:
-        """See `TestRun.bounds`."""
+        """The CPU seconds that the tests, loading and the whole run may use."""
         return CpuBounds(
             tests=self.limits,
             loading=self.loading,
@@ -167,6 +180,9 @@ def _find_name(key: str) -> str:
 
 
 def _make_arguments(names: Sequence[str]) -> list[str]:
-    """Return the arguments of a test binary, which gets no time limit of its own."""
+    """Return the arguments of a test binary that runs the tests with these names once.
+
+    The binary gets no time limit of its own.
+    """
     chosen = '|'.join(map(re.escape, dict.fromkeys(names)))
     return [f'-test.run=^({chosen})$', '-test.paniconexit0', '-test.timeout=0', '-test.count=1']

@@ -118,7 +118,7 @@ func atoi64(text string) (int64, bool) {
 
 
 class UnknownLibraryText(Transient):
-    """The standard library of a toolchain differs from the expected text."""
+    """The text of a toolchain's standard library is not as expected, so nothing can be added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,9 @@ class PreparedToolchain:
 
 
 def prepare_toolchain(toolchain: GoToolchain) -> PreparedToolchain:
-    """Prepare a toolchain, unless that was done before.
+    """Compile coevo's program with a toolchain and write its overlay of the standard library.
+
+    Both are kept in the tool cache, so this is done once.
 
     Raises:
         UnknownLibraryText: its standard library is not as expected.
@@ -187,7 +189,13 @@ def _write_overlay(toolchain: GoToolchain, folder: Path) -> None:
 def _patch_files(
     toolchain: GoToolchain, folder: Path, table: Mapping[str, tuple[tuple[str, str], ...]]
 ) -> dict[str, str]:
-    """Write files with additions; return the new path of each, by its path, both in the sandbox."""
+    """Write copies of files of the standard library with additions, for an overlay.
+
+    Returns the path of each copy by the path of its original, both in the sandbox.
+
+    Raises:
+        UnknownLibraryText: the place of an addition is not there exactly once.
+    """
     overlaid = {}
     for name, additions in table.items():
         text = (toolchain.home / 'src' / name).read_text()
@@ -208,7 +216,11 @@ def _patch_files(
 
 
 def _compile_program(toolchain: GoToolchain, place: Path) -> None:
-    """Compile coevo's program for machines of this kind, without C and with a separate cache."""
+    """Compile coevo's program for machines of this kind, without C and with a separate cache.
+
+    Raises:
+        Fatal: it does not compile.
+    """
     done = subprocess.run(
         [toolchain.program, 'build', '-trimpath', '-ldflags=-s -w', '-o', place, '.'],
         cwd=_SOURCES,

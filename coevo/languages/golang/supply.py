@@ -28,8 +28,11 @@ _PLATFORM = 'linux-amd64'
 
 @dataclass(slots=True)
 class GoSupply:
-    """Fulfils `coevo.languages.runtimes.Runtimes`; safe for use by several threads.
+    """The Go toolchains that a run may use; safe for use by several threads.
 
+    It is a `coevo.languages.runtimes.Runtimes`.
+
+    known   the toolchains at hand; a downloaded one is added
     brings  whether releases that the machine lacks are downloaded from the proxy; each is tried
             once
     """
@@ -42,11 +45,14 @@ class GoSupply:
 
     @property
     def installable(self) -> Sequence[str]:
-        """See `Runtimes.installable`."""
+        """The releases that can be downloaded, oldest first, such as `1.21`."""
         return tuple(f'1.{minor}' for minor in RELEASED if (1, minor) >= OLDEST)
 
     def can_provide(self, version: str) -> bool:
-        """See `Runtimes.can_provide`."""
+        """Return whether a toolchain of the release of a version is at hand.
+
+        If `brings` is True, a missing one is downloaded; a failure gives False and a message.
+        """
         release = '.'.join(version.split('.')[:2])
         return self.find_or_install(release) is not None
 
@@ -64,7 +70,11 @@ class GoSupply:
             return toolchain or self._fetch(release)
 
     def find_or_install(self, release: str) -> GoToolchain | None:
-        """Return a toolchain of the machine, or install one if allowed; None failing that."""
+        """Return the newest toolchain at hand of a release; failing that, download one if allowed.
+
+        None if it is not allowed (`brings`), the release is too old, or the download fails. A
+        failure is reported to the listener, and the release is not tried again.
+        """
         toolchain = self._find_newest(release)
         if toolchain is not None or not self.brings or parse_numbers(release)[:2] < OLDEST:
             return toolchain
@@ -80,11 +90,13 @@ class GoSupply:
             return self._tried[release]
 
     def find_for_level(self, wanted: tuple[int, ...]) -> GoToolchain | None:
-        """Return the toolchain for a language level; None if there is none.
+        """Return a toolchain that knows a language level; None if there is none.
 
         The newest suitable one of the machine is preferred, then the oldest that was downloaded
-        before, then one that is downloaded now. So a download for one pair does not change the
-        choice for others.
+        before, then one of the level's own release that is downloaded now. So a download for one
+        pair does not change the choice for others.
+
+        wanted  numbers such as (1, 24)
         """
         able = [toolchain for toolchain in self.known if toolchain.numbers >= wanted]
         own = [toolchain for toolchain in able if not toolchain.is_downloaded]
@@ -99,9 +111,13 @@ class GoSupply:
         return max(near, key=lambda one: one.numbers, default=None)
 
     def _fetch(self, release: str) -> GoToolchain:
-        """Download the newest toolchain of a release.
+        """Download the newest toolchain of a release by the go command, and add it to `known`.
 
         The go command itself checks it against the checksum database.
+
+        Raises:
+            Fatal: there is no toolchain to do so, or the proxy has no such release.
+            Transient: the download failed.
         """
         if not self.known:
             raise Fatal('there is no Go here to fetch another one with; install one (golang-go)')
@@ -133,7 +149,7 @@ class GoSupply:
 
 
 def inspect_machine() -> Iterator[DoctorFinding]:
-    """Yield whether this machine has a Go."""
+    """Yield one finding: the versions of Go on this machine, or the advice to install one."""
     known = [toolchain.version for toolchain in find_toolchains()]
     yield DoctorFinding(
         name='Go',

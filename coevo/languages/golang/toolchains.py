@@ -78,7 +78,7 @@ class GoToolchain:
 
     @property
     def inside(self) -> str:
-        """Its GOROOT in the sandbox. Toolchains of the system keep their paths there."""
+        """Its GOROOT in the sandbox: `/sdk/go`, or the path outside for one of the system."""
         own = Path('/usr')
         is_system = self.home.is_relative_to(own) and not self.home.is_relative_to(own / 'local')
         return str(self.home) if is_system else TOOLCHAIN
@@ -101,7 +101,12 @@ def locate_module_cache() -> Path:
 
 
 def find_toolchains(environment: Mapping[str, str] = os.environ) -> tuple[GoToolchain, ...]:
-    """Return each toolchain once: that of PATH, those at usual places, those coevo installed."""
+    """Return all usable Go toolchains of this machine, each once.
+
+    They are those of GOROOT and PATH, those at usual places, and those that coevo downloaded.
+    Toolchains older than 1.21 are left out, and those that the variable COEVO_GOS does not list if
+    it is set.
+    """
     toolchains: dict[Path, GoToolchain] = {}
     for home in _list_homes(environment):
         known = load_toolchain(home.resolve())
@@ -117,7 +122,10 @@ def find_toolchains(environment: Mapping[str, str] = os.environ) -> tuple[GoTool
 
 @cache
 def load_toolchain(home: Path) -> GoToolchain | None:
-    """Return the toolchain in a folder; None if there is none with a go command."""
+    """Return the toolchain in a folder; None if there is no go command of a released version.
+
+    The version is read from the file VERSION; nothing is run.
+    """
     file = home / 'VERSION'
     if not (home / 'bin' / 'go').is_file() or not file.is_file():
         return None
@@ -126,7 +134,10 @@ def load_toolchain(home: Path) -> GoToolchain | None:
 
 
 def select_alike(version: str, known: Iterable[GoToolchain]) -> tuple[GoToolchain, ...]:
-    """Return the toolchains of a version, failing that of its release; all if the version is ''."""
+    """Return the toolchains with a version; failing that, those of its release, if any.
+
+    All are returned if the version is ''.
+    """
     every = tuple(known)
     if not version:
         return every
@@ -137,7 +148,11 @@ def select_alike(version: str, known: Iterable[GoToolchain]) -> tuple[GoToolchai
 
 
 def find_level(day: date | None) -> str:
-    """Return the newest language level of a day, for a tree that does not declare one."""
+    """Return the newest language level that was released by a day, such as `1.24`.
+
+    For a tree that does not declare one. `1.11`, the oldest with modules, if the day is None or
+    older.
+    """
     then = [minor for minor, released in RELEASED.items() if day is not None and released <= day]
     return f'1.{max(then, default=_FIRST)}'
 

@@ -22,10 +22,14 @@ _ENDED = ('exit:0', 'exit:1')
 def run_go_test(
     cells: GoPairCells, rev: str, module: str, methods: Sequence[TestMethod]
 ) -> ProjectRun:
-    """Run all tests of a package by the go command, with vet and without flags.
+    """Run all tests of a package once by `go test` in its folder, and return their outcomes.
 
-    Their results come over the channel of the package testing, as in other runs. A package that does
-    not compile, or at which vet complains, has none: the run failed with the status of the command.
+    The command has no flags, so it includes vet. The outcomes come over the channel of the package
+    testing, as in other runs. A package that does not compile, or at which vet complains, has none:
+    the run failed with the status of the command.
+
+    module   the package folder
+    methods  the tests by which outcomes are named
     """
     end = cells.find_end(rev)
     if end.project is None:
@@ -61,7 +65,10 @@ def run_go_test(
 
 
 def _find_failure(done: GoRunResult) -> str | None:
-    """Return the status of a command that ended before any test, or in another way than by itself."""
+    """Return the status of a command that did not end by itself, or failed before any test began.
+
+    None for any other command, even if tests failed.
+    """
     has_begun = any(test.begun for test in done.heard.tests.values())
     if done.status not in _ENDED:
         return done.status

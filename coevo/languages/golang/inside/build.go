@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Listed is a package as `go list -json` tells it, as far as it is read here.
+// Listed is a package as `go list -json` describes it, with the fields that are used here.
 type Listed struct {
 	Dir          string
 	ImportPath   string
@@ -39,7 +39,7 @@ type Listed struct {
 	}
 }
 
-// ListedError is why a package cannot be loaded or compiled.
+// ListedError is the reason of the go command why a package cannot be loaded or compiled.
 type ListedError struct {
 	ImportStack []string
 	Pos         string
@@ -51,7 +51,8 @@ const fields = "-json=Dir,ImportPath,Name,ForTest,Export,Standard,DepOnly,GoFile
 
 func itoa(number int64) string { return strconv.FormatInt(number, 10) }
 
-// goTool runs the go command in a folder; what it writes to both of its streams.
+// goTool runs the go command in a folder, and returns what it writes to both streams and its exit status.
+// If the command cannot be started, this program ends.
 func goTool(folder string, arguments ...string) (stdout, stderr []byte, status int) {
 	command := exec.Command(os.Getenv("GOROOT")+"/bin/go", arguments...)
 	command.Dir = folder
@@ -81,13 +82,14 @@ func list(folder string, arguments ...string) ([]*Listed, string) {
 	}
 }
 
-// Built says of each package why it cannot be built, with an empty text for those that can.
+// Built has for each package folder, relative to the root, why its code cannot be built; "" if it can.
+// Said is what the go command wrote to standard error.
 type Built struct {
 	Packages map[string]string
 	Said     string
 }
 
-// buildPackages compiles packages of a module without their tests.
+// buildPackages compiles packages of a module without their tests, and answers with a Built.
 func buildPackages(order *Order) {
 	folder := filepath.Join(order.Root, order.Folder)
 	arguments := append([]string{"-export", "-deps"}, order.Flags...)
@@ -123,7 +125,7 @@ func buildPackages(order *Order) {
 	answer(result, "")
 }
 
-// hasNoFiles tells a package with nothing but tests, or files for other systems, from a broken one.
+// hasNoFiles returns whether an error only says that a package has no code for this system, so is not broken.
 func hasNoFiles(text string) bool {
 	return strings.Contains(text, "no non-test Go files") || strings.Contains(text, "build constraints exclude all Go files")
 }
@@ -133,15 +135,15 @@ var (
 	header = regexp.MustCompile(`^# `)
 )
 
-// unavailable begins what is said of a package whose module is in no cache: where the go command would write it is no
-// matter of the repository's.
+// unavailable begins the error of a package whose module is in no cache. The original error names the path at which
+// the go command would store the module, which has nothing to do with the repository.
 const unavailable = "module not available: "
 
 var unwritten = regexp.MustCompile(`\b(?:open|mkdir) /in/modules/cache/download/(\S+?)(?:/@v\S*)?: .*`)
 
 func isLacking(text string) bool { return unwritten.MatchString(text) }
 
-// firstError is the first error in what a compiler wrote, without its place.
+// firstError returns the first error in the output of a compiler, without its file and line; "failed" if there is none.
 func firstError(text string) string {
 	for _, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
@@ -153,7 +155,7 @@ func firstError(text string) string {
 	return "failed"
 }
 
-// brief is the first line of a message, no longer than a signature may be.
+// brief returns the first line of a message, cut to 200 bytes, the longest that a signature may be.
 func brief(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	if len(text) > 200 {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Compiled is what became of the tests of a package.
+// Compiled is the result of compiling the tests of a package.
 //
-//	Whole    whether the go command itself compiled them
-//	None     there are no test files
-//	Broken   by file and function, `path#TestName`, why a test does not compile though its neighbours do
-//	Torn     files that cannot be parsed, and why
-//	All      why none can be run
-//	Code     why the code does not compile
+//	Whole    whether the go command compiled all of them as they are
+//	None     whether there are no test files
+//	Broken   why a test does not compile although others of its package do, by `path#TestName`
+//	Torn     why a test file cannot be parsed, by its path
+//	All      why no test can be run; "" if some can
+//	Code     why the code does not compile; "" if it does
 //	Files    the names of the test files that belong to the binary on this machine, whether they compile or not
 type Compiled struct {
 	Whole  bool
@@ -27,8 +27,9 @@ type Compiled struct {
 	Files  []string
 }
 
-// compile makes the test binary of a package. One error breaks a package: what is wrong is then stubbed, so
-// that the others can be run, and what reaches a stub is told.
+// compile makes the test binary of a package, and answers with a Compiled. Since one error would break the whole
+// package, declarations with errors are then replaced by stubs, so that other tests can be run. Each test that may
+// reach a stub counts as broken.
 func compile(order *Order) {
 	check(os.MkdirAll(out, 0o755))
 	folder := filepath.Join(order.Root, order.Folder)
@@ -46,11 +47,12 @@ func compile(order *Order) {
 	answer(result, binary)
 }
 
-// testFiles are the test files of a folder whose build constraints this machine fulfils, as the go command finds them.
+// testFiles returns the names of a folder's test files whose build constraints this machine fulfils, as the go command
+// selects them; nil if the folder cannot be read.
 func testFiles(folder string) []string {
 	context := build.Default
 	context.CgoEnabled = false
-	// What is wrong with a file is told where it is compiled.
+	// Errors in a file are ignored here: they are reported when it is compiled.
 	found, _ := context.ImportDir(folder, 0)
 	if found == nil {
 		return nil
@@ -58,9 +60,10 @@ func testFiles(folder string) []string {
 	return append(append([]string{}, found.TestGoFiles...), found.XTestGoFiles...)
 }
 
-// testBinary compiles and links; the place of the binary, ” where there are no tests.
+// testBinary compiles and links the tests of a folder. It returns the output of the go command if that fails, the path
+// of the binary ("" if there are no tests), and whether it succeeded.
 func testBinary(folder, overlay string, flags []string) (said, binary string, ok bool) {
-	// What a debugger would read of the package is not written.
+	// Debug information is left out, since no debugger reads it.
 	arguments := append([]string{"test", "-c", "-vet=off", "-gcflags=-dwarf=0", "-ldflags=-s -w", "-o", out + "/", "-overlay=" + overlay}, flags...)
 	_, complained, status := goTool(folder, append(arguments, ".")...)
 	if status != 0 {
@@ -74,7 +77,8 @@ func testBinary(folder, overlay string, flags []string) (said, binary string, ok
 	return "", found[0], true
 }
 
-// stubbed compiles what can be compiled.
+// stubbed compiles the tests with stubs for all declarations that have errors, and notes these in the result. It
+// returns the path of the binary; "" if the code is broken or no test can be run.
 func stubbed(order *Order, folder, said string, result *Compiled) string {
 	stubs := newStubs(order, folder)
 	if stubs.code = stubs.sources.brokenBy(order); stubs.code == "" {
@@ -91,17 +95,18 @@ func stubbed(order *Order, folder, said string, result *Compiled) string {
 		return ""
 	}
 	if len(result.Broken) == 0 && len(result.Torn) == 0 {
-		// Nobody knows what was wrong, but the go command said that something was.
+		// No error was found here, but the go command reported one.
 		result.All = firstError(said)
 		return ""
 	}
 	return binary
 }
 
-// stubbedFiles is the folder of what stands in the place of tests that do not compile.
+// stubbedFiles is the folder of the changed files that replace those with errors.
 const stubbedFiles = "/w/stubs"
 
-// overlay is a file that names the stubs beside what replaces the standard library's.
+// overlay writes the changed files, and returns the path of an overlay file for the go command. It names them and what
+// the overlay at the path `known` names: replacements for files of the standard library.
 func (stubs *stubs) overlay(known string) string {
 	var whole struct{ Replace map[string]string }
 	text, err := os.ReadFile(known)

@@ -10,12 +10,14 @@ import (
 	"strings"
 )
 
-// edit takes the place of some bytes of a file.
+// edit is a text that replaces the bytes of a file from start to end, which is exclusive.
 type edit struct {
 	start, end int
 	text       string
 }
 
+// change notes an edit for the import or declaration of a test file that has an error at a position. If the position is
+// in neither, the whole file is replaced by its package clause.
 func (s *stubs) change(file *ast.File, pos token.Pos, message string) {
 	for _, spec := range file.Imports {
 		if spec.Pos() <= pos && pos < spec.End() {
@@ -35,7 +37,7 @@ func (s *stubs) change(file *ast.File, pos token.Pos, message string) {
 		}
 		return
 	}
-	if s.all == "" { // of no declaration: the name of the package is another one
+	if s.all == "" { // no declaration has the error: the package clause has another name
 		s.torn[s.relative(s.sources.fset.Position(pos).Filename)] = message
 		s.edit(file, file.FileStart, file.FileEnd, "package "+file.Name.Name+"\n")
 	}
@@ -102,7 +104,7 @@ func (s *stubs) changeImport(file *ast.File, spec *ast.ImportSpec, message strin
 		s.dropImport(file, spec, message)
 		return
 	}
-	if s.round == 0 { // it was so before anything was changed: an error of the whole file
+	if s.round == 0 { // the import was unused before anything was changed: an error of the whole file
 		s.torn[s.relative(s.sources.fset.Position(spec.Pos()).Filename)] = message
 	}
 	if spec.Name != nil {
@@ -114,7 +116,7 @@ func (s *stubs) changeImport(file *ast.File, spec *ast.ImportSpec, message strin
 
 var version = regexp.MustCompile(`^v\d+$`)
 
-// dropImport takes an import out; who used it cannot be compiled, which the next round finds.
+// dropImport removes an import. Declarations that use it no longer compile, so the next round changes them.
 func (s *stubs) dropImport(file *ast.File, spec *ast.ImportSpec, message string) {
 	target, _ := strconv.Unquote(spec.Path.Value)
 	parts := strings.Split(target, "/")
@@ -130,7 +132,8 @@ func (s *stubs) dropImport(file *ast.File, spec *ast.ImportSpec, message string)
 	s.edit(file, spec.Pos(), spec.End(), "")
 }
 
-// edit keeps the lines of what stands below: tests know in which they are called.
+// edit notes that a text replaces part of a file. Newlines are added to the text so that all code below keeps its line
+// numbers, which tests can read.
 func (s *stubs) edit(file *ast.File, start, end token.Pos, text string) {
 	fset := s.sources.fset
 	path := fset.Position(start).Filename
@@ -143,7 +146,8 @@ func (s *stubs) edit(file *ast.File, start, end token.Pos, text string) {
 	s.edits[path] = append(s.edits[path], edit{from, to, text})
 }
 
-// apply makes the edits of a round; of two in one place the larger one counts, of equal ones the first.
+// apply carries out the edits of a round. If two overlap, the one that begins first counts; of two that begin at one
+// place the longer one; of two equal ones the first.
 func (s *stubs) apply() {
 	for path, edits := range s.edits {
 		if _, there := s.content[path]; !there {

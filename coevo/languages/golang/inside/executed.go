@@ -18,14 +18,15 @@ type block struct {
 	hit                                        bool
 }
 
-// statement is where one begins, and whether it was executed.
+// statement is the line where a statement begins, and whether it was executed.
 type statement struct {
 	line int
 	hit  bool
 }
 
-// tellExecuted says which functions of the code were entered, and of some files which statements. Blocks of
-// the profile have no branches, and none of a process that died.
+// tellExecuted reports which functions of the code were entered and, for the files of the order, which statements were
+// executed, with one event for each file. A coverage profile has no branches. A process that did not end by itself has
+// written no profile; then nothing is reported.
 func tellExecuted(order *Order, profile string) {
 	content, err := os.ReadFile(profile)
 	if err != nil {
@@ -48,7 +49,7 @@ func tellExecuted(order *Order, profile string) {
 			continue
 		}
 		set := token.NewFileSet()
-		var source any // nil is what lies there
+		var source any // nil: the parser reads the file itself
 		if text, ok := order.Sources[place]; ok {
 			source = text
 		}
@@ -78,7 +79,7 @@ func anyHit(blocks []block) bool {
 	return false
 }
 
-// readProfile reads lines such as `path/file.go:3.4,5.6 2 1`.
+// readProfile parses a coverage profile, with lines such as `path/file.go:3.4,5.6 2 1`, and returns its blocks by file.
 func readProfile(text string) map[string][]block {
 	found := map[string][]block{}
 	for _, line := range strings.Split(text, "\n") {
@@ -106,7 +107,7 @@ func (b block) holds(at token.Position) bool {
 	return after && before
 }
 
-// entered are the functions with a block that was executed: name, first and last line.
+// entered returns the functions of a file with a block that was executed, each as name, first and last line.
 func entered(set *token.FileSet, file *ast.File, blocks []block) [][]any {
 	found := [][]any{}
 	for _, declaration := range file.Decls {
@@ -127,7 +128,7 @@ func entered(set *token.FileSet, file *ast.File, blocks []block) [][]any {
 	return found
 }
 
-// functionName is `F`, `(T).M` or `(*T).M`.
+// functionName returns `F` for a function, and `(T).M` or `(*T).M` for a method.
 func functionName(one *ast.FuncDecl) string {
 	if one.Recv == nil || len(one.Recv.List) == 0 {
 		return one.Name.Name
@@ -139,8 +140,8 @@ func functionName(one *ast.FuncDecl) string {
 	return "(" + star + receiver(one.Recv.List[0].Type) + ")." + one.Name.Name
 }
 
-// lines are, by line, how many statements begin there, and how many of these were executed: one of the
-// smallest block around it.
+// lines returns for each line on which statements begin: its number, how many begin there, and how many of them were
+// executed. The smallest block around a statement decides whether it was.
 func lines(set *token.FileSet, file *ast.File, blocks []block) [][3]int {
 	counts := map[int]*[2]int{}
 	ast.Inspect(file, func(node ast.Node) bool {
@@ -154,7 +155,7 @@ func lines(set *token.FileSet, file *ast.File, blocks []block) [][3]int {
 			list = one.Body
 		case *ast.IfStmt:
 			if other, ok := one.Else.(*ast.IfStmt); ok {
-				list = []ast.Stmt{other} // as if it stood in braces, which is what the cover tool makes of it
+				list = []ast.Stmt{other} // the cover tool puts it in braces
 			}
 		}
 		for _, each := range list {

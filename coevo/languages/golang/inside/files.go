@@ -16,10 +16,10 @@ import (
 
 const cache = "/w/cache"
 
-// Out is where compiled binaries are written.
+// out is the folder to which compiled binaries are written.
 const out = "/w/out"
 
-// unpack lays out a tree.
+// unpack writes the files of an archive below a root. date returns the date of a file, given the one in the archive.
 func unpack(archive io.Reader, root string, date func(time.Time) time.Time) {
 	check(os.MkdirAll(root, 0o755))
 	reader := tar.NewReader(archive)
@@ -51,18 +51,20 @@ func write(place string, content io.Reader, mode fs.FileMode) {
 	check(file.Close())
 }
 
-// borrowed are the names of what others have of the cache.
+// borrowed has the names of the files of the cache that the host has already.
 var borrowed = map[string]bool{}
 
-// asTold is the date that a file has in its archive.
+// asTold returns the date that a file has in its archive, unchanged.
 func asTold(when time.Time) time.Time { return when }
 
-// young is one by which the go command takes no file for the one of the same name and size that it has read
-// before: all of them have one date in their archives (cmd/go/internal/modindex, dirHash).
+// young returns a date in the future, whatever the date in the archive. All files have one date in their archives, so
+// the go command could confuse a file with another of the same name and size that it has read before. It caches no
+// folder with a file this young (cmd/go/internal/modindex, dirHash).
 func young(time.Time) time.Time { return time.Now().Add(time.Hour) }
 
-// linkCaches makes a cache that can be written, in which all that others have is there: contents by links,
-// but the entries that lead to them, which the go command writes again, as copies.
+// linkCaches makes a writable cache of compiled packages with all files of other caches. Contents are links. The
+// entries that lead to them (`-a`) are copies, since the go command writes these again. The first folder with a file
+// counts.
 func linkCaches(folders []string) {
 	check(os.MkdirAll(cache, 0o755))
 	check(os.WriteFile(filepath.Join(cache, "trim.txt"), []byte(itoa(time.Now().Unix())), 0o644))
@@ -83,6 +85,7 @@ func linkCaches(folders []string) {
 	}
 }
 
+// borrow puts a file of another cache into the writable cache, unless an earlier one had it.
 func borrow(folder, name string) {
 	if borrowed[name] {
 		return
@@ -98,7 +101,8 @@ func borrow(folder, name string) {
 	check(os.WriteFile(target, content, 0o644))
 }
 
-// answer writes what was found out, the binary and what is new in the cache: an archive, after a line with its length.
+// answer writes an archive to standard output, after a line with its length. It contains the result as JSON, the binary
+// unless its path is "", and the files of the cache that are new since the last answer.
 func answer(result any, binary string) {
 	var whole bytes.Buffer
 	writer := tar.NewWriter(&whole)

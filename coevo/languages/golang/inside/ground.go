@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// places are what a run may write to; the tree is laid out in the first.
+// places are the folders to which a run may write; the tree is laid out in the first.
 var places = []string{work, "/tmp", "/tmp/home", "/dev/shm"}
 
 const work = "/w"
 
-// tick is longer than the kernel's clock, of which dates of files are, stands still.
+// tick is longer than a step of the kernel's clock, from which dates of files are taken.
 const tick = 12 * time.Millisecond
 
-// ground is the tree as it was laid out, and folders that are empty when a run begins.
+// ground is the state of the writable folders before a run: the tree as it was laid out, the other folders empty.
 type ground struct {
 	order  *Order
 	laid   map[string]fileSeen
 	rights []fs.FileMode
 }
 
-// fileSeen is what changes with a file; the last is when the kernel saw a change.
+// fileSeen has the properties of a file that differ if it was changed. `changed` is set by the kernel alone (ctime).
 type fileSeen struct {
 	mode             uint32
 	inode            uint64
@@ -37,15 +37,17 @@ func newGround(order *Order) *ground {
 	return made
 }
 
+// lay lays out the tree and notes its files.
 func (g *ground) lay() error {
 	layOut(g.order)
 	laid, err := seen(work)
 	g.laid = laid
-	time.Sleep(tick) // what is changed later has another date
+	time.Sleep(tick) // so that any later change gives a file another date
 	return err
 }
 
-// restore says whether the next run finds what the first one found.
+// restore brings the writable folders back to their state before the first run, and returns whether that succeeded.
+// The tree is laid out again only if a file of it was changed.
 func (g *ground) restore() bool {
 	for _, place := range places[1:] {
 		if empty(place) != nil {
@@ -77,7 +79,7 @@ func rights() []fs.FileMode {
 	return found
 }
 
-// empty removes what is in a folder, but for the home.
+// empty removes everything in a folder except the home folder.
 func empty(place string) error {
 	entries, err := os.ReadDir(place)
 	if err != nil {

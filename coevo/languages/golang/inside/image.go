@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// image is the code of a binary as its file has it, and where functions and lines begin.
+// image is the code in the file of a binary, with the addresses of its functions and lines.
 type image struct {
 	start  uint64
 	text   []byte
@@ -40,7 +40,7 @@ func readImage(path string) (*image, error) {
 	}
 	made := &image{start: text.Addr, text: code, places: map[string]uint64{}, table: known}
 	for _, one := range known.Funcs {
-		// Of the last element of a path the linker escapes dots.
+		// The linker escapes the dots in the last element of an import path.
 		if name, err := url.PathUnescape(one.Name); err == nil {
 			made.places[name] = one.Entry
 		}
@@ -48,7 +48,8 @@ func readImage(path string) (*image, error) {
 	return made, nil
 }
 
-// functions are where a function of a package, or of its external tests, begins that stands in a file of this name.
+// functions returns the addresses of the functions with a name that a package, or its external tests, declare in files
+// of this base name: none, one, or one of each.
 func (made *image) functions(path, file, name string) []uint64 {
 	var found []uint64
 	for _, full := range []string{path + "." + name, path + "_test." + name} {
@@ -60,8 +61,8 @@ func (made *image) functions(path, file, name string) []uint64 {
 	return found
 }
 
-// lines tells each place at which a wanted line of a file begins. Packages are to be compiled without inlining, so that
-// no line is part of a function of another file.
+// lines calls `tell` with each address at which the code of a wanted line begins. Packages must be compiled without
+// inlining, so that no line is part of a function of another file.
 func (made *image) lines(wanted map[string]map[int]bool, tell func(file string, line int, place uint64)) {
 	for _, function := range made.table.Funcs {
 		file, _, _ := made.table.PCToLine(function.Entry)
@@ -80,6 +81,7 @@ func (made *image) lines(wanted map[string]map[int]bool, tell func(file string, 
 	}
 }
 
+// code returns the bytes at an address that a breakpoint would replace.
 func (made *image) code(place uint64) []byte {
 	offset := place - made.start
 	return made.text[offset : offset+uint64(len(breakpoint))]

@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// Asked is what the host wants to know of the modules of a tree.
+// Asked is the order to list the modules of a tree.
 //
-//	Size       of the archive of the tree, which follows
-//	Root       where it is laid out
+//	Size       bytes of the archive of the tree, which follows the order
+//	Root       the folder in which it is laid out
 //	Modules    folders with a go.mod below the root
-//	Borrowed   a module cache that is read
+//	Borrowed   a module cache that can only be read
 //	Variables  of the go command, among them the folder of its own module cache
 //	Format     of `go list`
 type Asked struct {
@@ -28,7 +28,7 @@ type Asked struct {
 	Format    string
 }
 
-// ListedModule is what the go command says of a module, whose go.mod and go.sum it has completed.
+// ListedModule is the reply of the go command on a module, with the go.mod and go.sum that it has completed.
 type ListedModule struct {
 	Folder    string
 	Status    int
@@ -38,11 +38,11 @@ type ListedModule struct {
 	GoSum     []byte
 }
 
-// mostComplaint are the bytes of the go command's words that are passed on.
+// mostComplaint is the number of bytes of the go command's standard error that are passed on.
 const mostComplaint = 1 << 16
 
-// listModules asks the go command what the packages of each module and their tests import. It reads the tree and runs
-// nothing of it.
+// listModules reads an order, lets the go command list what the packages of each module and their tests import, and
+// writes a ListedModule for each to standard output. The go command reads the tree and runs nothing of it.
 func listModules(lines *bufio.Reader) {
 	line, err := lines.ReadBytes('\n')
 	check(err)
@@ -77,7 +77,7 @@ func listModule(folder, module, format string) ListedModule {
 	return answer
 }
 
-// unique are the lines of a text, each once.
+// unique returns the lines of a text that are not empty, each once, in order.
 func unique(text []byte) string {
 	seen := map[string]bool{}
 	var lines []string
@@ -90,8 +90,8 @@ func unique(text []byte) string {
 	return strings.Join(lines, "\n")
 }
 
-// borrowModules makes a module cache that can be written, in which all that another one holds is there by links: laid
-// out modules as folders, and of what was downloaded the files that never change.
+// borrowModules makes a writable module cache with links to the content of another one: to the folder of each unpacked
+// module, and to the downloaded files that never change.
 func borrowModules(source, target string) {
 	downloads := filepath.Join(source, "cache", "download")
 	check(os.MkdirAll(target, 0o755))

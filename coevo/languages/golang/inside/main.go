@@ -1,7 +1,7 @@
-// Command inside is what coevo runs of its own in a sandbox, of which it is the first program. It reads orders, each a
-// line of JSON, and lays out the trees that they name. `compile` lets the Go toolchain read one tree after the other, and
-// runs nothing of them: each answer is an archive on standard output. `run` starts a test binary, and says what it
-// heard of it; `session` does so for one order after the other. `list` lets the go command say which modules a tree needs.
+// Command inside is coevo's own program in a sandbox, the first one that runs there. It reads orders, each a line of
+// JSON, and lays out the trees that they name. `compile` lets the Go toolchain read one tree after the other, and runs
+// nothing of them; each answer is an archive on standard output. `run` starts a test binary and reports its events;
+// `session` does so for one order after the other. `list` lets the go command find the modules that a tree needs.
 package main
 
 import (
@@ -12,25 +12,30 @@ import (
 	"os"
 )
 
-// Order is what the host asks for.
+// Order is an order of the host.
 //
-//	Mode      of `compile`: what is asked of the toolchain
+//	Mode      for `compile`: `build`, `compile` or `check`
 //	Tree      the archive that is laid out
-//	Size      that of an archive which follows the order instead
-//	Root      where; its last elements are those of the module's path
+//	Size      bytes of an archive that follows the order, if Tree is not given
+//	Root      the folder in which the tree is laid out; it ends in the path of the module
 //	Folder    the folder of a package, or of a module, below the root
-//	Caches    folders of compiled packages that are read, the first that has one counts; of a run, for the go command
-//	Overlay   what replaces files of the standard library, as `go build -overlay` has it
+//	Caches    read-only folders of compiled packages, of which the first with a package counts; in a run, only for tests
+//	          that run the go command
+//	Overlay   the file with replacements for files of the standard library, as for `go build -overlay`
 //	Packages  folders of packages below Folder, `.` for itself
-//	Flags     of `go list` and `go test -c` alike
-//	Edited    files of the code that are other than their revision's
-//	Variants  sources of the file Path, each to be compiled in its place
-//	Tests     that are run, each as `file#name`, the file without its folder
-//	Profile   whether it is to be told what of Files, and of all others, a test executes
-//	Sources   of Files, as they were compiled, where the tree shows others or none
-//	Key       under which a session says that a run is over, and an observer what it has seen
+//	Flags     for both `go list` and `go test -c`
+//	Stubs     whether declarations that do not compile are replaced, so that the others can be run
+//	Edited    files of the code that differ from their revision
+//	Path      the file of which Variants are checked
+//	Variants  contents of that file, each to be compiled in its place
+//	Binary    the program that runs the tests, with Arguments
+//	Tests     the tests to run, each as `file#name`, the file without its folder
+//	Profile   whether to report the functions that the tests execute, and the lines in Files
+//	Sources   the contents of Files as they were compiled, if the tree has others or none
+//	Key       authenticates the event that a run is over and the report of the observer
+//	Nonce     precedes each event of the run
 //	Watch     tests and lines that an observer watches; nil for none
-//	Mark      a line that stands on standard error around what the run writes there
+//	Mark      a line that is written to standard error before and after the run
 type Order struct {
 	Nonce     string
 	Key       string
@@ -75,7 +80,7 @@ func main() {
 	}
 }
 
-// nextOrder is nil at the end.
+// nextOrder reads the next order; nil at the end of the input.
 func nextOrder(lines *bufio.Reader) *Order {
 	line, err := lines.ReadBytes('\n')
 	if err == io.EOF && len(line) == 0 {
@@ -87,6 +92,7 @@ func nextOrder(lines *bufio.Reader) *Order {
 	return &order
 }
 
+// check ends this program with status 70 if there is an error.
 func check(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "coevo:", err)

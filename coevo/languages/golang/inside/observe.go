@@ -14,23 +14,23 @@ import (
 	"syscall"
 )
 
-// Watch is which tests are watched while they run, each as `file#name`: functions of a package and of its external
-// tests; and which lines of files, by their paths below the root.
+// Watch says which tests and lines an observer watches. Tests are functions of a package and of its external tests,
+// each as `file#name`. Lines are given by the path of their file below the root.
 type Watch struct {
 	Package string
 	Tests   []string
 	Lines   map[string][]int
 }
 
-// sight is what was seen of a test: how often it was entered and left, and whether it was told to fail.
+// sight is what the observer saw of a test: how often it was entered and left, and whether it failed or was skipped.
 type sight struct {
 	Entered int
 	Left    int
 	Failed  bool
 }
 
-// observer runs a test binary under ptrace(2), and stops it where tests begin, end and fail. What a process writes
-// into its own memory changes none of these, but for the code itself, which is held against the file.
+// observer runs a test binary under ptrace(2), and stops it where tests begin, end and fail. A process cannot prevent
+// that by writing to its memory, except to its code. Therefore the code is compared with the file of the binary.
 type observer struct {
 	image   *image
 	process int
@@ -45,7 +45,8 @@ type observer struct {
 	ended   *syscall.WaitStatus
 }
 
-// trap is a place in the code; what stays is put back once it was passed.
+// trap is a breakpoint in the code. If it stays, it is set again after a thread has passed it; otherwise it is removed
+// when it is hit.
 type trap struct {
 	stays bool
 	isSet bool
@@ -62,13 +63,14 @@ const (
 
 const exitKill = 1 << 20 // PTRACE_O_EXITKILL
 
-// observe starts a command, waits for its end and says how it ended, with what was seen; nil where nobody can watch it.
+// observe starts a command under an observer, with all traps set, and returns the observer without waiting for the end.
+// If the binary or this processor cannot be observed, it starts the command without one and returns nil.
 func observe(command *exec.Cmd, order *Order) (*observer, error) {
 	made, err := readImage(command.Path)
 	if err != nil || !canObserve {
 		return nil, command.Start()
 	}
-	// A process is traced by a thread.
+	// Only the thread that started to trace a process can trace it.
 	runtime.LockOSThread()
 	command.SysProcAttr.Ptrace = true
 	if err := command.Start(); err != nil {
@@ -90,7 +92,7 @@ func observe(command *exec.Cmd, order *Order) (*observer, error) {
 	return seen, nil
 }
 
-// begin sets the traps in a process that has just been started.
+// begin sets the traps for tests in a process that has just been started.
 func (seen *observer) begin(watch *Watch) {
 	var status syscall.WaitStatus
 	_, err := syscall.Wait4(seen.process, &status, syscall.WALL, nil)
@@ -120,7 +122,7 @@ func (seen *observer) begin(watch *Watch) {
 	seen.trap(seen.image.places[concludes], true, seen.conclude)
 }
 
-// watchLines sets a trap at each place where a line begins, until it is reached there.
+// watchLines sets a trap at each address where the code of a wanted line begins; it is removed when it is hit.
 func (seen *observer) watchLines(root string, lines map[string][]int) {
 	wanted, paths := map[string]map[int]bool{}, map[string]string{}
 	for path, numbers := range lines {
@@ -141,7 +143,8 @@ func (seen *observer) watchLines(root string, lines map[string][]int) {
 	})
 }
 
-// enter may be asked twice for one call: a function that needs more stack begins anew.
+// enter notes that a test was called. It may be called twice for one call, which counts once: a function that needs
+// more stack begins again.
 func (seen *observer) enter(one *sight, address uint64, name string) {
 	if strings.HasPrefix(name, "Example") {
 		address = 0 // it has no argument
@@ -152,6 +155,7 @@ func (seen *observer) enter(one *sight, address uint64, name string) {
 	}
 }
 
+// leave notes that the test with this T or F ended, and whether the code of the process was altered.
 func (seen *observer) leave(address uint64) {
 	if one := seen.running[address]; one != nil {
 		delete(seen.running, address)
@@ -160,10 +164,11 @@ func (seen *observer) leave(address uint64) {
 	}
 }
 
-// afterName is how far the function of an example lies behind its name.
+// afterName is the offset of an example's function in InternalExample, behind its name.
 const afterName = 16
 
-// conclude notes what is said of an example once its output is known: a function returns it.
+// conclude sets a trap where processRunResult returns, which says whether the output of an example was right. There the
+// example counts as left, and as failed unless the function returns true.
 func (seen *observer) conclude(at *registers) {
 	one := seen.places[seen.word(seen.word(at.first()+afterName))]
 	if one == nil {
@@ -176,7 +181,7 @@ func (seen *observer) conclude(at *registers) {
 	})
 }
 
-// wait goes on until the process has ended.
+// wait handles the stops of all threads until the process has ended, and returns how it ended.
 func (seen *observer) wait() syscall.WaitStatus {
 	for seen.ended == nil {
 		var status syscall.WaitStatus
@@ -212,8 +217,8 @@ func (seen *observer) hear(thread int, status syscall.WaitStatus) {
 	goOn(syscall.PtraceCont(thread, signal))
 }
 
-// pass lets a thread pass the trap at which it stands. What it is to be sent: what came meanwhile, or what stopped it
-// where it stands at none.
+// pass calls the function of the trap that stopped a thread, and lets the thread pass it. It returns the signal that
+// the thread must still get: SIGTRAP if no trap stopped it, one that arrived meanwhile, or 0.
 func (seen *observer) pass(thread int) int {
 	at, err := registersOf(thread)
 	if err != nil {
@@ -239,7 +244,7 @@ func (seen *observer) pass(thread int) int {
 	return later
 }
 
-// step executes one instruction; what was sent to the thread meanwhile is for later.
+// step executes one instruction of a thread, and returns a signal that arrived meanwhile, to be sent later; 0 for none.
 func (seen *observer) step(thread int) int {
 	later := 0
 	for {
@@ -275,12 +280,12 @@ func (seen *observer) set(place uint64, one *trap, isSet bool) {
 	if isSet {
 		code = breakpoint
 	}
-	// Where the process is gone there is nothing to be written.
+	// An error means that the process has ended.
 	_, _ = seen.memory.WriteAt(code, int64(place))
 	one.isSet = isSet
 }
 
-// isWhole says whether the code is what the file has, but for our traps.
+// isWhole returns whether the code of the process is that of the file, except for the observer's traps.
 func (seen *observer) isWhole() bool {
 	there := make([]byte, len(seen.image.text))
 	if _, err := seen.memory.ReadAt(there, int64(seen.image.start)); err != nil && err != io.EOF {
@@ -305,7 +310,7 @@ func (seen *observer) word(address uint64) uint64 {
 	return endian.Uint64(found[:])
 }
 
-// tell says what was seen under a key that the test process does not know.
+// tell reports what the observer saw, with a key that the test process does not know.
 func (seen *observer) tell(order *Order) {
 	reached := map[string][]int{}
 	for path, lines := range seen.reached {
@@ -322,7 +327,7 @@ func (seen *observer) tell(order *Order) {
 	say(order.Nonce, string(said))
 }
 
-// goOn says whether a thread is gone, as one may be at any time.
+// goOn returns whether an error says that a thread has ended, as it may at any time. Any other error ends this program.
 func goOn(err error) bool {
 	if err == syscall.ESRCH {
 		return true

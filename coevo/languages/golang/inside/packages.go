@@ -16,8 +16,9 @@ import (
 	"strings"
 )
 
-// sources are the packages around one whose files are other than they stand: what it imports is read from
-// what the compiler exported, but for packages that import it themselves.
+// sources provides the packages that a package imports, when that package is type-checked with changed files. They are
+// read from the export data of the compiler, except packages that import the package themselves: these are checked
+// anew.
 type sources struct {
 	fset    *token.FileSet
 	listed  map[string]*Listed
@@ -27,7 +28,7 @@ type sources struct {
 	version string
 }
 
-// newSources asks the go command for a package; with its tests, where they are wanted, too.
+// newSources lets the go command list a package and all that it imports; with `tests`, also what its tests import.
 func newSources(folder, overlay string, flags []string, tests bool) *sources {
 	arguments := append([]string{"-export", "-deps", "-overlay=" + overlay}, flags...)
 	if tests {
@@ -54,7 +55,8 @@ func newSources(folder, overlay string, flags []string, tests bool) *sources {
 	return made
 }
 
-// brokenBy is the first error of a package with an edited file, which no test is to blame for.
+// brokenBy returns the first error of a package with an edited file, for which no test is to blame; "" if there is
+// none.
 func (s *sources) brokenBy(order *Order) string {
 	for _, path := range order.Edited {
 		folder := filepath.Dir(filepath.Join(order.Root, path))
@@ -76,7 +78,7 @@ func (s *sources) exported(path string) (io.ReadCloser, error) {
 	return os.Open(one.Export)
 }
 
-// Import fulfils types.Importer.
+// Import returns the package with an import path, as types.Importer requires.
 func (s *sources) Import(path string) (*types.Package, error) {
 	if path == "unsafe" {
 		return types.Unsafe, nil
@@ -100,7 +102,7 @@ func (s *sources) needsBase(one *Listed) bool {
 	return false
 }
 
-// rebuilt is a package that imports the one under test, as it sees it with its internal tests.
+// rebuilt type-checks a package that imports the package under test, together with the internal tests of the latter.
 func (s *sources) rebuilt(one *Listed) *types.Package {
 	var files []*ast.File
 	for _, name := range one.GoFiles {
@@ -125,7 +127,7 @@ func (s *sources) config(hear func(error)) types.Config {
 	}
 }
 
-// goFiles are the names of a folder's files that are compiled here, sorted, tests last.
+// goFiles returns the names of a folder's Go files whose build constraints this machine fulfils, sorted, tests last.
 func goFiles(folder string) []string {
 	entries, err := os.ReadDir(folder)
 	check(err)

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// key names a function by its file; methods by their type, too.
+// key returns the name of a function as `path#F`, that of a method as `path#T.M`.
 func (s *stubs) key(one *ast.FuncDecl) string {
 	path := s.relative(s.sources.fset.Position(one.Pos()).Filename)
 	if one.Recv != nil && len(one.Recv.List) > 0 {
@@ -32,10 +32,10 @@ func receiver(expression ast.Expr) string {
 	return ""
 }
 
-// always is what runs before any test.
+// always stands for everything that runs before the tests, as the starting point of a search.
 const always = "#always"
 
-// follow notes, of each declaration in the tests, which others of them it uses.
+// follow notes for each declaration in the test files which other declarations in test files it uses.
 func (s *stubs) follow(files []*ast.File, info *types.Info) {
 	owners := map[types.Object]string{}
 	var tests []*ast.File
@@ -60,7 +60,8 @@ func (s *stubs) follow(files []*ast.File, info *types.Info) {
 	s.uses(owners, files, info)
 }
 
-// uses adds those of external tests, which see what internal ones declare by other objects of the same name.
+// uses adds what follow misses: external tests see the declarations of internal ones as other objects with the same
+// names.
 func (s *stubs) uses(owners map[types.Object]string, files []*ast.File, info *types.Info) {
 	for identifier, object := range info.Uses {
 		if object == nil || object.Pkg() == nil || owners[origin(object)] != "" {
@@ -162,7 +163,8 @@ func (s *stubs) reach(from, to string) {
 	s.reaches[from][to] = true
 }
 
-// broken tells of each test whose text reaches something that was changed, why it was.
+// broken returns, for each declaration that was changed or uses a changed one at any distance, the error that led to
+// the change. If the changed one runs before the tests, all tests are broken.
 func (s *stubs) broken() map[string]string {
 	if why := s.reached(always); why != "" && s.all == "" {
 		s.all = why
@@ -179,7 +181,8 @@ func (s *stubs) broken() map[string]string {
 	return found
 }
 
-// reached is why the first, in the order of keys, of what a declaration leads to was changed.
+// reached returns the error of the first changed declaration, in the order of keys, that a declaration is or uses at
+// any distance; "" if there is none.
 func (s *stubs) reached(from string) string {
 	seen, todo := map[string]bool{from: true}, []string{from}
 	var hit []string

@@ -9,10 +9,10 @@ const canObserve = true
 
 var endian = binary.LittleEndian
 
-// breakpoint is int3.
+// breakpoint is the instruction int3.
 var breakpoint = []byte{0xcc}
 
-// registers are those of a thread that stands. Since Go 1.17 arguments and results are handed over in them.
+// registers are those of a stopped thread. Since Go 1.17, functions get arguments and return results in registers.
 type registers struct{ syscall.PtraceRegs }
 
 func registersOf(thread int) (*registers, error) {
@@ -22,16 +22,16 @@ func registersOf(thread int) (*registers, error) {
 
 func (at *registers) write(thread int) error { return syscall.PtraceSetRegs(thread, &at.PtraceRegs) }
 
-// trapped is where the breakpoint lies that was executed last.
+// trapped returns the address of the breakpoint that was executed last.
 func (at *registers) trapped() uint64 { return at.PC() - uint64(len(breakpoint)) }
 
 func (at *registers) goTo(place uint64) { at.SetPC(place) }
 
-// first is the first argument, at a function's first instruction.
+// first returns the first argument of a function, if the thread is at the function's first instruction.
 func (at *registers) first() uint64 { return at.Rax }
 
-// stack is where the place to return to lies, at a function's first instruction.
+// stack returns the address at which the return address is stored, if the thread is at a function's first instruction.
 func (at *registers) stack() uint64 { return at.Rsp }
 
-// isTrue is whether a function has returned true, where it has just returned.
+// isTrue returns whether a function returned true, if the thread has just returned from it.
 func (at *registers) isTrue() bool { return at.Rax&0xff != 0 }

@@ -13,7 +13,7 @@ var endian = binary.LittleEndian
 
 var breakpoint = []byte{0}
 
-// registers are not known of other processors: nobody watches there.
+// registers has nothing: the registers of other processors are not known, so tests are not observed there.
 type registers struct{}
 
 var errUnknown = errors.New("registers of this processor are not known")

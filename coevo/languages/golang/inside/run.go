@@ -12,31 +12,32 @@ import (
 	"time"
 )
 
-// Where a test binary finds what it has to know, and writes what it has to say: numbers that no program
-// hands on by accident. They are those of testing/coevo.go.
+// The file descriptors from which a test binary reads its secret and its tests, and to which it writes its events. No
+// program passes such high numbers on by accident. testing/coevo.go has the same numbers.
 const reading, writing = 198, 199
 
-// lastWords is how long a process that has closed its channel may take to end.
+// lastWords is how long the channel is still read after the process has ended.
 const lastWords = 10 * time.Second
 
 const prSetDumpable = 4
 
-// profile is where a test binary writes what of the code it has executed.
+// profile is the file to which a test binary writes its coverage profile.
 const profile = "/tmp/coevo-profile"
 
-// hide makes sure that nobody can look into this process, which alone knows nonces (prctl(2), PR_SET_DUMPABLE).
+// hide keeps other processes from reading the memory of this one, which alone knows nonces (prctl(2), PR_SET_DUMPABLE).
 func hide() {
 	syscall.RawSyscall(syscall.SYS_PRCTL, prSetDumpable, 0, 0)
 }
 
-// run lays out a tree, and runs one test binary in it.
+// run carries out one order: it lays out a tree, and runs one test binary in it.
 func run(order *Order) {
 	hide()
 	layOut(order)
 	follow(order)
 }
 
-// layOut makes the tree, with the folder in which tests run, and a cache for tests that run the go command.
+// layOut writes the tree, the folder in which tests run if the tree lacks it, and a cache for tests that run the go
+// command.
 func layOut(order *Order) {
 	borrowed = map[string]bool{}
 	if len(order.Caches) > 0 {
@@ -52,8 +53,8 @@ func layOut(order *Order) {
 	}
 }
 
-// follow starts a test binary and says on standard output, under the nonce, what it says of its tests, and how it
-// ended.
+// follow starts a test binary and waits for its end. On standard output, under the nonce, it reports the events of the
+// binary, what an observer saw, the executed code if requested, and how the process ended.
 func follow(order *Order) {
 	secret := random()
 	theirs, ours := pipe()
@@ -119,7 +120,7 @@ func random() string {
 	return fmt.Sprintf("%x", bytes)
 }
 
-// relay says again what the test process says under its secret.
+// relay repeats under the nonce each line that the test process writes under its secret; it skips all other lines.
 func relay(from *os.File, secret, nonce string) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 1<<16), 1<<20)
@@ -130,7 +131,7 @@ func relay(from *os.File, secret, nonce string) {
 	}
 }
 
-// start is nil where nobody watches.
+// start starts the command and returns its observer; nil if none is ordered or possible.
 func start(command *exec.Cmd, order *Order) *observer {
 	if order.Watch == nil {
 		check(command.Start())

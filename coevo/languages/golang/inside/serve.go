@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// serve answers one order after the other. What was compiled for one is in the cache for the next; nothing else of it
-// is left.
+// serve carries out one order to the compiler after the other. What was compiled for one is in the cache for the next;
+// all other files are removed in between.
 func serve(order *Order, lines *bufio.Reader) {
 	linkCaches(order.Caches)
 	for ; order != nil; order = nextOrder(lines) {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// session runs a test binary for each order as `run` does, in a tree as it was laid out, with empty folders beside
-// it. Where a run leaves anything that a next one could see, files are made anew, or the session ends, and the
-// sandbox with it. What is said under an order's nonce ends with `over`, its key, which the test process does not
-// know, and whether there may be a next run.
+// session runs a test binary for each order as `run` does. Each run finds the tree as it was laid out, and the other
+// folders empty. If a run left files, they are restored; if it left anything else that the next run could see, the
+// session ends, and the sandbox with it. The last event of each order is `over`, with the order's key, which the test
+// process does not know, and with whether the session accepts another run (`again`).
 func session(order *Order, lines *bufio.Reader) {
 	hide()
 	ground := newGround(order)
@@ -34,7 +34,7 @@ func mark(text string) {
 	check(err)
 }
 
-// leaving is how long processes may take that are about to end.
+// leaving is how long processes that are about to end may take for it.
 const leaving = 500 * time.Millisecond
 
 func areAsBefore(before string) bool {

@@ -14,14 +14,18 @@ import (
 
 const mostRounds = 20
 
-// stubs are the tests of a package, changed until they compile: the body of a function with an error in it
-// panics, any other declaration with one is taken out, and so are those that need it, in the next round.
+// stubs changes the test files of a package until they compile. The body of a function with an error in it is replaced
+// by a panic. Any other declaration with an error is removed; declarations that need it have errors in the next round.
 //
-//	content   the files, by path
-//	changed   those that are other than they stand
-//	why       of declarations, by file and name: the error for which they were changed
-//	removed   of names that are gone: the error for which they went
-//	clash     an error that was told at its first place, and waits for the other one
+//	content   the present content of each file, by path
+//	changed   the content of the files that were changed, by path; nil for a removed file
+//	why       the error for which a declaration was changed, by `path#name`
+//	removed   the error for which a declared name was removed, by that name
+//	torn      why a file has an error as a whole, by its path below the root
+//	all       why no test can be run; "" if some can
+//	code      the first error in the code itself; "" if there is none
+//	clash     an error between two places, of which only the first was reported so far
+//	reaches   for each declaration in test files, those that it uses
 type stubs struct {
 	root    string
 	folder  string
@@ -54,7 +58,7 @@ func newStubs(order *Order, folder string) *stubs {
 	return made
 }
 
-// settle changes files until nothing is wrong with them any more.
+// settle changes test files, in rounds, until none has an error, the code has one, or 20 rounds did not suffice.
 func (s *stubs) settle() {
 	for s.round = 0; s.round < mostRounds; s.round++ {
 		s.edits = map[string][]edit{}
@@ -77,7 +81,8 @@ func (s *stubs) settle() {
 	s.all = "errors without an end"
 }
 
-// parsed are the files of the package and of its external tests; one that cannot be parsed is cut to its head.
+// parsed returns the files of the package with its internal tests, and those of its external tests. For a test file
+// that cannot be parsed, it notes an edit that leaves only the package clause.
 func (s *stubs) parsed() (internal, external []*ast.File) {
 	for _, name := range s.names() {
 		file, err := parser.ParseFile(s.sources.fset, name, s.content[name], parser.ParseComments|parser.SkipObjectResolution)
@@ -94,7 +99,7 @@ func (s *stubs) parsed() (internal, external []*ast.File) {
 	return internal, external
 }
 
-// names are the paths of the files, the code's before the tests', which give way where both declare a name.
+// names returns the paths of the files, code before tests: if both declare a name, the error is in the test then.
 func (s *stubs) names() []string {
 	names := make([]string, 0, len(s.content))
 	for name := range s.content {
@@ -135,7 +140,7 @@ func (s *stubs) relative(path string) string {
 	return found
 }
 
-// checked type-checks some files; each error leads to an edit.
+// checked type-checks the files of a package; each error in a test file leads to an edit.
 func (s *stubs) checked(path string, files []*ast.File) *types.Package {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
 	config := s.sources.config(func(err error) {
@@ -151,7 +156,7 @@ func (s *stubs) checked(path string, files []*ast.File) *types.Package {
 	return made
 }
 
-// refuseCycles takes imports out of internal tests that lead back to their own package.
+// refuseCycles removes the imports of an internal test file that lead back to its own package.
 func (s *stubs) refuseCycles(file *ast.File, path string) {
 	name := s.sources.fset.Position(file.Pos()).Filename
 	if !isTest(name) || path != s.sources.base.ImportPath {
@@ -167,17 +172,17 @@ func (s *stubs) refuseCycles(file *ast.File, path string) {
 }
 
 var (
-	// Told at what the code declares, then at the import, which may be a test's.
+	// This error is reported at the declaration in the code first, then at the import, which may be in a test.
 	imported  = regexp.MustCompile(`^\w+ already declared through import of `)
 	undefined = regexp.MustCompile(`(?:undefined: (?:\w+\.)?|no field or method |undefined \(type .* has no field or method )(\w+)`)
 	lacking   = regexp.MustCompile(`could not import (\S+)`)
 )
 
-// meet decides what an error changes.
+// meet handles one error: in a test file it changes the declaration there; in the code it is noted as `code`.
 func (s *stubs) meet(found types.Error, files []*ast.File) {
 	at := s.sources.fset.Position(found.Pos)
 	message := brief(found.Msg)
-	if strings.HasPrefix(found.Msg, "\t") { // the other place of an error that was told before
+	if strings.HasPrefix(found.Msg, "\t") { // the second place of an error that was reported before
 		if s.clash == "" {
 			return
 		}

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// tables are of sockets and queues, a row for each.
+// tables are files of /proc with one line for each socket or queue.
 var tables = []string{"net/udp", "net/udp6", "net/raw", "net/unix", "net/packet", "sysvipc/msg", "sysvipc/sem", "sysvipc/shm"}
 
-// surroundings are what is in memory beside this process: processes, sockets, queues.
+// surroundings returns a text on what is in memory beside this process: which processes, and how many sockets and
+// queues. Two equal texts mean that a run left none of these.
 func surroundings() string {
 	var seen strings.Builder
 	entries, err := os.ReadDir("/proc")
@@ -30,8 +31,8 @@ func surroundings() string {
 	return seen.String()
 }
 
-// sockets are how many there are, and how many of TCP. Those that only wait for their port to be free are left out:
-// who listens in Go gets such a port.
+// sockets returns the numbers of all sockets and of those of TCP in a file `sockstat`. TCP sockets that only wait until
+// their port is free do not count, since a program in Go can listen on such a port.
 func sockets(text string) string {
 	found := ""
 	for _, line := range strings.Split(text, "\n") {

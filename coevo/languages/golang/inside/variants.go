@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// Checked is what is said of a variant of a file.
+// Checked is the result of type-checking a variant of a file.
 //
-//	Signature  of its first error, '' where it compiles
-//	Digest     of its tokens, where it compiles
-//	Outside    of what other packages see of it
+//	Signature  the first error; "" if it compiles
+//	Digest     a digest of its tokens; "" if it does not compile
+//	Outside    a digest of the declarations of its package; "" if it does not compile
 type Checked struct {
 	Signature string
 	Digest    string
 	Outside   string
 }
 
-// checkVariants type-checks a package once for each variant of one of its files.
+// checkVariants type-checks a package once for each variant of one of its files, and answers with a Checked for each.
 func checkVariants(order *Order) {
 	folder := filepath.Join(order.Root, order.Folder)
 	sources := newSources(folder, order.Overlay, order.Flags, false)
@@ -72,7 +72,8 @@ func checkVariant(sources *sources, target string, variant []byte, others []stri
 	return Checked{Digest: digest(variant), Outside: outside(made)}
 }
 
-// digest is the same for texts that differ in comments and layout alone.
+// digest returns a digest of the tokens and directives of a text, equal for texts that differ only in comments and
+// layout.
 func digest(text []byte) string {
 	sum := sha256.New()
 	var tokens scanner.Scanner
@@ -93,7 +94,7 @@ func digest(text []byte) string {
 	}
 }
 
-// outside is a digest of a package's declarations, with their types and constants.
+// outside returns a digest of a package's top-level declarations, with their types, methods and values of constants.
 func outside(made *types.Package) string {
 	sum := sha256.New()
 	for _, name := range made.Scope().Names() {

@@ -13,6 +13,9 @@ _EXTERNAL = '_test'
 
 
 def guess_class_under_test(test: TestMethod) -> str:
-    """Return `Router` for TestRouter_Walk; `mux` for other tests of packages mux and mux_test."""
+    """Return the type after which a test is named: `Router` for `TestRouter_Walk`.
+
+    For a test without such a name, return its package, such as `mux` for packages mux and mux_test.
+    """
     match = _OF_TYPE.fullmatch(test.test_method)
     return match[1] if match else test.test_class.removesuffix(_EXTERNAL)

@@ -37,12 +37,19 @@ class GoDeclaration:
 
     @property
     def is_whole(self) -> bool:
-        """True if the keyword belongs to its text."""
+        """True if the text of `node` includes the keyword (`func`, `type`, `var`, `const`).
+
+        False for a line of a group such as `var ( … )`.
+        """
         return self.kind == 'func' or self.node.type in _GROUPS
 
 
 def list_declarations(root: Node, source: bytes) -> Iterator[GoDeclaration]:
-    """Yield the top-level declarations of a file in order."""
+    """Yield the top-level declarations of a file in order, without imports.
+
+    Each line of variables or types is one declaration. All lines of a `const` group are one if any
+    of them counts (`iota`) or repeats the line above.
+    """
     for node in root.children:
         if node.type == 'function_declaration':
             yield GoDeclaration(
@@ -90,7 +97,10 @@ def _list_children(node: Node) -> Iterator[Node]:
 
 
 def _are_counted_constants(lines: list[Node], source: bytes) -> bool:
-    """Return whether a line repeats the one above, or counts (https://go.dev/ref/spec#Iota)."""
+    """Return whether any line has no value, so repeats one above, or contains `iota`.
+
+    See https://go.dev/ref/spec#Iota.
+    """
     return any(line.child_by_field_name('value') is None for line in lines) or any(
         _IOTA.search(source, line.start_byte, line.end_byte) for line in lines
     )
@@ -108,8 +118,11 @@ class GoConstantLine:
 
 
 def list_constant_lines(declaration: GoDeclaration, source: bytes) -> Iterator[GoConstantLine]:
-    """Yield the lines of a group of constants; a line without a value repeats the last one that has
-    one (https://go.dev/ref/spec#Constant_declarations)."""
+    """Yield the lines of a group of constants, each with what it repeats.
+
+    A line without a value repeats type and value of the last line that has one
+    (https://go.dev/ref/spec#Constant_declarations).
+    """
     repeated: tuple[Node, ...] = ()
     for line in declaration.inner:
         value = line.child_by_field_name('value')
@@ -133,7 +146,10 @@ def _parse_names(line: Node, source: bytes) -> Iterator[str]:
 
 
 def _parse_receiver(node: Node, source: bytes) -> str:
-    """Return `T` for `(t *T)` and for `(t T[K, V])`; '' if there is no receiver."""
+    """Return the simple name of a method's type: `T` for `(t *T)` and `(t T[K, V])`.
+
+    '' if there is no receiver.
+    """
     receiver = node.child_by_field_name('receiver')
     queue = [] if receiver is None else [*receiver.named_children]
     while queue:

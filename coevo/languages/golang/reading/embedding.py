@@ -19,7 +19,10 @@ _HIDDEN = ('.', '_')
 
 
 def list_embed_patterns(tokens: Iterable[str]) -> Iterator[str]:
-    """Yield the patterns of the directives among the tokens of a declaration."""
+    """Yield the patterns of all `//go:embed` directives among tokens, without quotes.
+
+    tokens  the texts of the tokens of a declaration
+    """
     for token in tokens:
         if token.startswith(_DIRECTIVE):
             for quoted, raw, bare in _PATTERN.findall(token.removeprefix(_DIRECTIVE)):
@@ -27,7 +30,10 @@ def list_embed_patterns(tokens: Iterable[str]) -> Iterator[str]:
 
 
 def is_embedded(pattern: str, relative: str) -> bool:
-    """Return whether a pattern embeds a file.
+    """Return whether a pattern of `//go:embed` embeds a file: matches it or a folder above it.
+
+    Below an embedded folder, names that begin with `.` or `_` are left out, unless the pattern
+    begins with `all:`.
 
     relative  the path of the file below the folder of the package
     """

@@ -7,11 +7,11 @@ from coevo.languages.traces import ExecutedMethod
 
 
 def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
-    """Return whether an executed function is a member of a type or lies within the member.
+    """Return whether an executed function is `member` itself or lies within it.
 
-    Lines decide; without lines the name does: `F`, `(T).M` or `(*T).M`. The rest of a package
-    counts as executed with any function of its file, the rest of a type with any of its methods in
-    that file.
+    Lines decide; without lines the name does: `F`, `(T).M` or `(*T).M`. If `member` is None, return
+    whether what `type_` has beside functions counts as executed: for a package always, for a type
+    if the function is one of its methods. The caller must have matched the file.
     """
     if member is not None:
         return _is_same_member(one, member, type_)

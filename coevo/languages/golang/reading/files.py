@@ -20,8 +20,8 @@ class GoFile(SourceFile):
 
 
 def may_declare_tests(path: str) -> bool:
-    """Return whether the go tool runs tests that a file declares.
+    """Return whether the go tool looks for tests in a file: only if its name ends in `_test.go`.
 
-    See https://pkg.go.dev/cmd/go#hdr-Test_packages.
+    True, too, for ''. See https://pkg.go.dev/cmd/go#hdr-Test_packages.
     """
     return not path or path.endswith(TEST_SUFFIX)

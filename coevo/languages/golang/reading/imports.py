@@ -38,7 +38,7 @@ class GoImport:
 
     @property
     def is_used_by_name(self) -> bool:
-        """True if the file refers to the package by a name."""
+        """True if the file refers to the package by a name: not for `.`, `_` and the package C."""
         return self.name not in ('.', '_') and self.path != 'C'
 
 
@@ -67,7 +67,10 @@ def _list_specs(declaration: Node) -> Iterator[Node]:
 
 
 def bind_names(found: Sequence[GoImport], qualifiers: AbstractSet[str]) -> Mapping[str, str]:
-    """Return the name of each import that is used by name, by its path.
+    """Return the name under which a file uses each import, by the path of the import.
+
+    A name that the import does not state is guessed from its path and from `qualifiers`. Imports as
+    `.` or `_` are left out.
 
     qualifiers  the names that stand before dots in the file and are not local
     """
@@ -90,7 +93,10 @@ def bind_names(found: Sequence[GoImport], qualifiers: AbstractSet[str]) -> Mappi
 
 
 def guess_names(path: str) -> Iterator[str]:
-    """Yield possible names of a package, the likeliest first; at least one."""
+    """Yield the names that the package at an import path may have, the likeliest first.
+
+    At least one is yielded; some may come twice.
+    """
     parts = [part for part in path.split('/') if part] or ['_']
     last = parts[-1]
     if _VERSION.fullmatch(last) and len(parts) > 1:
@@ -112,7 +118,12 @@ def _resembles_path(name: str, path: str) -> bool:
 
 
 def make_import_records(found: Iterable[GoImport], names: Mapping[str, str]) -> Iterator[Import]:
-    """Yield imports as records: the text is the path, the name that of the package in the file."""
+    """Yield an `Import` for each Go import: its text is the path, its name that of the package.
+
+    The name is `*` for an import as `.`, and `_` for one as `_`.
+
+    names  the names that `bind_names` found, by path
+    """
     for import_ in found:
         name = import_.name if import_.name in ('.', '_') else names.get(import_.path, import_.name)
         yield Import(

@@ -18,7 +18,11 @@ VENDORING = '-mod=vendor'
 
 
 def classify_path(path: str) -> PathClassification | None:
-    """Return the class of a file; None if it lies beside the packages, such as a licence."""
+    """Return whether a path is of code or tests, and whether it is a resource (no Go file).
+
+    None for a build file, and for another file at the root that is neither compiled nor of tests,
+    such as a licence.
+    """
     side = Side.TEST if is_test_path(path) else Side.SOURCE
     is_resource = not is_compiled(path)
     if is_resource and side is Side.SOURCE and ('/' not in path or is_build_file(path)):
@@ -27,7 +31,10 @@ def classify_path(path: str) -> PathClassification | None:
 
 
 def is_build_file(path: str) -> bool:
-    """Return whether a file determines how a revision is built."""
+    """Return whether a file is a go.mod, go.sum, go.work, go.work.sum or `vendor/modules.txt`.
+
+    These determine how a revision is built. They may lie in any folder.
+    """
     name = path.rpartition('/')[2]
     return name in _BUILD_FILES or path == VENDORED or path.endswith(f'/{VENDORED}')
 
@@ -41,8 +48,9 @@ def is_test_path(path: str) -> bool:
 
 
 def is_compiled(path: str) -> bool:
-    """Return whether the go tool considers a file part of a package.
+    """Return whether a path is of a Go file that the go tool considers part of a package.
 
+    Test files are. Files and folders that begin with `_` or `.`, and folders `testdata`, are not.
     See https://pkg.go.dev/cmd/go#hdr-Package_lists_and_patterns.
     """
     *folders, name = path.split('/')
@@ -56,9 +64,9 @@ def _is_ignored_folder(folder: str) -> bool:
 
 
 def find_relative_name(path: str) -> str:
-    """Return the name by which a test opens a file.
+    """Return the path by which a test opens a file: from `testdata` on, else the mere file name.
 
-    A test runs in the folder of its package, above `testdata`.
+    A test runs in the folder of its package, which is above `testdata`.
     """
     parts = PurePosixPath(path).parts
     if TESTDATA in parts:

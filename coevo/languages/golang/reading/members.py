@@ -20,7 +20,10 @@ _FULFILS = ('Override',)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoTokenisedDeclaration:
-    """A declaration with its tokens, and the start of the comments above it."""
+    """A declaration with its tokens.
+
+    full_start  the offset where the comments above it begin
+    """
 
     declared: GoDeclaration
     tokens: GoTokenSlice
@@ -36,12 +39,18 @@ class _MemberCache:
 def _get_member_cache(
     text: bytes, kind: str, names: tuple[str, ...], owner: str, packages: GoPackageNames
 ) -> _MemberCache:
-    """Return the cache for members, which depend on these arguments and on their position."""
+    """Return the cache for the members of a declaration, empty at first.
+
+    Members depend on these arguments and on their position alone.
+    """
     return _MemberCache()
 
 
 class GoMemberReader:
-    """Makes the members of one file; those that neighbouring revisions share are made once."""
+    """Makes the members of the declarations of one file.
+
+    Members that neighbouring revisions share are made once and moved to their position.
+    """
 
     def __init__(
         self, source: bytes, tokens: GoTokenIndex, package: str, packages: GoPackageNames
@@ -52,7 +61,7 @@ class GoMemberReader:
         self._packages = packages
 
     def load_members(self, piece: GoTokenisedDeclaration) -> tuple[Member, ...]:
-        """Return the members of a declaration."""
+        """Return the members of a declaration: one for each name that it declares."""
         declaration = piece.declared
         text = self._source[piece.full_start : declaration.node.end_byte]
         member_cache = _get_member_cache(
@@ -79,10 +88,11 @@ class GoMemberReader:
         return self._package if receiver is None else f'{self._package}${receiver}'
 
     def _load_piece(self, piece: GoTokenisedDeclaration) -> Iterator[Member]:
-        """Yield the members. A variable named `_` is an initializer: only its value counts.
+        """Yield the members of a declaration, one for each name.
 
-        Of constants that count or repeat, each has the tokens of its own line and of what that
-        repeats: a line that is inserted above it does not modify it.
+        A variable named `_` is an initializer: only its value counts. A constant that counts or
+        repeats has the tokens of its own line and of what that line repeats, so that a line that is
+        inserted above does not modify it.
         """
         declaration = piece.declared
         if declaration.kind == 'const' and len(declaration.inner) > 1:
@@ -168,5 +178,8 @@ class GoMemberReader:
 
 
 def list_modifiers(name: str) -> frozenset[str]:
-    """Return `private` unless a name is exported (https://go.dev/ref/spec#Exported_identifiers)."""
+    """Return {`private`} for a name that does not begin with a capital letter, else an empty set.
+
+    See https://go.dev/ref/spec#Exported_identifiers.
+    """
     return frozenset() if name[:1].isupper() else frozenset({'private'})

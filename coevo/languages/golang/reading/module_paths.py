@@ -26,13 +26,13 @@ _HOST = re.compile(r'[^/]+\.[^/]+/[^/]+')
 
 @lru_cache(maxsize=256)
 def parse_module_path(go_mod: bytes) -> str:
-    """Return the path of the module in a go.mod; '' if it is not declared."""
+    """Return the path that a go.mod declares for its module; '' if it declares none."""
     match = _MODULE.search(go_mod)
     return match[1].decode(errors='replace') if match else ''
 
 
 def find_module_path_fault(path: str) -> str | None:
-    """Return why a module's path cannot be that of a folder in the sandbox; None if it can.
+    """Return why a module's path cannot name a folder in the sandbox, in a word; None if it can.
 
     The go command itself allows letters, digits and `-._~+` in import paths
     (golang.org/x/mod/module, CheckImportPath). '' is accepted: a nested module may not declare its
@@ -45,12 +45,15 @@ def find_module_path_fault(path: str) -> str | None:
 
 
 def locate_go_mod(folder: str) -> str:
-    """Return the path of a module's go.mod; the folder '.' is the root."""
+    """Return the path of the go.mod in a folder; the folder '.' is the root."""
     return posixpath.normpath(posixpath.join(folder, GO_MOD))
 
 
 def find_owning_module(package: str, folders: Container[str]) -> str:
-    """Return the folder of the module to which a package folder belongs."""
+    """Return the nearest folder at or above a package folder that is in `folders`; '.' if none is.
+
+    folders  the folders of the modules
+    """
     above = (str(folder) for folder in PurePosixPath(package, '_').parents)
     return next((folder for folder in above if folder in folders), '.')
 
@@ -69,7 +72,9 @@ class ImportingFile:
 
 
 def guess_own_path(files: Iterable[ImportingFile], folders: frozenset[str]) -> str:
-    """Return the path by which a tree without go.mod imports itself; '' if it does not.
+    """Return the path by which a tree without go.mod imports itself, such as `github.com/o/n`.
+
+    It is the one that most imports suggest; '' if none does.
 
     folders  all folders with Go files; '.' is the root
     """
@@ -82,7 +87,10 @@ def guess_own_path(files: Iterable[ImportingFile], folders: frozenset[str]) -> s
 
 
 def _list_possible_roots(path: str, file: ImportingFile, folders: frozenset[str]) -> Iterable[str]:
-    """Yield possible paths of the root, assuming that an import refers to a folder of the tree."""
+    """Yield the paths that the root may have, if an import refers to a folder of the tree.
+
+    Yields nothing for an import without a host, such as `fmt`.
+    """
     if not _HOST.match(path):
         return
     if file.is_external and file.folder == '.' and file.package in guess_names(path):
@@ -95,9 +103,10 @@ def _list_possible_roots(path: str, file: ImportingFile, folders: frozenset[str]
 
 
 class GoModulePaths:
-    """Finds the folders of imported packages.
+    """Finds the folder of a package in a revision by its import path.
 
-    roots  the path of each module, by its folder
+    roots    the path of each module, by its folder
+    folders  all folders with Go files
     """
 
     def __init__(self, roots: Mapping[str, str], folders: frozenset[str]) -> None:
@@ -106,7 +115,7 @@ class GoModulePaths:
         self._folders = folders
 
     def find_folder(self, path: str) -> str | None:
-        """Return the folder of an imported package; None if it is not in the revision."""
+        """Return the folder of the package with an import path; None if the revision has none."""
         for root, module in self._roots:
             if not module or not f'{path}/'.startswith(f'{module}/'):
                 continue

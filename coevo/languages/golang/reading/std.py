@@ -49,5 +49,8 @@ _FIRST = frozenset(
 
 
 def is_standard_package(path: str) -> bool:
-    """Return whether a package is of the standard library."""
+    """Return whether an import path is of the standard library, by its first part.
+
+    `C` counts, too.
+    """
     return path.partition('/')[0] in _FIRST

@@ -29,7 +29,11 @@ _PATH = re.compile(rb'["`](C|unsafe)["`]')
 
 
 def explain_refusal(source: bytes, own: Sequence[bytes]) -> str | None:
-    """Return a sentence on the first construct that is more frequent than in any own file."""
+    """Return a sentence on why a submitted file is refused; None if it is accepted.
+
+    It is refused for a forbidden construct, such as `TestMain`, that it has more often than any
+    single one of the project's own files (`own`).
+    """
     known: Counter[str] = Counter()
     for each in own:
         known |= Counter(_list_forbidden(each))

@@ -44,12 +44,14 @@ class _GoSourceTooLarge(ValueError):
 
 @lru_cache(maxsize=2048)
 def parse(source: bytes, path: str = '') -> GoFile:
-    """See `parse_uncached`; results are cached for a while."""
+    """Return the declarations of a Go file, as `parse_uncached` does; cached for the last 2048."""
     return parse_uncached(source, path)
 
 
 def parse_uncached(source: bytes, path: str = '') -> GoFile:
     """Return the declarations of a Go file, as far as possible if it has syntax errors.
+
+    A file that is too large or too deeply nested has no declarations and is `unreadable`.
 
     path  its path in the repository, which decides whether its tests run
     """
@@ -91,7 +93,11 @@ class _GoSyntaxReader:
         )
 
     def parse_file(self) -> GoFile:
-        """Return the declarations of the file."""
+        """Return the declarations of the file.
+
+        Raises:
+            _GoSourceTooLarge: it has too many tokens.
+        """
         if self.tokens.count > MOST_TOKENS:
             raise _GoSourceTooLarge
         lines = sorted(f'{import_.name} {import_.path}' for import_ in self._imported)
@@ -142,9 +148,10 @@ class _GoSyntaxReader:
     def _make_package_type(
         self, name: str, own: Sequence[GoTokenisedDeclaration], members: Iterable[Member]
     ) -> DeclaredType:
-        """Return a file's part of its package.
+        """Return the type that stands for a file's part of its package.
 
-        Its header consists of variables, constants and build constraints.
+        Its members are the file's functions, variables and constants. Its header consists of
+        variables, constants and build constraints.
         """
         values = [each for each in own if each.declared.kind != 'func']
         header = [text for each in values for text in (each.declared.kind, *each.tokens.texts)]
@@ -209,7 +216,10 @@ class _GoSyntaxReader:
     def _make_type_of_other_file(
         self, package: str, simple: str, methods: Sequence[Member]
     ) -> DeclaredType:
-        """Return a type that another file declares and that has methods in this file."""
+        """Return a type of which this file has only methods, since another file declares it.
+
+        It has no text of its own: it ends where it begins.
+        """
         first = methods[0]
         return DeclaredType(
             name=f'{package}${simple}',
@@ -243,7 +253,10 @@ def _is_method(piece: GoTokenisedDeclaration) -> bool:
 
 
 def _number_duplicates(members: list[Member]) -> Iterator[Member]:
-    """Yield members; functions of the same name, such as `init`, get numbers as parameters."""
+    """Yield all members, with a number as parameter for functions that share their name.
+
+    The last one of a name gets none, so a single function never has one. Example: `init`.
+    """
     left: Mapping[object, int] = Counter((m.kind, m.name) for m in members)
     seen: Counter[object] = Counter()
     for member in members:
@@ -265,7 +278,10 @@ def is_interface(node: Node) -> bool:
 
 
 def describe_type(node: Node, source: bytes) -> str:
-    """Return `struct`, `interface`, or the type as written."""
+    """Return the type of a declaration: `struct`, `interface`, or as written in one line.
+
+    '' if it has none.
+    """
     type_ = node.child_by_field_name('type')
     if type_ is None:
         return ''
@@ -275,9 +291,9 @@ def describe_type(node: Node, source: bytes) -> str:
 
 
 def list_embedded_types(node: Node, source: bytes) -> Iterator[str]:
-    """Yield the simple names of the types whose methods a type has.
+    """Yield the simple names of the types whose methods a declared type takes over.
 
-    These are its embedded types, or the type of which it is an alias.
+    These are the types embedded in its struct or interface, or the type of which it is an alias.
     """
     type_ = node.child_by_field_name('type')
     if type_ is None:
@@ -295,7 +311,7 @@ def list_embedded_types(node: Node, source: bytes) -> Iterator[str]:
 
 
 def _find_simple_name(type_: Node, source: bytes) -> Iterator[str]:
-    """Yield `T` for `T`, `*T`, `p.T`, `T[K]`."""
+    """Yield the simple name `T` of a type written as `T`, `*T`, `p.T` or `T[K]`; else nothing."""
     current: Node | None = type_
     while current is not None and current.type != 'type_identifier':
         inner = current.child_by_field_name('name') or current.child_by_field_name('type')

@@ -1,4 +1,4 @@
-"""Finds packages that serve tests alone: no program may import them, and no code of the revision does.
+"""Finds packages that serve tests alone: no other program may import them, and no code here does.
 
 Only packages below a folder `internal` cannot be imported from elsewhere
 (https://pkg.go.dev/cmd/go#hdr-Internal_Directories); for others the name decides.
@@ -18,7 +18,7 @@ _NAMED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportEdge:
-    """One import of a package of the revision by another.
+    """An import of one package of the revision by another, both given by their folders.
 
     by_test  whether the import is in a test file
     """
@@ -29,7 +29,10 @@ class ImportEdge:
 
 
 def may_be_for_tests(folder: str) -> bool:
-    """Return whether a package may serve tests alone, judging by its path."""
+    """Return whether the path of a package folder suggests that it serves tests alone.
+
+    That is so below a folder `internal`, and for a name such as `testutil`.
+    """
     parts = folder.split('/')
     return _INTERNAL in parts or _NAMED.fullmatch(parts[-1]) is not None
 
@@ -37,10 +40,12 @@ def may_be_for_tests(folder: str) -> bool:
 def find_packages_for_tests(
     candidates: frozenset[str], graph: Iterable[ImportEdge]
 ) -> frozenset[str]:
-    """Return the packages that serve tests alone.
+    """Return the folders of the packages that serve tests alone.
 
-    These are candidates that test files import, directly or through each other, and that no other
-    code imports.
+    These are candidates that test files import, directly or through other such packages, and that
+    no other code imports.
+
+    graph  all imports between packages of the revision
     """
     edges = list(graph)
     packages = candidates & {edge.imported for edge in edges}
@@ -55,7 +60,7 @@ def find_packages_for_tests(
 
 
 def _find_reached_by_tests(found: frozenset[str], edges: Iterable[ImportEdge]) -> frozenset[str]:
-    """Return the packages that a test file imports, directly or through such packages."""
+    """Return the packages in `found` that test files import, directly or through each other."""
     known = list(edges)
     reached: set[str] = set()
     while True:

@@ -21,7 +21,10 @@ _PARAMETERS = {'Test': 'T', 'Fuzz': 'F'}
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
-    """Return the test functions of a file in its order, including skipped ones."""
+    """Return the functions of a file that `go test` runs as tests, in order; skipped ones, too.
+
+    () for a file in which it does not look for tests. `resolve` is not used.
+    """
     return tuple(_list_tests(file))
 
 
@@ -35,7 +38,10 @@ def is_fixture(member: Member) -> bool:
 
 
 def is_test(member: Member) -> bool:
-    """Return whether a function is a test, judged by its name, parameter and expected output."""
+    """Return whether a function is a test, a fuzz test, or an example with an expected output.
+
+    Its name, parameters and comments decide. Methods and benchmarks are no tests.
+    """
     if member.kind != 'method' or '$' in member.owner:
         return False
     for prefix, type_ in _PARAMETERS.items():
@@ -45,7 +51,10 @@ def is_test(member: Member) -> bool:
 
 
 def has_test_name(name: str, prefix: str) -> bool:
-    """Return whether a name begins with a prefix that no lower-case letter follows."""
+    """Return whether a name begins with a prefix that is not followed by a lower-case letter.
+
+    With `Test`, `TestX` and `Test_x` do; `Testing` does not.
+    """
     return name.startswith(prefix) and not name[len(prefix) : len(prefix) + 1].islower()
 
 
@@ -59,7 +68,12 @@ def _list_tests(file: SourceFile) -> Iterator[tuple[DeclaredType, Member]]:
 
 
 def _takes_parameter(tokens: tuple[str, ...], type_: str) -> bool:
-    """Return whether the one parameter is a pointer to `T` or `testing.T`, without a result."""
+    """Return whether a function's one parameter is a pointer to `T` or `testing.T`.
+
+    False if it has a result or type parameters.
+
+    type_  the name of the type: T or F
+    """
     head = _load_parameters(tokens)
     if '*' not in head[:2]:
         return False
@@ -68,14 +82,17 @@ def _takes_parameter(tokens: tuple[str, ...], type_: str) -> bool:
 
 
 def _has_output(tokens: tuple[str, ...]) -> bool:
-    """Return whether an example without parameters declares its output."""
+    """Return whether a function without parameters has a comment `// Output:`, as examples do."""
     return not _load_parameters(tokens) and any(
         text.startswith('//') and OUTPUT.match(text[2:]) for text in tokens
     )
 
 
 def _load_parameters(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the tokens of a function's parameters; ('?',) with type parameters or results."""
+    """Return the tokens between the brackets of a function's parameters.
+
+    ('?',) if the function has type parameters or results.
+    """
     start = tokens.index('func') + 2
     if tokens[start : start + 1] != ('(',) or ')' not in tokens:
         return ('?',)

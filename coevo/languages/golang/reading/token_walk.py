@@ -71,7 +71,10 @@ class _Frame:
 
 @dataclass(slots=True)
 class _GoLeaves:
-    """The tokens of a declaration, their starts and the comments, by offsets within it."""
+    """The tokens of a top-level declaration, the start of each, and the spans of its comments.
+
+    All offsets are counted from the start of the declaration.
+    """
 
     tokens: list[GoToken] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
@@ -79,10 +82,12 @@ class _GoLeaves:
 
 
 class GoTokenIndex:
-    """All tokens of a file; `slice_spans` returns those that begin within some spans.
+    """All tokens of a file, from which those within some spans can be taken.
 
-    `comments` are the spans of the comments in order. Each top-level node is read by itself, and
-    cached for other files that contain it, too.
+    Each top-level node is read by itself, and cached for other files that contain it, too.
+
+    comments  the spans of the comments, in order
+    count     the number of tokens
     """
 
     def __init__(self, root: Node, source: bytes) -> None:
@@ -101,7 +106,7 @@ class GoTokenIndex:
             yield from ((at + token.start, token) for token in leaves.tokens)
 
     def slice_spans(self, spans: Iterable[Span]) -> GoTokenSlice:
-        """Return the tokens that begin within some spans."""
+        """Return the tokens that begin within some spans, in the order of the spans."""
         tokens: list[GoToken] = []
         for start, end in spans:
             first = max(bisect_left(self._starts, start) - 1, 0)
@@ -127,12 +132,12 @@ class _LeavesCache:
 
 @lru_cache(maxsize=1 << 14)
 def _get_leaves_cache(text: bytes) -> _LeavesCache:
-    """Return the cache for the tokens of a declaration."""
+    """Return the cache for the tokens of a declaration with this text, empty at first."""
     return _LeavesCache()
 
 
 class _GoTokenWalk:
-    """One pass through a declaration, or a comment, at the top level of a file."""
+    """A walk through one top-level declaration or comment of a file, which collects its tokens."""
 
     def __init__(self, root: Node, node: Node, source: bytes) -> None:
         self._source = source
@@ -160,7 +165,10 @@ class _GoTokenWalk:
                 self._end_node(stack.pop())
 
     def _load_if_atom(self, frame: _Frame) -> bool:
-        """Read a node that is handled as a whole; return whether it is one."""
+        """Read a node that is read as a whole, and return True; return False for any other node.
+
+        Comments, literals, keywords, signs and words are read as a whole.
+        """
         node, kind = frame.node, frame.kind
         if kind == 'comment':
             self._add_comment(node)
@@ -199,7 +207,11 @@ class _GoTokenWalk:
             self._append_token(node.start_byte, '// ' + _strip_comment(text))
 
     def _is_output(self, node: Node) -> bool:
-        """Return whether a comment is in the group at a function's end that declares its output."""
+        """Return whether a comment is one of the lines that declare an example's output.
+
+        They are a group of comments directly in the body of a function, the first of which begins
+        with `Output:`.
+        """
         kinds = [frame.kind for frame in self._stack[1:]]
         if kinds[:2] != ['function_declaration', 'block'] or kinds[2:] not in _IN_BODY:
             return False
@@ -263,7 +275,7 @@ class _GoTokenWalk:
         return self._find_identifier_role(field, parent)
 
     def _find_type_role(self) -> GoTokenRole:
-        """Return the role of a type's name: whether the whole type is that of a literal."""
+        """Return CREATED for the name of a type of which a value is made (`T{}`), else TYPE."""
         for frame in reversed(self._stack):
             if frame.kind not in ('generic_type', 'qualified_type'):
                 return GoTokenRole.CREATED if frame.kind in _MAKING else GoTokenRole.TYPE
@@ -285,7 +297,12 @@ class _GoTokenWalk:
         return GoTokenRole.BOUND if self._is_bound(parent) else GoTokenRole.LOADED
 
     def _is_bound(self, parent: _Frame) -> bool:
-        """Return whether a name stands to the left of `:=`."""
+        """Return whether a name in a list of expressions is declared there: it is left of `:=`.
+
+        So is the alias in the head of a type switch.
+
+        parent  the node of the list
+        """
         if parent.kind != 'expression_list' or len(self._stack) < 2:
             return False
         above = self._stack[-2]
@@ -302,7 +319,7 @@ class _GoTokenWalk:
 
 
 def _strip_comment(comment: str) -> str:
-    """Return the text of a comment without white space at the ends of its lines."""
+    """Return the text of a comment without its marks, and without white space around its lines."""
     text = comment[2:].removesuffix('*/') if comment.startswith('/*') else comment[2:]
     return '\n'.join(line.strip() for line in text.strip().split('\n'))
 
@@ -326,15 +343,21 @@ _TYPES = frozenset({'function_type', 'method_elem'})
 
 
 class LocalScopes:
-    """The local names of one declaration. All names must be bound before `is_local` is called."""
+    """The local names of one declaration, with the spans in which each is visible.
+
+    All names must be bound before `is_local` is called.
+    """
 
     def __init__(self) -> None:
         self._spans: dict[str, list[Span]] = {}
         self._merged: dict[str, tuple[list[int], list[int]]] = {}
 
     def bind_name(self, name: str, end: int, around: Sequence[tuple[str, int]]) -> None:
-        """Record a local name whose declaration ends at `end`.
+        """Record that a local name is visible from its declaration to the end of its block.
 
+        The name of a parameter in a mere function type has no effect.
+
+        end     where the declared name ends; in a statement, the name is visible only behind it
         around  the kinds and ends of the nodes that contain it, the outermost first
         """
         start = end
@@ -349,7 +372,7 @@ class LocalScopes:
                 return
 
     def is_local(self, name: str, at: int) -> bool:
-        """Return whether a name at an offset is local."""
+        """Return whether a name at an offset refers to a local declaration that was bound."""
         if name not in self._spans:
             return False
         if name not in self._merged:

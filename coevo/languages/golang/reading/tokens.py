@@ -56,7 +56,8 @@ class GoToken:
 class GoPackageNames:
     """The names under which a file uses its imported packages.
 
-    std  those of packages of the standard library
+    names  those of all packages
+    std    those of packages of the standard library
     """
 
     names: frozenset[str] = frozenset()
@@ -76,11 +77,15 @@ class GoTokenSlice:
 
     @property
     def qualifiers(self) -> frozenset[str]:
-        """The names that may be those of packages."""
+        """The names that may be those of packages: all before a dot, except local names."""
         return self._list_texts_with_role(GoTokenRole.PACKAGE, GoTokenRole.OPERAND)
 
     def list_names(self, packages: GoPackageNames) -> frozenset[str]:
-        """Return names that may refer to the top level of a package; no fields or methods."""
+        """Return the names that may refer to top-level declarations of the project's packages.
+
+        Names of fields and methods, of packages, and of what the standard library declares are left
+        out.
+        """
         return frozenset(
             token.text
             for token, is_free in self._list_own_tokens(packages)
@@ -88,15 +93,15 @@ class GoTokenSlice:
         )
 
     def list_mentions(self, packages: GoPackageNames) -> frozenset[str]:
-        """Return the same names together with those of fields and methods."""
+        """Return the names of `list_names` together with those of fields and methods of values."""
         return frozenset(
             token.text for token, _ in self._list_own_tokens(packages) if token.role in _NAMING
         )
 
     def list_calls(self, packages: GoPackageNames) -> frozenset[str]:
-        """Return the names that are called, created or passed on to be called.
+        """Return the names that are called, created or passed on, so that they may be called.
 
-        Of the attributes of values, only those that are called count.
+        Of the fields and methods of values, only those that are called count.
         """
         return frozenset(
             token.text
@@ -105,9 +110,10 @@ class GoTokenSlice:
         )
 
     def _list_own_tokens(self, packages: GoPackageNames) -> Iterator[tuple[GoToken, bool]]:
-        """Yield the tokens that name neither a package nor a member of the standard library.
+        """Yield the tokens that name neither a package nor something of the standard library.
 
-        With each comes whether it stands by itself or after a package, rather than after a value.
+        With each comes a boolean: True if it stands by itself or after a package and a dot, False
+        if it stands after a value and a dot.
         """
         qualifier = ''
         for before, token in pairwise((None, *self.tokens)):
@@ -123,7 +129,7 @@ class GoTokenSlice:
 
     @property
     def types(self) -> frozenset[str]:
-        """The names of types."""
+        """The names that stand in the place of a type."""
         return self._list_texts_with_role(GoTokenRole.TYPE, GoTokenRole.CREATED)
 
     @property
@@ -132,10 +138,12 @@ class GoTokenSlice:
         return frozenset(token.string for token in self.tokens if token.string is not None)
 
     def mask_own_names(self, name: str, simple: str) -> tuple[str, ...]:
-        """Return the texts with placeholders for the names of the declaration and its type.
+        """Return the texts, with placeholders for the names of the declaration and of its type.
 
-        After a dot, the name is kept: it is most often that of the tested code, not the
-        declaration's own.
+        After a dot, the declaration's name is kept: it is most often that of the tested code.
+
+        name    the name of the declaration
+        simple  the simple name of its type
         """
         return tuple(self._mask_tokens(name, simple))
 

@@ -49,7 +49,7 @@ Package = tuple[str, str]
 
 
 class GoTree:
-    """The Go files of one revision.
+    """The Go files of one revision, as `coevo.languages.reading.RevisionTree` requires them.
 
     A file is parsed only if it, or a file that imports it, is requested.
     """
@@ -70,7 +70,7 @@ class GoTree:
         self._patterns: dict[str, tuple[tuple[str, str, str], ...]] = {}
 
     def parse_file(self, path: str) -> GoFile:
-        """Return a file with the context of the revision."""
+        """Return a parsed file with its context in the revision: see `GoFileContext`."""
         if path not in self._files:
             self._files[path] = self._parse_in_context(path)
         return self._files[path]
@@ -80,11 +80,11 @@ class GoTree:
         return self._repository.blob(self.entries[path].oid)
 
     def parse_alone(self, path: str) -> GoFile:
-        """Return a file without the context of the revision."""
+        """Return a parsed file without its context in the revision."""
         return parse(self.read_content(path), path)
 
     def _parse_in_context(self, path: str) -> GoFile:
-        """Return a file with the context of the revision.
+        """Return a parsed file with its context in the revision, without caching it in this tree.
 
         A file imports all names of the packages of the revision that it imports, and of its own
         package. Test files also see the names of the test files of their package.
@@ -111,7 +111,10 @@ class GoTree:
         )
 
     def _find_package_name(self, folder: str) -> str:
-        """Return the most frequent name in the package clauses of a folder, test files aside."""
+        """Return the most frequent name in the package clauses of a folder, without its `_test`.
+
+        Test files count only if there are no others. '' for a folder without Go files.
+        """
         if folder not in self._names:
             paths = self._by_folder.get(folder, ())
             sources = [path for path in paths if not path.endswith(TEST_SUFFIX)] or paths
@@ -121,7 +124,7 @@ class GoTree:
         return self._names[folder]
 
     def find_origin(self, path: str) -> FileOrigin:
-        """See `RevisionTree.find_origin`."""
+        """Return whether a file was written in this project, generated, or copied into it."""
         if path not in self._origins:
             source, types = self.read_content(path), self.parse_alone(path).types
             starts = [member.start_byte for type_ in types[:1] for member in type_.members]
@@ -131,7 +134,10 @@ class GoTree:
         return self._origins[path]
 
     def find_side(self, path: str) -> Side | None:
-        """See `RevisionTree.find_side`."""
+        """Return SOURCE or TEST for a Go file that is compiled; None for links and all other files.
+
+        None, too, for a vendored `_test.go` file.
+        """
         entry = self.entries.get(path)
         if entry is None or entry.mode == LINK or not is_compiled(path):
             return None
@@ -140,14 +146,14 @@ class GoTree:
         return None if path.endswith(TEST_SUFFIX) else Side.SOURCE
 
     def is_source(self, path: str) -> bool:
-        """Return whether a file of any kind belongs to the code, which cannot see the tests."""
+        """Return whether a file of any kind belongs to the code: not to the tests."""
         return not self.belongs_to_tests(path)
 
     def belongs_to_tests(self, path: str) -> bool:
         """Return whether a file of any kind belongs to the tests.
 
-        All files of a package that serves tests alone do so, and files that are embedded by tests
-        alone.
+        These are test files, files below `testdata`, all files of a package that serves tests
+        alone, and files that only tests embed.
         """
         if is_test_path(path) or self.find_module(path) in self._testing_folders:
             return True
@@ -155,7 +161,10 @@ class GoTree:
         return bool(embedders) and all(map(self.belongs_to_tests, embedders))
 
     def find_embedders(self, path: str) -> tuple[str, ...]:
-        """See `RevisionTree.find_embedders`; embedding ends at the borders of modules."""
+        """Return the Go files that compile a file in by `//go:embed`, sorted.
+
+        Only files of the same Go module can. The file need not exist at this revision.
+        """
         embedders: dict[str, None] = {}
         for folder in map(str, PurePosixPath(path).parents):
             relative = path if folder == '.' else path[len(folder) + 1 :]
@@ -169,7 +178,7 @@ class GoTree:
         return tuple(sorted(embedders))
 
     def _list_patterns(self, folder: str) -> tuple[tuple[str, str, str], ...]:
-        """Return file, variable and pattern of each `//go:embed` directive of a package."""
+        """Return Go file, variable and pattern of each `//go:embed` directive of a package."""
         if folder not in self._patterns:
             self._patterns[folder] = tuple(
                 (path, member.name, pattern)
@@ -182,7 +191,7 @@ class GoTree:
         return self._patterns[folder]
 
     def _digest_embedded_files(self, path: str) -> tuple[tuple[str, str], ...]:
-        """Return a digest of the files that each variable of a Go file embeds."""
+        """Return the variables of a Go file that embed files, each with a digest of these files."""
         folder = path.rpartition('/')[0]
         own = [row for row in self._list_patterns(folder or '.') if row[0] == path]
         if not own:
@@ -198,12 +207,15 @@ class GoTree:
         return tuple((name, compute_short_hash(*rows)) for name, rows in sorted(files.items()))
 
     def find_module(self, path: str) -> str:
-        """Return the folder of the package of a file, even of data; '.' is the root."""
+        """Return the nearest folder at or above a file that has Go files; '.' if there is none.
+
+        This package folder takes the place of a module. The file may be of any kind.
+        """
         return find_folder_above(path, self._by_folder)
 
     @cached_property
     def _by_folder(self) -> dict[str, tuple[str, ...]]:
-        """The Go files of each folder."""
+        """The paths of the Go files that are compiled, by folder."""
         by_folder: dict[str, list[str]] = {}
         for path in self.entries:
             if is_compiled(path):
@@ -212,7 +224,10 @@ class GoTree:
 
     @cached_property
     def module_paths(self) -> GoModulePaths:
-        """The paths of the modules; without any go.mod, a path guessed from imports."""
+        """The paths of the Go modules, by which imports are found.
+
+        Without any go.mod, the path of the root is guessed from the imports.
+        """
         folders = frozenset(self._by_folder)
         roots = {
             path.rpartition('/')[0] or '.': parse_module_path(self.read_content(path))
@@ -256,10 +271,11 @@ class GoTree:
                         )
 
     def find_companions(self, path: str) -> tuple[LocatedType, ...]:
-        """See `RevisionTree.find_companions`.
+        """Return the parts of the package with which the tests of a file share their binary.
 
-        A package and its external tests are one binary, in which the `TestMain`, `init` and
-        variables `_` of both run, though neither sees the names of the other's test files.
+        A package and its external tests (`foo` and `foo_test`) are one binary. The `TestMain`,
+        `init` and variables `_` of both run, though neither sees the names of the other's test
+        files. () for a file that is no test file.
         """
         if not path.endswith(TEST_SUFFIX):
             return ()
@@ -274,16 +290,19 @@ class GoTree:
         )
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
-        """Return whether a file can refer to a type by its simple name or with its package."""
+        """Return whether a file can refer to a type by its simple name or with its package.
+
+        It can if the type's package is its own or one that it imports.
+        """
         folder = type_.path.rpartition('/')[0] or '.'
         return (folder, type_.outermost) in self._list_visible_packages(path)
 
     def can_see(self, path: str, other: str) -> bool:
-        """Return whether a file may use declarations of another file."""
+        """Return whether a file may use declarations of another file: same package, or imported."""
         return self.find_package(other) in self._list_visible_packages(path)
 
     def find_package(self, path: str) -> Package:
-        """Return the package of a file."""
+        """Return the package of a file: its folder, and the name in its package clause."""
         return path.rpartition('/')[0] or '.', _load_package_clause(self.parse_alone(path))
 
     def _list_visible_packages(self, path: str) -> frozenset[Package]:
@@ -299,12 +318,15 @@ class GoTree:
 
 
 def _load_package_clause(file: GoFile) -> str:
-    """Return the name in a file's package clause."""
+    """Return the name in a file's package clause; '' if it has none."""
     return file.types[0].simple if file.types else ''
 
 
 def _import_all_names(package: str, at: int) -> Import:
-    """Return an import of all names of a package of the revision."""
+    """Return the record of an import of all names of a package of the revision.
+
+    at  the offset of the import in the file
+    """
     return Import(text=package, name='*', static=True, start_byte=at, end_byte=at)
 
 
@@ -336,7 +358,10 @@ _SAYS = re.compile(
 
 
 def find_origin(path: str, source: bytes, first_byte: int) -> FileOrigin:
-    """Return where a file comes from; `first_byte` is the start of its first declaration."""
+    """Return whether a file is VENDORED, GENERATED or WRITTEN, by its path and its first comments.
+
+    first_byte  the start of its first declaration
+    """
     *folders, name = path.removesuffix('.go').split('/')
     if any(map(_VENDORED.fullmatch, folders)):
         return FileOrigin.VENDORED

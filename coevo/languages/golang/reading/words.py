@@ -25,7 +25,10 @@ _PARTS: Mapping[GoTokenRole | None, DeclarationPart] = {
 
 @lru_cache(maxsize=1024)
 def list_words(source: str) -> tuple[Word, ...]:
-    """Return the words of a declaration in order; the end of a statement is a word, too."""
+    """Return the tokens of a declaration in order, each with its position and what it may name.
+
+    The end of a statement is a word, too.
+    """
     content = source.encode('utf-8', 'replace')
     tokens = GoTokenIndex(Parser(GO).parse(content).root_node, content)
     return tuple(_make_words(tokens, content))
@@ -33,7 +36,7 @@ def list_words(source: str) -> tuple[Word, ...]:
 
 @lru_cache(maxsize=1024)
 def list_bound_names(source: str) -> frozenset[str]:
-    """Return the names that a declaration declares for itself alone, such as variables."""
+    """Return the names that a declaration binds inside itself: parameters and local variables."""
     content = source.encode('utf-8', 'replace')
     tokens = GoTokenIndex(Parser(GO).parse(content).root_node, content)
     return frozenset(token.text for _, token in tokens if token.role is GoTokenRole.BOUND)

@@ -17,7 +17,10 @@ _BLOCK = re.compile(r'^[ \t]*(\w+)[ \t]*\(([^)]*)\)', re.MULTILINE)
 
 
 def list_module_folders(go_work: bytes) -> tuple[str, ...]:
-    """Return the folders of a workspace's modules within its own folder '.', in order."""
+    """Return the folders of the modules that a go.work uses, in order.
+
+    Folders outside of the folder of the go.work are left out.
+    """
     words = (line.strip('"`') for line in _list_arguments(go_work, 'use'))
     folders = (posixpath.normpath(word) for word in words)
     return tuple(
@@ -26,9 +29,11 @@ def list_module_folders(go_work: bytes) -> tuple[str, ...]:
 
 
 def add_replacements(texts: Mapping[str, bytes], go_work: bytes) -> dict[str, bytes]:
-    """Return each go.mod by path, with replacements for the other modules of the workspace.
+    """Return all files, with `replace` lines in each go.mod for other modules of the workspace.
 
     Modules that a go.mod already replaces are left as they are.
+
+    texts  go.mod and other files by path
     """
     extended = dict(texts)
     for module in list_module_folders(go_work):
@@ -44,7 +49,13 @@ def add_replacements(texts: Mapping[str, bytes], go_work: bytes) -> dict[str, by
 def list_replacements(
     module: str, texts: Mapping[str, bytes], go_work: bytes
 ) -> tuple[tuple[str, str], ...]:
-    """Return path and location of the modules that a module of a workspace must `replace`."""
+    """Return the modules that a module of a workspace must `replace`, as path and relative folder.
+
+    Left out are those that its go.mod already replaces. () if the workspace does not use it.
+
+    module  its folder
+    texts   go.mod files by path
+    """
     beside = {
         used_folder: texts[locate_go_mod(used_folder)]
         for used_folder in list_module_folders(go_work)
@@ -68,7 +79,10 @@ def _make_relative(folder: str, module: str) -> str:
 
 
 def _list_arguments(file: bytes, verb: str) -> Iterator[str]:
-    """Yield the text after a verb, line by line, whether it stands alone or in a block."""
+    """Yield what follows a verb such as `use` or `replace`, line by line, without comments.
+
+    The verb may stand on the line itself or before a block in brackets. Lines of blocks come first.
+    """
     text = _COMMENT.sub('', file.decode(errors='replace'))
     for block in _BLOCK.finditer(text):
         if block[1] == verb:

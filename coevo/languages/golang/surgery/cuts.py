@@ -13,12 +13,21 @@ OldGoFile = OldFile[GoOutline, GoPiece]
 
 
 def remove_pieces(edits: TextEdits, file: GoOutline, gone: Sequence[GoPiece]) -> None:
-    """Remove all parts of some pieces."""
+    """Cut all parts of some pieces out of a file, as `remove_parts` does.
+
+    edits  receives the cuts; nothing is returned
+    """
     remove_parts(edits, file, [part for piece in gone for part in piece.parts])
 
 
 def remove_parts(edits: TextEdits, file: GoOutline, taken: Collection[GoPart]) -> None:
-    """Remove parts; the keyword of a group goes if none of its lines remains."""
+    """Cut some parts of declarations out of a file.
+
+    If all lines of a group are cut, such as `var ( … )`, its keyword and brackets are cut, too.
+
+    edits  receives the cuts; nothing is returned
+    taken  the parts to cut
+    """
     left: dict[Span, int] = {}
     for piece in file.pieces:
         for part in piece.parts:
@@ -31,7 +40,10 @@ def remove_parts(edits: TextEdits, file: GoOutline, taken: Collection[GoPart]) -
 
 
 def include_separator(source: bytes, span: Span) -> Span:
-    """Return a span extended over a semicolon that follows on its line."""
+    """Return a span extended over semicolons and blanks behind it.
+
+    Without a semicolon on its line, it is returned unchanged.
+    """
     start, end = span
     rest = source[end:]
     behind = rest[: len(rest) - len(rest.lstrip(b' \t;'))]
@@ -39,7 +51,10 @@ def include_separator(source: bytes, span: Span) -> Span:
 
 
 def find_line_of_group(source: bytes, span: Span) -> Span:
-    """Return the span of a line of a group, with adjacent empty lines at the group's ends."""
+    """Return the whole line of a span in a group such as `var ( … )`, as a span.
+
+    If the line is the first or last of its group, the empty lines beside it are included.
+    """
     start, end = widen_to_whole_lines(source, *include_separator(source, span))
     before, behind = source[:start].rstrip(), source[end:].lstrip()
     if behind.startswith(b')') and b'\n' in source[len(before) : start]:
@@ -52,7 +67,13 @@ def find_line_of_group(source: bytes, span: Span) -> Span:
 def add_piece(
     edits: TextEdits, file: OldGoFile, piece: GoPiece, standing: Sequence[GoPiece]
 ) -> None:
-    """Insert a piece after or before its nearest neighbour at old that still stands at new."""
+    """Insert an old piece into the new file, beside the nearest neighbour that both files have.
+
+    It follows the nearest neighbour above it, else precedes the nearest below it, else comes last.
+
+    edits     receives the insertion; nothing is returned
+    standing  the pieces that stay in the new file
+    """
     body = b'\n\n'.join(_list_part_texts(file, piece))
     anchors: dict[Hashable, GoPiece] = {name: each for each in standing for name in each.names}
     anchors |= {was.names[0]: at for at, was in file.targets.items() if at in standing}
@@ -70,14 +91,19 @@ def add_piece(
 
 
 def _list_part_texts(file: OldGoFile, piece: GoPiece) -> Iterator[bytes]:
-    """Yield the texts of a piece's parts; a line of a group gets a keyword of its own."""
+    """Yield the texts of a piece's parts; a line of a group is wrapped in a group of its own."""
     for part in piece.parts:
         text = file.old.load_part(part)
         yield wrap_in_keyword(piece.kind, part, text, file.old.source) if part.is_line else text
 
 
 def wrap_in_keyword(kind: str, part: GoPart, text: bytes, source: bytes) -> bytes:
-    """Return a line of a group with a keyword of its own."""
+    """Return a line of a group as a group of its own: `var (`, the line, `)`.
+
+    kind    the keyword
+    text    the text of the line
+    source  the file, from which the line's indentation is taken
+    """
     margin = source[source.rfind(b'\n', 0, part.text[0]) + 1 : part.text[0]]
     before = margin if not margin.strip() else b'\t'
     return kind.encode() + b' (\n' + before + text + b'\n)'

@@ -18,10 +18,11 @@ _EMBED = 'embed'
 
 
 def repair_imports(made: bytes, file: GoOutline, olds: Sequence[GoOutline]) -> bytes:
-    """Return a text with the imports that it needs.
+    """Return a composed text with exactly the imports that it uses: cut unused, add missing ones.
 
+    made  the composed text
     file  the version that provides most of the text and the present imports
-    olds  the versions that provide the rest
+    olds  the versions that provide the rest of the text, and the missing imports
     """
     now = make_outline(made)
     used = now.qualifiers
@@ -57,7 +58,7 @@ def _is_still_needed(one: GoImport, file: GoOutline, used: frozenset[str], now: 
 
 
 def _is_needed_unnamed(one: GoImport, now: GoOutline, kept: Iterable[GoImport]) -> bool:
-    """Return whether an import without a name of its own is needed and missing."""
+    """Return whether an import as `.`, or of embed as `_`, is needed and not among those kept."""
     if any((each.name, each.path) == (one.name, one.path) for each in kept):
         return False
     if one.name == '.':
@@ -66,13 +67,16 @@ def _is_needed_unnamed(one: GoImport, now: GoOutline, kept: Iterable[GoImport]) 
 
 
 def _list_unexplained_names(now: GoOutline) -> frozenset[str]:
-    """Return names that begin with a capital letter and are not declared in the file."""
+    """Return the used names that begin with a capital letter and are not declared in the file.
+
+    Only an import as `.` can provide them, or another file of the package.
+    """
     used = frozenset().union(*(piece.uses for piece in now.pieces))
     return frozenset(name for name in used - now.declared_names if name[:1].isupper())
 
 
 def _cut_imports(edits: TextEdits, now: GoOutline, kept: Sequence[GoImport]) -> None:
-    """Remove imports; a declaration goes if none of its imports remains."""
+    """Cut the imports that are not kept; cut a whole declaration if it keeps none."""
     for declaration in dict.fromkeys(import_.declaration for import_ in now.imports):
         own = [import_ for import_ in now.imports if import_.declaration == declaration]
         removed = [import_ for import_ in own if import_ not in kept]
@@ -84,7 +88,11 @@ def _cut_imports(edits: TextEdits, now: GoOutline, kept: Sequence[GoImport]) -> 
 
 
 def _add_import(edits: TextEdits, now: GoOutline, one: GoImport, kept: Sequence[GoImport]) -> None:
-    """Insert an import among lines of its kind, in their order, or on a line of its own."""
+    """Insert an import in the order of paths among grouped imports of its kind.
+
+    Kinds are the standard library and everything else. Without a group, the import becomes a
+    declaration below the last one or below the package clause.
+    """
     text = (f'{one.name} ' if one.name else '') + f'"{one.path}"'
     grouped = [each for each in kept if _is_grouped(now, each)]
     alike = [

@@ -71,7 +71,7 @@ class GoPiece:
     stays: bool
 
     def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
-        """See `Piece.may_be_meant_by`."""
+        """Return whether one of some names is a name that the piece declares."""
         return not names.isdisjoint(self.names)
 
     @property
@@ -81,30 +81,33 @@ class GoPiece:
 
     @property
     def owner(self) -> str:
-        """'': everything in a file belongs to its package."""
+        """Always '': everything in a Go file belongs to its package."""
         return ''
 
     @property
     def mentions(self) -> frozenset[str]:
-        """See `Piece.mentions`."""
+        """All names in `uses`: the pieces of all of them may come along to another file."""
         return self.uses
 
     @property
     def span(self) -> Span:
-        """See `Piece.span`."""
+        """Start and end of the first part with its comments; for a type, without its methods."""
         return self.first_part.text
 
     @property
     def start_byte(self) -> int:
-        """See `Piece.start_byte`."""
+        """The first byte of the first part, with its comments."""
         return self.span[0]
 
 
 class GoOutline:
-    """A parsed file that can be cut into pieces.
+    """A parsed Go file that can be cut into pieces.
+
+    imports  all imports, in order
+    bound    the name of each import that the file uses by name, by the path of the import
 
     Raises:
-        StartStateInvalid: the file cannot be read.
+        StartStateInvalid: the file is too large or too deeply nested to be read.
     """
 
     def __init__(self, source: bytes) -> None:
@@ -123,7 +126,10 @@ class GoOutline:
 
     @cached_property
     def pieces(self) -> tuple[GoPiece, ...]:
-        """All pieces in order."""
+        """All pieces in order: functions, variables, constants, and types with their methods.
+
+        A method is a piece of its own only if another file declares its type.
+        """
         declarations = list(list_declarations(self.root, self.source))
         own = {declaration.names[0] for declaration in declarations if declaration.kind == 'type'}
         methods: dict[str, list[GoDeclaration]] = {}
@@ -153,7 +159,7 @@ class GoOutline:
 
     @cached_property
     def members(self) -> Mapping[int, Member]:
-        """The functions by their first bytes."""
+        """The functions and methods by the offset of their first byte."""
         return {
             member.start_byte: member
             for type_ in self.file.types
@@ -163,30 +169,30 @@ class GoOutline:
 
     @property
     def qualifiers(self) -> frozenset[str]:
-        """The names in the file that may be those of packages."""
+        """The names before dots in the file that may be those of packages."""
         return frozenset().union(*(piece.qualifiers for piece in self.pieces))
 
     @property
     def tests(self) -> tuple[Member, ...]:
-        """See `Outline.tests`."""
+        """The functions of the file that are tests by name, parameter and expected output."""
         return tuple(member for member in self.members.values() if is_test(member))
 
     @cached_property
     def declared_names(self) -> frozenset[str]:
-        """The names of all pieces."""
+        """The names that all pieces declare."""
         return frozenset(name for piece in self.pieces for name in piece.names)
 
     def load_part(self, part: GoPart) -> bytes:
-        """Return the text of a part."""
+        """Return the text of a part, with its comments."""
         return self.source[part.text[0] : part.text[1]]
 
     @property
     def types(self) -> Mapping[str, DeclaredType]:
-        """No types: none can be opened, since a type is one piece with its methods."""
+        """An empty mapping: no type can be opened, since a type is one piece with its methods."""
         return {}
 
     def list_pieces(self, opened: AbstractSet[str]) -> Sequence[GoPiece]:
-        """See `Outline.list_pieces`."""
+        """Return all pieces in order; `opened` has no effect."""
         return self.pieces
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, GoPiece]]:
@@ -194,22 +200,30 @@ class GoOutline:
         return iter(())
 
     def find_names_outside(self, spans: Collection[Span]) -> frozenset[str]:
-        """See `Outline.find_names_outside`; `var _ I = T{}` does not count as a use of T."""
+        """Return the names that pieces outside `spans` use.
+
+        Variables named `_` are left out: `var _ I = T{}` does not count as a use of T.
+        """
         covered = set(spans)
         others = (piece for piece in self.pieces if piece.names and piece.span not in covered)
         return frozenset(list_used_names(others))
 
     def find_namesake(self, method: TestMethod) -> TestMethod | None:
-        """See `Outline.find_namesake`."""
+        """Return the method itself if the file has a function of its name; None if not.
+
+        The function need not be a test.
+        """
         functions = [piece.names for piece in self.pieces if piece.kind == 'func']
         return method if (method.test_method,) in functions else None
 
     def is_well_formed(self) -> bool:
-        """See `Outline.is_well_formed`."""
+        """Return whether the file parses without errors."""
         return not self.file.has_error
 
     def find_declaration(self, method: TestMethod, when: str) -> GoPiece:
-        """Return the declaration of a test or of any helper.
+        """Return the piece that declares a test, or any function, variable, constant or type.
+
+        when  the revision (`old` or `new`), for the message
 
         Raises:
             StartStateInvalid: the file does not declare it.
@@ -223,7 +237,10 @@ class GoOutline:
         )
 
     def widen_to_comments(self, span: Span) -> Span:
-        """Return a span with the comments above it and at its end."""
+        """Return a span with the comments directly above it and at its end.
+
+        Comments at the top of the file are not included: they are about the file.
+        """
         start = self._comments.find_start_above(span[0])
         # Comments at the top of the file are about the file.
         first = start if start > self._top else span[0]
@@ -244,7 +261,10 @@ class GoOutline:
         )
 
     def _list_read_spans(self, one: GoDeclaration) -> Iterator[Span]:
-        """Yield the spans of a declaration that are read, including directives above it."""
+        """Yield the spans of a declaration whose tokens are read: its lines, and what is above it.
+
+        The comments above it may contain directives.
+        """
         yield self._comments.find_start_above(one.node.start_byte), one.node.start_byte
         yield from ((node.start_byte, node.end_byte) for node in one.inner)
 
@@ -260,7 +280,11 @@ class GoOutline:
 
 @lru_cache(maxsize=32)
 def make_outline(source: bytes) -> GoOutline:
-    """Return the outline of a file; cached."""
+    """Return the outline of a file; cached for the last 32 files.
+
+    Raises:
+        StartStateInvalid: the file is too large or too deeply nested to be read.
+    """
     return GoOutline(source)
 
 

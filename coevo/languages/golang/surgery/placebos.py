@@ -26,7 +26,14 @@ _MOST_NUMBER = 1_000_000_000
 def choose_insertion(
     declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
 ) -> tuple[int, bytes]:
-    """See `PlaceboInsertion.choose_insertion`."""
+    """Return a random offset in a file, and a text without effect to insert there.
+
+    In a function it is a statement, before another one or in an empty body. For any other
+    declaration it is a comment before the top-level declaration.
+
+    kind  MOVED adds line breaks behind the text; IN_PLACE adds none
+    draw  the source of randomness
+    """
     root = Parser(GO).parse(declared.source).root_node
     what = declared.member if declared.member is not None else declared.type
     node = root.descendant_for_byte_range(what.start_byte, what.end_byte)
@@ -42,7 +49,7 @@ def choose_insertion(
 
 
 def _list_statement_offsets(declaration: Node) -> Iterator[int]:
-    """Yield the offsets before statements, and in empty bodies."""
+    """Yield the offsets before all statements, and before the closing brackets of empty bodies."""
     waiting = [declaration]
     while waiting:
         node = waiting.pop()

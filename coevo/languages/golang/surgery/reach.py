@@ -14,12 +14,10 @@ from coevo.languages.layout import Side
 
 
 def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
-    """Return all names in test files that can see a file's declarations.
+    """Return all names in the other test files that can see a file's declarations.
 
-    Those of its package can.
-
-    `=name` is a name that another file of the package declares, so no file can declare it a second
-    time.
+    Also return each name that another file of the package declares, code included, as `=name`: no
+    file can declare it a second time.
     """
     files = open_tree(repository, rev)
     names: set[str] = set()
@@ -32,7 +30,7 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
 
 
 def list_neighbours(files: GoTree, path: str) -> Iterator[str]:
-    """Yield the other files of a file's package, of code and tests."""
+    """Yield the paths of the other files of a file's package, both of code and of tests."""
     own = files.find_package(path)
     for side in Side:
         for other in files.list_paths(side):
@@ -41,7 +39,10 @@ def list_neighbours(files: GoTree, path: str) -> Iterator[str]:
 
 
 def list_declared_names(file: SourceFile) -> frozenset[str]:
-    """Return the names that a file declares at top level; `T.M` is a method of a type."""
+    """Return the names that a file declares at top level, without `init`.
+
+    `T.M` is a method of a type.
+    """
     names = {type_.simple for type_ in file.types[1:] if type_.start_byte < type_.end_byte}
     for type_ in file.types:
         before = f'{type_.simple}.' if type_.around else ''
@@ -50,7 +51,12 @@ def list_declared_names(file: SourceFile) -> frozenset[str]:
 
 
 class GoMentionFinder:
-    """Fulfils `coevo.languages.surgery.MentionFinder` for one revision."""
+    """A finder of the files of one revision that mention another one; it caches its answers.
+
+    It is a `coevo.languages.surgery.MentionFinder`.
+
+    find_mentioning_files  returns the other test files that mention a declaration of a file
+    """
 
     def __init__(self, repository: Repository, rev: str) -> None:
         self._repository, self._rev = repository, rev
@@ -65,9 +71,11 @@ class GoMentionFinder:
         return text
 
     def mentions(self, other: str, text: bytes | None, path: str) -> bool:
-        """Return whether the text of a file names declarations of another file.
+        """Return whether the text of a file names a declaration of the file `path` that it can see.
 
-        Tests do not count, since no code calls them.
+        The names of tests do not count, since no code calls them. None mentions nothing.
+
+        other  the path of the file with the text
         """
         if text is None or not self._tree.can_see(other, path):
             return False
@@ -87,5 +95,5 @@ class GoMentionFinder:
 
 
 def make_mention_finder(repository: Repository, rev: str) -> GoMentionFinder:
-    """Return a finder of the files of a revision that mention each other."""
+    """Return a finder of the files of a revision that mention declarations of another file."""
     return GoMentionFinder(repository, rev)

@@ -17,9 +17,10 @@ from coevo.languages.text_edits import TextEdits
 
 
 class GoNeeds:
-    """Fulfils `coevo.languages.core.cut_plans.Needs`.
+    """The rules by which pieces of an old Go file come along with its tests.
 
-    Imports are not pieces, so there are no wildcards.
+    Fulfils `coevo.languages.core.cut_plans.Needs`. Imports are not pieces, so there are no
+    wildcards.
     """
 
     def __init__(self, file: OldGoFile) -> None:
@@ -29,13 +30,21 @@ class GoNeeds:
         self._known = elsewhere.union(*(piece.names for piece in file.plan.left))
 
     def may_be_added(self, piece: GoPiece) -> bool:
-        """See `Needs.may_be_added`."""
+        """Return whether a piece may come along: it has names, and none of them is taken.
+
+        Taken are the names of pieces that stay in the new file, and those that other files of the
+        package declare. Tests and functions that run by themselves may not come along.
+        """
         return bool(piece.names) and not piece.stays and self._known.isdisjoint(piece.names)
 
     def list_needed(
         self, free: Sequence[GoPiece], brought: AbstractSet[GoPiece]
     ) -> Iterator[GoPiece]:
-        """Yield the pieces that are named; methods of types of other files, after a dot."""
+        """Yield the pieces in `free` whose names the file's `mentions` contain.
+
+        A method whose type another file declares is needed if its name stands after a dot.
+        `brought` is not used: `mentions` has its names.
+        """
         for piece in free:
             names = piece.names
             if piece.kind == 'method':
@@ -44,12 +53,15 @@ class GoNeeds:
                 yield piece
 
     def list_wildcards(self, brought: AbstractSet[GoPiece]) -> tuple[GoPiece, ...]:
-        """Return no imports."""
+        """Return (): imports are repaired at the end instead."""
         return ()
 
 
 def _can_replace(new: GoPiece, old: GoPiece) -> bool:
-    """Return whether both pieces have the same name and form."""
+    """Return whether an old piece can take the place of a new one.
+
+    Both must have the same kind and names and one part each, which is not a line of a group.
+    """
     is_plain = len(new.parts) == len(old.parts) == 1
     is_line = new.first_part.is_line or old.first_part.is_line
     return is_plain and not is_line and (new.kind, new.names) == (old.kind, old.names)
@@ -65,7 +77,7 @@ def _may_go(plan: GoCutPlan, piece: GoPiece) -> bool:
 
 
 def _list_followers(file: GoOutline, owned: AbstractSet[GoPiece]) -> Iterator[GoPiece]:
-    """Yield variables named `_` that use a removed piece."""
+    """Yield the variables named `_` that use a removed piece, such as `var _ I = T{}`."""
     removed_names = {name for piece in owned for name in piece.names}
     for piece in file.pieces:
         if not piece.names and not removed_names.isdisjoint(piece.uses):

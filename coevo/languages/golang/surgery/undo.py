@@ -20,9 +20,13 @@ _Found = tuple[GoPiece, GoPart]
 
 
 def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
-    """See `ChangeUndoing.undo_member`.
+    """Return the file at new with one member as it was, and with its imports repaired.
 
     A removed member is put back at the end, since the order of declarations has no meaning in Go.
+
+    revised  what happened to the member: an inserted one is cut, a modified one replaced
+    old      the member at the old revision; None if it was inserted
+    new      the member at the new revision, unless it was removed
     """
     file, edits = make_outline(new.source), TextEdits(new.source)
     if revised is Revised.INSERTED:
@@ -39,10 +43,10 @@ def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDe
 
 
 def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
-    """Return the file at new with the old text of a type.
+    """Return the file at new with the old text of a type, without its methods.
 
-    None if the text is the same, if the type is a package, or if either file declares only its
-    methods.
+    None if the text is the same but for the type's name, if the type is a package, or if either
+    file declares only methods of the type.
     """
     if MODULE in (old.type.kind, new.type.kind) or old.type.shape_hash == new.type.shape_hash:
         return None
@@ -55,7 +59,10 @@ def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | Non
 
 
 def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
-    """Return the file at new without a type and its methods; None if it is a package."""
+    """Return the file at new without a type and its methods.
+
+    None if the file does not declare the type itself: it is a package, or has only methods here.
+    """
     file, edits = make_outline(new.source), TextEdits(new.source)
     piece = _find_type(file, new.type)
     if piece is None:
@@ -65,7 +72,13 @@ def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
 
 
 def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
-    """Return the file with a type and its methods put back at the end; None if old lacks it."""
+    """Return the file with a removed type and its methods at the end.
+
+    None if the old file does not declare the type itself: it is a package, or has only methods
+    there.
+
+    source  the content of the file at new
+    """
     before, edits = make_outline(old.source), TextEdits(source)
     piece = _find_type(before, old.type)
     if piece is None:
@@ -75,7 +88,10 @@ def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
 
 
 def _find_member(file: GoOutline, declared: LocatedDeclaration) -> _Found:
-    """Return the part that declares a member; constants that are counted together are one part."""
+    """Return the smallest part that contains a member, with its piece.
+
+    Constants that are counted together are one part.
+    """
     assert declared.member is not None
     at = declared.member.start_byte
     parts = [
@@ -95,7 +111,10 @@ def _find_type(file: GoOutline, type_: DeclaredType) -> GoPiece | None:
 def _replace_part(
     edits: TextEdits, file: GoOutline, now: _Found, before: GoOutline, was: _Found
 ) -> None:
-    """Put the old part in place of the new one, or at the end if only one is in a group."""
+    """Put the old part in place of the new one.
+
+    If only one of them is a line of a group, cut the new one and put the old one at the end.
+    """
     if now[1].is_line == was[1].is_line:
         edits.replace(*now[1].text, before.load_part(was[1]))
     else:

@@ -1,4 +1,4 @@
-// Package testing is the standard library's; this file is put beside its own.
+// Package testing is that of the standard library; this file is added to it.
 package testing
 
 import (
@@ -13,18 +13,20 @@ import (
 	"syscall"
 )
 
-// Where the process above listens; see run.go.
+// The file descriptors of the channel to the process above; see run.go.
 const coevoReading, coevoWriting = 198, 199
 
-// Where the tree of the code lies.
+// The folder in which the tree of the cell is laid out.
 const coevoTree = "/w/src/"
 
-// Two tests of one name may be in one binary: in a package, and in its external tests. They are told apart by their files.
+// The state of the reporting. Two tests of one name may be in one binary, in a package and in its external tests, so
+// the key of a test is `file#name`.
 //
-//	wanted   the tests that are to run, each as `file#name`; others of their names are skipped
-//	keys     of the tests that run, by what the standard library knows of each
-//	failed   by the key of a test, the names of those below it that have failed
-//	cpu      by the key of a test, what the process had used when it began
+//	secret   precedes each event; "" if nothing is to be reported
+//	wanted   the keys of the tests that are to run; others of the same names are skipped
+//	keys     the key of each running test, by the standard library's record of it
+//	failed   by the key of a test, the names of the test and its subtests that have failed
+//	cpu      by the key of a test, the CPU milliseconds that the process had used when it began
 var coevo struct {
 	mu     sync.Mutex
 	secret string
@@ -79,7 +81,7 @@ func coevoSay(event, key string, pairs ...string) {
 	}
 }
 
-// coevoQuoted is a text as JSON has it.
+// coevoQuoted returns a text as a string of JSON, with blanks for control characters.
 func coevoQuoted(text string) string {
 	var quoted strings.Builder
 	quoted.WriteByte('"')
@@ -106,7 +108,7 @@ func coevoUsed() int64 {
 	return usage.Utime.Nano()/1e6 + usage.Stime.Nano()/1e6
 }
 
-// coevoKey is the file in which a function stands, without its folder, and a test's name.
+// coevoKey returns the key of a test: the file that declares its function, without the folder, `#`, and its name.
 func coevoKey(name string, function any) string {
 	code := runtime.FuncForPC(reflect.ValueOf(function).Pointer())
 	if code == nil {
@@ -116,7 +118,7 @@ func coevoKey(name string, function any) string {
 	return file[strings.LastIndexByte(file, '/')+1:] + "#" + name
 }
 
-// coevoBegin is called where a test or seed corpus begins; false where it is not to run.
+// coevoBegin is called when a test, subtest or seed corpus begins. It reports a test, and returns whether it is to run.
 func coevoBegin(c *common, function any) bool {
 	if coevo.secret == "" || c.name == "" || strings.Contains(c.name, "/") {
 		return true
@@ -124,7 +126,7 @@ func coevoBegin(c *common, function any) bool {
 	return coevoStart(c, coevoKey(c.name, function))
 }
 
-// coevoBeginExample is called where an example begins; false where it is not to run.
+// coevoBeginExample is called when an example begins. It reports it, and returns whether it is to run.
 func coevoBeginExample(eg InternalExample) bool {
 	return coevo.secret == "" || coevoStart(nil, coevoKey(eg.Name, eg.F))
 }
@@ -143,7 +145,7 @@ func coevoStart(c *common, key string) bool {
 	return true
 }
 
-// coevoTop is the key of the test, whose name has no slash, to which another belongs; "" where it is not to run.
+// coevoTop returns the key of the test to which a subtest belongs, or of the test itself; "" if it is not reported.
 func coevoTop(c *common) string {
 	for c != nil && strings.Contains(c.name, "/") {
 		c = c.parent
@@ -151,7 +153,7 @@ func coevoTop(c *common) string {
 	return coevo.keys[c]
 }
 
-// coevoEnd says what a test came to; output is its own, if it has failed.
+// coevoEnd reports the outcome of a test. `output` is what the test logged, used as the message of a failure.
 func coevoEnd(key string, failed, skipped bool, output []byte) {
 	outcome := "pass"
 	switch {
@@ -168,7 +170,8 @@ func coevoEnd(key string, failed, skipped bool, output []byte) {
 	delete(coevo.failed, key)
 }
 
-// coevoReport is called where the standard library says what a test, or the seed corpus of a fuzz test, came to.
+// coevoReport is called when the standard library reports the outcome of a test, subtest or seed corpus. It reports a
+// test, and notes a failed subtest.
 func coevoReport(c *common) {
 	if coevo.secret == "" || c.name == "" {
 		return
@@ -192,7 +195,8 @@ func coevoReport(c *common) {
 	}
 }
 
-// coevoExample is called where an example has been compared with what it should have written.
+// coevoExample is called when the output of an example was compared with the expected one. It reports the outcome, or
+// the panic that ended the example.
 func coevoExample(eg *InternalExample, passed, finished bool, recovered any) {
 	if coevo.secret == "" {
 		return
@@ -211,7 +215,8 @@ func coevoExample(eg *InternalExample, passed, finished bool, recovered any) {
 	}
 }
 
-// coevoDeepest is the first, in the order of names, of the tests that failed and have none below them that did.
+// coevoDeepest returns the name of the first failed subtest, in the order of names, that has no failed subtest itself;
+// the name of the test if no subtest failed.
 func coevoDeepest(key string) string {
 	names := coevo.failed[key]
 	sort.Strings(names)
@@ -223,7 +228,7 @@ func coevoDeepest(key string) string {
 	return key[strings.IndexByte(key, '#')+1:]
 }
 
-// coevoPanic is called where the standard library found a panic that nobody else had recovered from.
+// coevoPanic is called when the standard library finds a panic that no code of the test recovered from; it reports it.
 func coevoPanic(c *common, err any) {
 	if coevo.secret == "" {
 		return
@@ -249,7 +254,7 @@ func coevoSayPanic(key string, err any) {
 	coevoSay("panic", key, "kind", coevoQuoted(kind), "frame", coevoQuoted(coevoFrames()), "message", coevoQuoted(message))
 }
 
-// coevoFrames is the first function of the tree that the panic went through.
+// coevoFrames returns the innermost function of the tree that a panic went through; "" if there is none.
 func coevoFrames() string {
 	pcs := make([]uintptr, 512)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
