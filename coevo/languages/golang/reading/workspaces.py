@@ -88,6 +88,6 @@ def _list_arguments(file: bytes, verb: str) -> Iterator[str]:
         if block[1] == verb:
             yield from (line.strip() for line in block[2].splitlines() if line.strip())
     for line in _BLOCK.sub('', text).splitlines():
-        word, _, rest = line.strip().partition(' ')
-        if word == verb and rest.strip():
-            yield rest.strip()
+        words = line.split(maxsplit=1)  # a blank or a tab separates them
+        if len(words) == 2 and words[0] == verb:
+            yield words[1].strip()

@@ -76,6 +76,7 @@ SHELF = {'shelf/go.mod': module('example.com/shelf'), 'shelf/shelf.go': 'package
     [
         ('go 1.21\n\nuse (\n\t. // the shop\n\t"./shelf"\n)\n', './shelf'),
         ('go 1.21\nuse .\nuse ./shelf\n', './shelf'),
+        ('go 1.21\nuse\t.\nuse\t./shelf\n', './shelf'),
         ('go 1.21\n\nuse .\n\nuse ../elsewhere\n', ''),
         ('', ''),
     ],
