@@ -133,7 +133,10 @@ class MarkedProcesses:
         self._started = time.time() - _EXEC_SECONDS
 
     def measure_usage(self) -> ProcessUsage:
-        """See `ProcessTree`; processes that end during the measurement are left out."""
+        """Return the CPU time and memory of the living processes of the job; see `ProcessTree`.
+
+        Processes that end during the measurement are left out.
+        """
         cpu_seconds, memory_bytes = 0.0, 0
         for process in self._list_living():
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):

@@ -43,7 +43,11 @@ def _write_or_link(target: SafePath, twin: SafePath, content: bytes) -> None:
 
 
 def _try_link(target: SafePath, twin: SafePath) -> bool:
-    """Link a file; False where the system refuses: another file system, or too many links."""
+    """Make `target` a hard link to `twin`, and return True.
+
+    False where the system refuses: another file system, or too many links. Raises: FileExistsError
+    if `target` exists.
+    """
     try:
         target.add_hard_link(twin.path)
     except FileExistsError:

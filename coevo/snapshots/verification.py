@@ -107,7 +107,7 @@ def verify_snapshot(place: Path | str) -> list[Finding]:
 
 
 def check_folder(path: Path, space: Path | None = None) -> list[Finding]:
-    """Return the faults of a snapshot in a folder.
+    """Return the faults of a snapshot in a folder, the most fundamental first; empty if it is good.
 
     space  folder for data that does not fit in memory; None is the default for temporary files
     """
@@ -277,7 +277,11 @@ def list_skipped_rules(manifest: Mapping[str, Any]) -> tuple[SnapshotRule, ...]:
 
 
 def _check_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[Finding]:
-    """Check that an edition holds the texts of no pair but those that it names, and its release."""
+    """Yield a finding for each column with texts of pairs that an edition does not name as filled.
+
+    Also if rows are wrong about `texts_withheld`, or the checksum of the release's manifest is. Of
+    a release only `texts_withheld` is checked.
+    """
     if not has_withheld_texts(manifest):
         yield from _check_withheld(opened, '')
         return

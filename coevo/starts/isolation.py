@@ -211,7 +211,11 @@ def _retry_with_files(
 def _retry_with_whole_file(
     runner: IsolatedCellRunner, task: IsolatedTask, cell: _IsolatedCell, files: Files
 ) -> None:
-    """Run disagreeing methods with the whole new file, to tell whether its other changes matter."""
+    """Run the methods whose outcome is not as demanded again, with the whole new test file.
+
+    The ids of those that then meet the demand become `cell.passes_with_file`: other changes of the
+    file matter to them. Their verdicts stay.
+    """
     whole = make_whole_file(runner, task)
     disagreeing = {name: task.methods[name] for name in cell.list_disagreeing()}
     if disagreeing and whole != files:
@@ -266,10 +270,10 @@ def _make_row(
 
 
 def graft_targets(runner: IsolatedCellRunner, task: IsolatedTask) -> tuple[Files, str]:
-    """Return the old test file with the task's targets put in.
+    """Return the old test file with the task's targets put in, and a note.
 
-    If there is no old file, or the targets cannot be put in, it is the new file as a whole; in the
-    latter case the second value says why.
+    The whole new file is returned instead if there is no old file or the targets cannot be put in.
+    In the latter case the note says why; else it is empty.
     """
     repository, old = runner.repository, runner.pair.old.rev
     before = load_content(repository, old, task.test_file)
@@ -295,7 +299,10 @@ def _make_graft(subject: IsolatedSubject) -> Graft:
 
 
 def make_whole_file(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
-    """Return the whole new test file; old files that it or its targets moved from are removed."""
+    """Return the whole new test file, and None for each old file that it or a target moved from.
+
+    None removes the file. Files that the new revision still has are not removed.
+    """
     repository, old, new = runner.repository, runner.pair.old.rev, runner.pair.new.rev
     left = {find_old_path(repository, old, new, task.test_file)}
     left |= {subject.old.test_file for subject in task.subjects if subject.old is not None}
@@ -314,10 +321,12 @@ def make_whole_file(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
 def find_wholly_broken(
     runner: IsolatedCellRunner, task: IsolatedTask, names: Sequence[str]
 ) -> list[str]:
-    """Return the methods in whose old class no test compiles on the new code.
+    """Return those of the methods in whose old class no test compiles on the new code.
 
-    All other test files are at the old revision, too. The old test class counts, so a method
-    without an old version is never returned.
+    All other test files are at the old revision, too. A method without an old version is never
+    returned, since its old class counts.
+
+    names  ids of the methods to look at
     """
     if not names:
         return []

@@ -41,7 +41,7 @@ class SiblingEdits:
 
 
 class SiblingEditor:
-    """Removes siblings for all tasks of one pair."""
+    """Removes siblings, the targets of a pair's other tasks, from the start states of its tasks."""
 
     def __init__(self, runner: IsolatedCellRunner, tasks: Sequence[IsolatedTask]) -> None:
         self.runner, self._tasks = runner, tasks
@@ -52,7 +52,11 @@ class SiblingEditor:
         self._emptied: dict[Hashable, bytes | None] = {}
 
     def make_edits(self, task: IsolatedTask) -> SiblingEdits:
-        """Return the edits that remove the siblings of a task; each failing try costs a compile."""
+        """Return the edits of test files that remove as many siblings of a task as possible.
+
+        What would break the compilation of anything else stays; each failing try costs a compile.
+        There are no edits if the task has no siblings or no start file.
+        """
         others = _list_targets(other for other in self._tasks if other is not task)
         if not others:
             return SiblingEdits()
@@ -72,9 +76,9 @@ class SiblingEditor:
     def remove_tests(
         self, path: str, gone: Sequence[TestMethod], named: AbstractSet[str]
     ) -> bytes | None:
-        """Return a file without some of its tests; None if the whole file goes.
+        """Return a file of the new revision without some of its tests; None if the whole file goes.
 
-        named  names that are needed besides those that other files use
+        named  names that must stay besides those that other files use
 
         Raises: StartStateInvalid if the file cannot be made.
         """
@@ -91,7 +95,7 @@ class SiblingEditor:
         return self._emptied[key]
 
     def is_new(self, path: str) -> bool:
-        """Return whether a test file, and all of its targets, are not at the old revision."""
+        """Return whether neither a test file nor any of its targets is at the old revision."""
         pair, repository = self.runner.pair, self.runner.repository
         return find_old_path(repository, pair.old.rev, pair.new.rev, path) is None and not any(
             subject.old is not None
@@ -243,7 +247,7 @@ class _SiblingClearing:
 
 
 def _compiles_as_well(now: CompiledTests, before: CompiledTests) -> bool:
-    """Return whether tests compile, or at most those are broken that were so before."""
+    """Return whether tests compile now; if they did not before, whether no more are broken now."""
     if before.unit_ok:
         return now.unit_ok
     return set(now.broken) <= set(before.broken)

@@ -20,7 +20,7 @@ from coevo.storage.clone_folders import locate_clone, lock_for_use
 class BlobSearch:
     """The result of a search for the files of one repository.
 
-    folders  the clone that has it, by the id of each blob that was found
+    folders  for each file that was found, by the id of its blob: a clone that has it
     why      what kept other files away, such as Git's words; empty if all were found
     """
 
@@ -40,7 +40,11 @@ class CloneLocations:
     store: Path | None = None
 
     def find_blobs(self, repo: str, url: str | None, sources: Sequence[TextSource]) -> BlobSearch:
-        """Search the clones for files, and fetch the commits of those that none has."""
+        """Return which clones have the files of a repository; fetch the files that no clone has.
+
+        What is missing is fetched from `url` into coevo's cache. The result says why files are
+        still missing.
+        """
         folders: dict[str, Path] = {}
         whys: list[str] = []
         clones = [*self._list_clones(repo)]
@@ -80,7 +84,10 @@ class CloneLocations:
 def _fetch_blobs(
     repo: str, url: str | None, missing: Sequence[TextSource], folders: dict[str, Path]
 ) -> FetchFailure | None:
-    """Fetch the commits of some files, and add those that came to `folders`."""
+    """Fetch the commits of missing files into the cache, and add the files that came to `folders`.
+
+    Return what kept files away; None if all fetches succeeded.
+    """
     if not is_address(url):
         return FetchFailure(trouble=FetchTrouble.NO_ADDRESS)
     with hold_cached_clone(repo, url) as git_dir:
@@ -92,7 +99,11 @@ def _fetch_blobs(
 
 @contextmanager
 def lock_beside(git_dir: Path) -> Iterator[None]:
-    """Keep a clone of a store or of the cache in place; clones of a user need no lock."""
+    """Hold the lock of a clone during the block, so that no other process removes the clone.
+
+    Only clones of a store or of the cache have a lock (a file `.use` beside them); others, such as
+    a user's, are not locked.
+    """
     if not git_dir.with_suffix('.use').is_file():
         yield
         return
@@ -102,14 +113,17 @@ def lock_beside(git_dir: Path) -> Iterator[None]:
 
 @contextmanager
 def open_clone(git_dir: str) -> Iterator[Repository]:
-    """Yield the repository at a path, which stays in place meanwhile."""
+    """Yield the repository at a path, and close it at the end of the block.
+
+    Meanwhile the clone is locked, see `lock_beside`.
+    """
     path = Path(git_dir)  # own name: of a clone that `find_blobs` named
     with lock_beside(path), closing(Repository(path)) as repository:
         yield repository
 
 
 def _list_blobs(git_dir: Path, sources: Sequence[TextSource]) -> Iterator[str]:
-    """Yield the ids of the files that a clone has."""
+    """Yield the ids of the wanted blobs that a clone has; none for a damaged clone."""
     wanted = sorted({source.blob for source in sources})
     request = ''.join(f'{blob}\n' for blob in wanted)
     try:
