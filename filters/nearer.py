@@ -19,8 +19,10 @@ class Reason(Choice):
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:
-    """Return a reason if the pair has states between its ends and one of them covers the
-    candidate."""
+    """Return a reason if a state between the ends of the pair covers the candidate.
+
+    None if the pair has no such states.
+    """
     return (
         Reason.NEARER_STATE
         if case.nearer is not None and _is_shown_nearer(case, candidate)

@@ -96,8 +96,10 @@ def build_news_table(news: Sequence[RepositoryNews]) -> Table:
 
 
 def build_funnel_table(steps: Sequence[FunnelStep]) -> Table:
-    """Return a table of what entered each stage and how much was kept; `describe_drop_reasons`
-    has the reasons."""
+    """Return a table of what entered each stage and how much was kept and dropped.
+
+    It has no reasons; see `describe_drop_reasons`.
+    """
     table = Table(title='Funnel', title_justify='left')
     for heading in ('stage', 'unit'):
         table.add_column(heading)

@@ -16,7 +16,7 @@ from packagers.licensing import check_licence
 
 
 def check_privacy(store: Store, repo: str, *, is_private: bool) -> None:
-    """Mark a store as private if a run asks for it.
+    """Check that a run and its store are both private or both not; mark a new store as private.
 
     The mark is on the store, since a release is of all that a store holds. A store with other
     repositories does not get it: they would become unpublishable.

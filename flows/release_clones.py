@@ -59,7 +59,7 @@ class ReleaseClones:
         return self._pool.map_names(repos)
 
     def find_licence(self, repo: str, rev: str) -> str | None:
-        """Return the licence of a repository at a revision; None if unknown."""
+        """Return the SPDX expression of a repository's licence at a revision; None if unknown."""
         return find_spdx_expression(self.get_repository(repo), rev)
 
     def is_silent_on_licences(self, repo: str, rev: str) -> bool:
@@ -87,7 +87,7 @@ class ReleaseClones:
         return find_families(self.get_repositories(repos), LazyMapping(repos, self._load_refs))
 
     def prepare_search(self, repo: str) -> SearchedClone:
-        """Return a clone in the form that a search of its history needs."""
+        """Return a clone with its refs and crawl time, as a search of its history needs it."""
         clone = self.get_repository(repo)
         moment = self.moments[repo]
         return SearchedClone(repository=clone, crawled_at=moment.crawled_at, refs=moment.refs)
@@ -107,7 +107,7 @@ class ReleaseClones:
             yield clone
 
     def _find_url(self, repo: str) -> str | None:
-        """Return the address of a mined repository, if known."""
+        """Return the address of a mined repository from its walk records; None if none has one."""
         if repo not in self._urls:
             walks = (self.store.load_walk(part) for part in self._partitions[repo])
             urls = (walk.repository.url for walk in walks)

@@ -107,7 +107,7 @@ def _list_tools(pair: Pair, build: Build) -> tuple[str, ...]:
 def build_method_row(
     pair: Pair, decided: DecidedMethod, evaluation: PairEvaluation, sandbox: str
 ) -> MethodRow:
-    """Return the row of a decided method before it is studied."""
+    """Return the row of a decided method, without the columns that its study fills later."""
     candidate, decision = decided.selected.candidate, decided.decision
     cells = evaluation.get_all_cells(decided.selected.method_id)
     return MethodRow(

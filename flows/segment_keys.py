@@ -74,7 +74,7 @@ def compute_basis(profile: Profile, language: str) -> SegmentBasis:
 
 
 def explain_stale(basis: SegmentBasis | None) -> str | None:
-    """Return a clause saying why segments of a basis are due again; None if they are not.
+    """Return a clause that says why segments of a basis are due again; None if they are not.
 
     basis  None for a basis that the store does not have any more
     """

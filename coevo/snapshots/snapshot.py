@@ -329,7 +329,7 @@ def require_texts(place: Path | str) -> None:
 
 
 def suggest_filling(place: Path | str, *tasks: str) -> str:
-    """Return the command that fills the texts of some tasks, or of all."""
+    """Return the command, in backquotes, that fills in the texts of these tasks, or of all."""
     named = ''.join(f' --only-task {task}' for task in tasks)
     return f'`coevo get {place}{named}`'
 

@@ -38,7 +38,10 @@ class TestSources:
     edits: Mapping[str, bytes | None] = field(default_factory=dict)
 
     def list_texts(self) -> dict[str, str | bytes]:
-        """Return a value for each file that tells its text from others: a blob id, or the edit."""
+        """Return for each test file a value that changes with its content: a blob id, or the edit.
+
+        Symbolic links and absent files are left out.
+        """
         tree = get_reading(self.language).open_tree(self.repository, self.rev)
         paths = (p for p in tree.list_paths(Side.TEST) if tree.entries[p].mode != LINK)
         there = {path: tree.entries[path].oid for path in paths}

@@ -109,7 +109,10 @@ def _compile_start(
 def _check_kept_siblings(
     runner: IsolatedCellRunner, task: IsolatedTask, start: bytes | None, around: SiblingEdits
 ) -> str:
-    """Return `valid` if the tests that a start file keeps still pass; else name one that fails."""
+    """Return `valid` if the tests that a start file keeps still pass there, else one that fails.
+
+    A test counts only if it passes in the new file. An absent start file is valid.
+    """
     if start is None:
         return VALID
     kept_methods = draw_kept_tests(start, task.module, task.test_file, runner.pair.pair_id)

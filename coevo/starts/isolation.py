@@ -113,7 +113,7 @@ def _make_start_row(
 def _does_gold_read_sources(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> bool:
-    """Return whether gold, in the start state's tree, needs main sources to pass."""
+    """Return whether the new tests need the text of main sources to pass in the start tree."""
     new = runner.pair.new.rev
     compiled = runner.compile(new, new, task.module, around.files)
     return reads_sources(runner, compiled, task.methods)
@@ -150,7 +150,10 @@ class _IsolatedCell:
         return [name for name, verdict in self.verdicts.items() if not self.demand(verdict.outcome)]
 
     def describe_complaint(self, name: str) -> str:
-        """Return what is wrong with a method's outcome, as text."""
+        """Return a phrase that names the cell and a method's outcome, which is not as demanded.
+
+        It adds `, but not with the whole file` if the outcome is as demanded there.
+        """
         rest = ', but not with the whole file' if name in self.passes_with_file else ''
         return f'{self.name} is {describe_verdict(self.verdicts[name])}{rest}'
 

@@ -194,7 +194,11 @@ class _SiblingClearing:
         )
 
     def make_texts(self, gone: Collection[TestMethod]) -> Texts:
-        """Return the files of some targets without these, sorted by path; None means absent."""
+        """Return the files without the given targets, sorted by path; None means an absent file.
+
+        A new file goes as a whole if all siblings in it are given and nothing that stays mentions
+        it.
+        """
         paths = sorted({method.test_file for method in gone})
         absent = {path for path in paths if self._may_go_as_a_whole(path, gone)}
         while True:
@@ -229,7 +233,10 @@ class _SiblingClearing:
         )
 
     def _may_go_as_a_whole(self, path: str, gone: Collection[TestMethod]) -> bool:
-        """Return whether a file is new and all siblings in it are removed."""
+        """Return whether a file can be removed whole: it is new, and loses all of its siblings.
+
+        The task's own file never can.
+        """
         return (
             path != self._task.test_file
             and self._common.is_new(path)

@@ -35,7 +35,7 @@ def _list_not_passing(
     compiled: CompiledTests,
     methods: Mapping[str, TestMethod],
 ) -> Sequence[str]:
-    """Return the names of methods that do not pass with some main sources beside the tests."""
+    """Return the ids of methods that do not pass with only these main sources beside the tests."""
     own = replace(runner, conditions=replace(runner.conditions, sources=sources))
     verdicts = own.collect_verdicts(compiled, methods, is_pass)
     runner.cpu_seconds = own.cpu_seconds

@@ -1,5 +1,4 @@
-"""Host paths that contain third-party text: checked to lie beneath a root, and written without
-following links.
+"""Host paths that contain third-party text: beneath a root, and written without following links.
 
 A name from a repository, a snapshot or a server's answer may be absolute, lead upwards, or lead
 through a link. `join_beneath` is the only function that makes a path from such a name. It rejects
@@ -207,7 +206,12 @@ class SafePath:
 
     @contextlib.contextmanager
     def _open_parent(self, *, make: bool) -> Iterator[int]:
-        """Provide a descriptor of the parent folder."""
+        """Provide a descriptor of the parent folder; no link below the root is followed.
+
+        make  whether to make missing folders, the root included
+
+        Raises: UnsafePath if a link or file stands in the place of a folder.
+        """
         if make:
             self.root.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

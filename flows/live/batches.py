@@ -1,5 +1,7 @@
-"""Flow runs over a batch of repositories, with a task for each that is retried after transient
-failures."""
+"""Flow runs over a batch of repositories.
+
+Each repository is a task that is retried after transient failures.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ def process_repositories(
 ) -> State[None]:
     """Do the same job for each repository, whatever the result of the others.
 
-    Each is owner/name, whose address the latest crawls give, or a path or URL.
+    Return a completed state with counts, also if some failed. Each is owner/name, whose address the
+    latest crawls give, or a path or URL.
     """
     check_tools(job.sandbox)
     store = parse_root(job.store)
@@ -70,8 +73,10 @@ def _build_jobs(store: Root, repositories: Sequence[str], job: BatchJob) -> Iter
 
 
 def _attempt_job(job: BatchJob, limits: BatchLimits, progress: LiveProgress) -> JobResult:
-    """Do the job of one repository; a last try that fails becomes a result, not an error of the
-    run."""
+    """Do the job of one repository, with retries, and return its result.
+
+    If all tries fail transiently, that is a result, and not an error of the run.
+    """
     listener = Listener(step=progress.show_step, say=get_run_logger().info)
     named = _do.with_options(task_run_name=job.name.replace('{', '{{').replace('}', '}}'))
     state = named(job, limits, quote(listener), return_state=True)

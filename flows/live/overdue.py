@@ -1,5 +1,7 @@
-"""Cancel scheduled runs whose work is done already, which pile up if runs take longer than their
-schedule."""
+"""Cancel scheduled runs whose work is done already.
+
+Such runs pile up if runs take longer than their schedule.
+"""
 
 from __future__ import annotations
 

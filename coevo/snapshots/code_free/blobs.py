@@ -67,7 +67,7 @@ class CloneLocations:
         return BlobSearch(folders=folders, why='; '.join(whys))
 
     def _list_clones(self, repo: str) -> Iterator[Path]:
-        """Yield the clones of a repository that are at hand."""
+        """Yield the Git directories of a repository's clones: in `folder`, then in the store."""
         owner, _, name = repo.partition('/')
         forms = (f'{owner}/{name}', f'{owner}/{name}.git', f'{owner}+{name}.git')
         named = () if self.folder is None else (self.folder / form for form in forms)
