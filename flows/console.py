@@ -114,8 +114,10 @@ def build_funnel_table(steps: Sequence[FunnelStep]) -> Table:
 
 
 def describe_drop_reasons(steps: Sequence[FunnelStep]) -> Iterator[str]:
-    """Yield, for each stage, the number of drops by reason, with a sentence and the reason's
-    code."""
+    """Yield a heading for each stage with drops, then one line for each reason.
+
+    A line has the number of drops and the sentence of the reason.
+    """
     for step in steps:
         if step.dropped:
             yield f'Left at {step.stage}, {step.stage.clause}:'

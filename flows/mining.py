@@ -110,7 +110,7 @@ class MiningRun:
 
 
 def list_missing_objects(repository: Repository, pair: Pair) -> tuple[str, ...]:
-    """Return the sorted ids of files of both ends that the clone lacks because its source does."""
+    """Return the sorted ids of the blobs of both ends that neither the clone nor its source has."""
     try:
         return tuple(
             sorted(

@@ -48,7 +48,10 @@ def refuse_elsewhere(root: Root) -> None:
 def find_kept_out(
     store: Store, partitions: Sequence[Partition], repository: Repository
 ) -> tuple[str, ...]:
-    """Return sentences about the labelled tests that a release of a store would keep out."""
+    """Return sentences about the labelled tests and files that licences keep out of a release.
+
+    Empty if there are none.
+    """
     counts: Counter[tuple[str, str | None, bool, str]] = Counter()
     for partition in partitions:
         later = find_spdx_expression(repository, store.load_walk(partition).repository.head)

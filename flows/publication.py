@@ -67,7 +67,10 @@ def _check_private_options(options: ReleaseOptions) -> None:
 
 
 def write_code_free_edition(options: ReleaseOptions) -> EditionReport:
-    """Write the code-free edition of a released snapshot, from the same clones."""
+    """Write the code-free edition of a released snapshot to `options.code_free`.
+
+    Texts are found in the clones of the store. Raises: Fatal if the options do not say where.
+    """
     if options.code_free is None:
         raise Fatal('say where the code-free edition is written')
     with ReleaseClones(options.folder, Store(options.store)) as clones:

@@ -71,8 +71,7 @@ class ReleaseClones:
         return list_attributed_files(self.get_repository(repo), rev)
 
     def measure_size(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
-        """Return the number of source files and lines of a repository at a revision; None if
-        unreadable."""
+        """Return the number of source files and of their lines at a revision; None if unknown."""
         return measure_code_size(self.get_repository(repo), rev, language)
 
     def load_commit_date(self, repo: str, rev: str) -> datetime | None:
@@ -83,7 +82,7 @@ class ReleaseClones:
             return None
 
     def find_families(self, repos: Sequence[str]) -> Mapping[str, str]:
-        """Return the family of each repository."""
+        """Return the family of each repository, which repositories with a common history share."""
         return find_families(self.get_repositories(repos), LazyMapping(repos, self._load_refs))
 
     def prepare_search(self, repo: str) -> SearchedClone:

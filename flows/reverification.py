@@ -270,9 +270,10 @@ class DrawnLabel:
 def draw_labels(
     store: Store, released: Path | str | None, seed: int, repository: str | None = None
 ) -> tuple[DrawnLabel, ...]:
-    """Return all labels of a store that were not refuted, in the order of the sample.
+    """Return all labels of a store that no reverification refuted, in the order of drawing.
 
-    The order depends only on the seed and on the ids of methods.
+    The caller takes the first ones as its sample. Labels with a track come first. Beyond that the
+    order depends only on the seed and on the ids of methods.
 
     released    a snapshot; only its labels are drawn
     repository  only labels of this one are drawn
@@ -289,7 +290,7 @@ def draw_labels(
 def _list_population(
     store: Store, released: Path | str | None, repository: str | None
 ) -> Iterator[DrawnLabel]:
-    """Yield one label for each method id, even if several walks have it."""
+    """Yield one label for each method id, even if several walks have it; no refuted ones."""
     selected = None if released is None else _load_released_methods(released)
     there = (
         store.list_partitions()

@@ -80,8 +80,7 @@ def build_pair_row(
 
 
 def add_source_measures(row: PairRow, repository: Repository, change: PairChange) -> PairRow:
-    """Return a pair's row with measures of its change, of the changed functions, and of their
-    files' history."""
+    """Return a pair's row with measures of its change, its functions and its files' history."""
     functions = measure_functions(repository, change)
     paths = {source.old.path for source in change.sources if source.old is not None}
     history = compute_file_history(repository, change.pair.old, sorted(paths))

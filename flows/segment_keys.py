@@ -101,7 +101,7 @@ def _list_differences(basis: SegmentBasis) -> Iterator[str]:
 
 
 def _find_named_thresholds(name: str) -> str | None:
-    """Return the current fingerprint of a named profile; None if there is no such profile."""
+    """Return the present fingerprint of the profile of this name; None if there is none."""
     try:
         return load_profile(name).fingerprint
     except Fatal:

@@ -21,7 +21,7 @@ def select_disjoint_timings(timings: Iterable[TimingRow]) -> Iterator[TimingRow]
 
 
 class StageClock:
-    """CPU seconds of this thread and wall seconds, by step."""
+    """Measures the CPU seconds of this thread and the wall seconds of steps, from its start on."""
 
     def __init__(self) -> None:
         self._cpu, self._wall = time.thread_time(), time.monotonic()

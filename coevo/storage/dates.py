@@ -1,5 +1,6 @@
-"""First-seen dates of bodies (method texts): what each repository's rows need, and what its clone
-shows.
+"""First-seen dates of bodies (method texts).
+
+What each repository's rows need is kept apart from what its clone shows.
 
 STORE/dates/OWNER+NAME/LANGUAGE.wanted  the bodies of the repository's rows, with their tokens
 STORE/dates/OWNER+NAME/LANGUAGE.seen    the scope of the search in its clone, and the first commit

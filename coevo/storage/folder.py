@@ -26,7 +26,7 @@ class FolderPlace:
         return str(self._root / name)
 
     def list_top_names(self) -> frozenset[str]:
-        """See `StoragePlace.list_top_names`."""
+        """Return the names of the files and folders directly in the folder; empty without one."""
         return (
             frozenset(path.name for path in self._root.iterdir())
             if self._root.is_dir()

@@ -131,8 +131,10 @@ class Survey:
         )
 
     def _gather_facts(self, seen: RepositoryMetadata) -> tuple[RepositoryFacts, tuple[str, ...]]:
-        """Request further facts if the repository may be a candidate; return them and unanswered
-        requests."""
+        """Return the facts of a repository that need requests, and the names of failed requests.
+
+        Nothing is requested if its metadata rule it out.
+        """
         known_row = self._known.find_latest_row(seen.github_id)
         facts = _keep_valid_facts(seen, known_row) if known_row is not None else RepositoryFacts()
         if check_metadata(self._profile, seen) is not None:

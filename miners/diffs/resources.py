@@ -1,5 +1,4 @@
-"""Find which literals name changed resources, and which tests depend on changed resources of the
-sources."""
+"""Find which literals name changed resources, and which tests depend on such resources."""
 
 from __future__ import annotations
 
@@ -41,8 +40,13 @@ def find_resource_dependencies(
     ends: Iterable[tuple[RevisionTree, Trace | None]],
     first_rank: int,
 ) -> tuple[Dependency, ...]:
-    """Return the changed source resources that are named by a type of which the test executes a
-    method."""
+    """Return the changed resources of the sources on which a test depends.
+
+    A literal names them in a type of which the test executes a method.
+
+    ends        tree and trace of the test at either end; without a trace the end shows nothing
+    first_rank  rank of the first dependency
+    """
     changed_resources = sorted(
         (c for c in changes if is_resource(reading, c.path, Side.SOURCE)), key=lambda c: c.path
     )

@@ -19,8 +19,10 @@ SIBLINGS = 8
 def group_methods_by_module(
     repository: Repository, rev: str, language: str
 ) -> Mapping[str, tuple[TestMethod, ...]]:
-    """Return all test methods that a revision declares, by module, in the order of files and
-    text."""
+    """Return all test methods that a revision declares, by module.
+
+    Within a module they are in the order of files and text.
+    """
     by_module: dict[str, list[TestMethod]] = {}
     tests = load_test_tree(repository, rev, language)
     for path in tests.tree.list_paths(Side.TEST):
