@@ -106,7 +106,10 @@ class ReleaseDates:
         self._listener.step('histories', len(repos), len(repos))
 
     def _lacks_bodies(self, rows: Rows, repo: str) -> bool:
-        """Return whether a row has unknown bodies, and no dates in a fixed month."""
+        """Return whether any row of a repository has unknown bodies and no fixed date.
+
+        A fixed date is one in the record of the month.
+        """
         known: dict[str, frozenset[str]] = {}
         for row in _list_dated_rows(rows, repo):
             if row.language not in known:

@@ -143,7 +143,7 @@ def build_method_row(
 
 
 def _build_old_columns(candidate: Candidate) -> dict[str, Any]:
-    """Return the identity at old, if it differs from that at new."""
+    """Return the columns of a test's identity at old; None unless it moved or was renamed."""
     moved = candidate.old if candidate.new is not None and _has_moved(candidate) else None
     return {
         'old_module': moved.module if moved else None,

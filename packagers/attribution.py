@@ -136,5 +136,5 @@ def _build_section(
 
 
 def render_attribution(sections: Iterable[AttributionSection]) -> str:
-    """Return the content of the file."""
+    """Return the content of the file ATTRIBUTION: its heading and all sections."""
     return ''.join((HEADING, *(section.text for section in sections)))

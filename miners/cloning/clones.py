@@ -226,8 +226,10 @@ def _make_local_source(path: Path) -> _CloneSource:
 
 
 def _load_origin(repository: Repo) -> str:
-    """Return the URL of the remote `origin` in the repository's own configuration file; empty if
-    absent."""
+    """Return the URL of the remote `origin`; empty if there is none.
+
+    Only the repository's own configuration file is read. Raises: Fatal if it cannot be read.
+    """
     try:
         section = repository.config_reader('repository')
         return str(section.get_value('remote "origin"', 'url', default=''))
@@ -257,11 +259,12 @@ __all__ = ['find_default_ref', 'create_or_update_mirror', 'get_scratch_folder']
 
 
 def create_or_update_mirror(remote: Remote, git_dir: Path) -> tuple[str, ...]:
-    """Make or update a bare mirror that the caller has locked; it shares no files with a local
-    source.
+    """Make or update a bare mirror that the caller has locked; return sentences about losses.
 
-    Returns sentences about what was lost. Raises: Unclonable if the source is unreadable, empty,
-    shallow or too large; Transient if it cannot be reached now.
+    A damaged mirror is built anew. The mirror shares no files with a local source.
+
+    Raises: Unclonable if the source is unreadable, empty, shallow or too large; Transient if it
+    cannot be reached now.
     """
     scratch = get_scratch_folder(git_dir)
     for leftover in git_dir.parent.glob(f'.{git_dir.name}.*'):
@@ -282,7 +285,7 @@ def create_or_update_mirror(remote: Remote, git_dir: Path) -> tuple[str, ...]:
 
 
 def find_default_ref(git_dir: Path) -> str:
-    """Return the source's default branch, or the commit itself if none was checked out.
+    """Return the ref of the source's default branch, or the commit id of a detached HEAD.
 
     If the default branch has no commit, return another ref, preferably main or master.
     """

@@ -89,7 +89,9 @@ def run_git(
     lock: int | None = None,
     file_bytes: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run Git; it ends with this call, and is killed with this process.
+    """Run Git to its end and return the process, whatever its status.
+
+    Git is killed if this process is.
 
     lock        a descriptor that Git inherits, so that a lock is held until the last holder has
                 ended

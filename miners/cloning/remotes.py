@@ -212,7 +212,10 @@ class Remote:
     def _copy_objects(
         self, git_dir: Path, refs: Sequence[tuple[str, str]], left: int | None
     ) -> None:
-        """Copy all objects that a local and incomplete source has."""
+        """Copy all objects that some refs reach from a local source that Git cannot fetch from.
+
+        Raises: Unclonable or Transient if that fails.
+        """
         assert self.address.objects is not None, 'only what lies on this machine is copied'
         try:
             copy_objects(self.address.objects, git_dir, refs, lock=self.lock, file_bytes=left)
@@ -290,9 +293,9 @@ def _find_largest_size(folder: Path) -> int:
 
 
 def _rank_ref(branch: str | None, ref: str) -> tuple[int, int, str]:
-    """Return a sort key: the default branch first, since it brings most, then branches, tags, the
-    rest.
+    """Return the key by which refs are sorted before they are fetched.
 
+    The default branch comes first, since it brings most, then branches, tags, and all others.
     Shorter names come first within a kind, so that pull requests come in numerical order.
     """
     kinds = {'heads': 1, 'tags': 2}

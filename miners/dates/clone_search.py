@@ -203,7 +203,12 @@ class _CloneSearch:
                 self._seen[each.body] = _choose_earlier(self._seen.get(each.body), each)
 
     def _search_whole_history(self, done: int) -> None:
-        """Search the whole history for all other bodies."""
+        """Search the whole history for all bodies without a result.
+
+        The state is saved now and then.
+
+        done  number of moments that an interrupted search completed
+        """
         wanted = {
             body: print_
             for body, print_ in self._prints.items()

@@ -1,5 +1,7 @@
-"""Load a clone's commits with their dates, and the files of a language in which each differs
-from its parents."""
+"""Load a clone's commits with their dates and the files in which they differ from parents.
+
+Only the files of one language are compared.
+"""
 
 from __future__ import annotations
 

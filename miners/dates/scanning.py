@@ -59,7 +59,10 @@ class BlobTexts:
 
 
 class BodyScanner:
-    """Finds open bodies in texts; a closed body is no longer searched for."""
+    """Finds bodies in texts; only open bodies, which are not closed yet, are searched for.
+
+    `holders` has for each open body the scanned blobs that contain it.
+    """
 
     def __init__(self, texts: BlobTexts, prints: Mapping[str, BodyPrint]) -> None:
         self.texts = texts
@@ -86,7 +89,10 @@ class BodyScanner:
             del self._by_key[self._keys[body]]
 
     def find_bodies(self, oid: str) -> AbstractSet[str]:
-        """Return the open bodies that a blob contains."""
+        """Return the open bodies that a blob contains.
+
+        The blob is scanned unless that was done before.
+        """
         if oid not in self.scanned:
             self.find_bodies_in_blob(oid, self.texts.read(oid))
         return self._held.get(oid, _NOTHING) & self.open.keys()

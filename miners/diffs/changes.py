@@ -171,7 +171,7 @@ class _PairDifference:
         ]
 
     def _is_test_data(self, path: str) -> bool:
-        """Return whether a path is a file of another kind that belongs to the tests at an end."""
+        """Return whether a path is, at an end, a file of the tests that is no code."""
         return any(
             tree.find_side(path) is None and path in tree.entries and tree.belongs_to_tests(path)
             for tree in (self.old.tree, self.new.tree)
@@ -197,8 +197,10 @@ class _PairDifference:
 
     @cached_property
     def tests_changed(self) -> bool:
-        """True if the tests differ in more than comments and formatting, or a test resource
-        differs."""
+        """True if the tests differ in more than comments and formatting.
+
+        Also if a test resource differs.
+        """
         shown = self._files_differ(*self._shown_paths)
         return bool(self._resources) or shown or self._files_differ(*self._test_paths)
 

@@ -117,8 +117,10 @@ class TestTree:
             )
 
     def compute_closure(self, test: Test) -> tuple[TreeUnit, ...]:
-        """Return everything in the test tree that a test uses, itself first and closer units
-        earlier."""
+        """Return everything in the test tree that a test uses, directly or indirectly.
+
+        The test itself comes first, and closer units come earlier.
+        """
         if test.unit not in self._closures:
             seen = dict.fromkeys([test.unit, *self._get_fixtures(test)])
             queue = deque(seen)
@@ -201,8 +203,10 @@ class TestTree:
         return mentions
 
     def _get_fixtures(self, test: Test) -> tuple[TreeUnit, ...]:
-        """Return what the framework runs around a test: fixtures and set-up of its class and its
-        ancestors."""
+        """Return what the framework runs around a test: fixtures and set-up.
+
+        Those of its class, of enclosing classes and of all their ancestors count.
+        """
         key = (test.unit.path, test.unit.type.name)
         if key not in self._surroundings:
             own = LocatedType(test.unit.path, test.unit.type)

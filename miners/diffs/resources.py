@@ -19,8 +19,11 @@ def is_resource(reading: LanguageReading, path: str, side: Side) -> bool:
 
 
 def is_named_by_literal(reading: LanguageReading, path: str, literal: str) -> bool:
-    """Return whether a literal names a resource: by the end of its path, its folder or its file
-    name."""
+    """Return whether a literal names a resource.
+
+    It does by the end of the path, a folder, a pattern with `*`, or the file name alone. Literals
+    of less than three characters name nothing.
+    """
     placement = reading.classify_path(path)
     relative = placement.relative if placement else path
     text = literal.replace('classpath:', '').strip().strip('/')

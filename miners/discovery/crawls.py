@@ -1,8 +1,8 @@
-"""Record when a clone was last brought to the state of its refs, the time against which dates are
-checked.
+"""Record when a clone was last brought to the state of its refs.
 
-A commit whose date is later than the crawl that fetched it cannot be trusted. The current time
-would give another answer every day (docs/contamination.md).
+Dates of commits are checked against that time. A commit whose date is later than the crawl that
+fetched it cannot be trusted. The current time would give another answer every day
+(docs/contamination.md).
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def record_crawl(repository: Repository) -> None:
 
 
 def load_crawl_time(git_dir: Path) -> datetime:
-    """Return the time of the last record; Fatal if there is none."""
+    """Return the time at which the refs of a clone were last recorded.
+
+    Raises: Fatal if they never were.
+    """
     file = git_dir / CRAWL
     if not file.exists():
         raise Fatal(f'{git_dir} has no record of its crawl: mine its repository again')
