@@ -230,7 +230,10 @@ def _build_walk_record(
 def _count_repetitions(
     options: MineOptions, known: WalkRecord | None, pairs: Sequence[Pair]
 ) -> dict[str, int]:
-    """Return how often each pair was requested once more, including interrupted runs."""
+    """Return how often each pair was requested once more, by pair id; other pairs are absent.
+
+    Requests of interrupted runs count, and this run counts if it asks for `again`.
+    """
     earlier_counts = dict(known.again) if known else {}
     more = 1 if options.again else 0
     numbers = {pair.pair_id: earlier_counts.get(pair.pair_id, 0) + more for pair in pairs}

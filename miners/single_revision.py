@@ -41,7 +41,10 @@ class SingleRevisionFile:
 
     @property
     def is_worth_running(self) -> bool:
-        """True if the file is worth running, also if no class of the code has its name."""
+        """True if there is no reason against running the file.
+
+        That no class of the code has its name is no such reason.
+        """
         return self.reason in (None, Reason.NO_TEST_CLASS)
 
     @property

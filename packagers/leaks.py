@@ -49,8 +49,13 @@ class LeakMeter:
         self._old = cache(self._list_methods_at)
 
     def measure_leak(self, rows: Sequence[MethodRow], start: Texts) -> float:
-        """Return how much of gold is in methods that the pair added; `start` has the files that
-        differ from new."""
+        """Return the largest share of a new test's text that an added method at the start has.
+
+        The pair added or changed that method.
+
+        rows   the methods of the task
+        start  the files that differ from the new revision at the start; None is an absent file
+        """
         return _find_nearest(rows, list(self._list_added_methods(rows[0], start)))
 
     def measure_nearest(self, rows: Sequence[MethodRow]) -> float:

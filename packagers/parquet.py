@@ -41,7 +41,9 @@ def _name_task_part(task: TaskRow) -> str:
 def write_table(
     folder: Path, name: str, rows: Iterable[Any], space: Path | None = None
 ) -> list[Path]:
-    """Write the files of a table under a folder and return their paths.
+    """Write the files of a table under `folder/data/NAME`, and return their paths.
+
+    Tasks have a file for each track or family, other tables have one.
 
     space  the folder for large temporary files; None uses the default folder for temporary files
     """

@@ -74,7 +74,7 @@ class TokenBudgets:
     def note_headers(
         self, token: GitHubToken, resource: Resource, headers: Mapping[str, str]
     ) -> None:
-        """Take over the token's budget from the headers of an answer."""
+        """Record from an answer's headers whether a token's budget is spent, and until when."""
         if _parse_number(headers, 'x-ratelimit-remaining', 1.0) >= 1:
             self._free_at.pop((token.number, resource), None)
             return
