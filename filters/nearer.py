@@ -21,7 +21,8 @@ class Reason(Choice):
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:
     """Return a reason if a state between the ends of the pair covers the candidate.
 
-    None if the pair has no such states.
+    Candidates that are neither changed nor inserted count as covered, and so do all if no source
+    changed. None if the pair has no such states.
     """
     return (
         Reason.NEARER_STATE

@@ -95,7 +95,7 @@ class MiningRun:
     listener: Listener = SILENT
 
     def choose_cache(self, pair: Pair) -> Cache:
-        """Return the cache of verdicts; none for a pair that is to be executed once more."""
+        """Return the cache of verdicts for a pair; an empty one if the pair is to be run again."""
         return NO_CACHE if pair.pair_id in self.again else self.cache
 
     @property
@@ -249,9 +249,10 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
 
 
 def _count_breaking_files(change: PairChange, decided: Sequence[DecidedMethod]) -> PairChange:
-    """Return a change whose production differs if the code's side broke a test.
+    """Return the change, marked as a change of production if the new code broke a test.
 
-    A test may read files of the repository that no rule calls production.
+    A test may read files of the repository that no rule calls production. Otherwise the change is
+    returned as it is.
     """
     causes = {item.decision.cause for item in decided}
     if change.source_changed or BreakageCause.PRODUCTION not in causes:
@@ -262,9 +263,9 @@ def _count_breaking_files(change: PairChange, decided: Sequence[DecidedMethod]) 
 def _refuse_builds_without_objects(
     repository: Repository, evaluation: PairEvaluation, selected: Sequence[SelectedMethod]
 ) -> None:
-    """Refuse a pair if a module that a selected method needs failed to build without some files.
+    """Raise CorruptObject if a needed module failed to build because the clone lacks files.
 
-    Raises: CorruptObject with one of them.
+    Needed are the modules of the selected methods. The error names one of the missing objects.
     """
     for end in (evaluation.old, evaluation.new):
         for module in sorted({item.candidate.method.module for item in selected}):

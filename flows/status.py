@@ -194,7 +194,10 @@ def _summarise_walk(store: Store, partition: Partition) -> WalkStatus:
 def _list_stale_pairs(
     store: Store, partition: Partition, record: WalkRecord
 ) -> Iterator[StalePairs]:
-    """Group the stale pairs of a walk by their basis, the largest group first."""
+    """Yield the number of stale pairs of a walk and the reason, the largest group first.
+
+    Groups are by basis. Pairs that the latest run did not reach come before all others.
+    """
     unmined = {*store.list_unmined_pairs(partition)}
     pending = {*store.list_pending_pairs(partition)} - unmined
     if pending:

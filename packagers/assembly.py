@@ -192,7 +192,7 @@ class _Edit:
 
 
 def mark_duplicates(rows: Rows) -> Iterator[Mark]:
-    """Yield marks whose `duplicate_of` is the earliest edit of the same test to the same text.
+    """Yield marks whose `duplicate_of` names the earliest edit of the same test to the same text.
 
     Branches, cherry-picks and merges repeat an edit in other pairs of the walk, forks in theirs. A
     pair of interleaved branches is never the original if a pair with an ancestor as old end has the
@@ -262,7 +262,10 @@ Place = tuple[str, Walk, Cell]  # identifies a method's runs
 
 
 def apply_reverification(rows: Rows) -> Rows:
-    """Return the rows with the runs of `reverified`, and without the labels that these refuted."""
+    """Return the rows with repeated runs counted, and without the labels that these refuted.
+
+    A refuted label gets a drop, in every walk. Without repeated runs the rows stay as they are.
+    """
     if not rows.reverified:
         return rows
     lost = dict(_find_lost_labels(rows.reverified))

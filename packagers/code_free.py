@@ -115,7 +115,10 @@ def write_edition(
 
 
 def _restore_release(edition: Path, release: Path, clone: Clone) -> None:
-    """Write the release of a partial edition. Raises: UnsoundSnapshot if it gives other bytes."""
+    """Write the whole release of a partial edition into the folder `release`.
+
+    Raises: UnsoundSnapshot if it gives other bytes than the release has.
+    """
     texts = EditionTexts(edition)
     texts.use_clones(lambda source: clone(source.repo))
     differs = write_release(edition, release, texts, list_filled_pairs(load_manifest(edition)))

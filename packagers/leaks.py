@@ -125,7 +125,10 @@ def _find_nearest(rows: Sequence[MethodRow], shown: Iterable[ShownMethod]) -> fl
 
 
 def compute_body_grams(source: str, name: str, class_name: str) -> Grams:
-    """Return the grams of a method's body, with the words of its class's name masked."""
+    """Return the hashed token 5-grams of a method's body.
+
+    The words of its class's name are masked, and its own name does not count.
+    """
     words = {word.lower() for word in _WORDS.findall(class_name.rpartition('.')[2])} - _COMMON
     body = _extract_body(list(tokenise(source, name)))
     return compute_token_grams([_mask_words(token, words) for token in body])

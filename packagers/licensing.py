@@ -139,7 +139,11 @@ def _explain_withholding(
 
 
 def check_licence(licence: str | None, accepted: Collection[str]) -> Reason | None:
-    """Return why rows under a licence are not published; None if they are."""
+    """Return why rows under a licence are not published; None if they are.
+
+    licence   SPDX expression; None is unknown, so that nothing is published
+    accepted  SPDX ids that are accepted although the OSI has not approved them
+    """
     if licence is None:
         return Reason.LICENCE_UNKNOWN
     return None if licences.is_approved(licence, accepted) else Reason.LICENCE_NOT_OSI

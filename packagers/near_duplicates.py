@@ -218,7 +218,7 @@ def tokenise(source: str, name: str) -> Iterator[str]:
 
 
 def _sort_by_text(methods: Iterable[MethodRow], space: Path | None) -> Sequence[_GramRow]:
-    """Return the rows sorted by text."""
+    """Return the method rows that have a text, reduced and sorted by the hash of their text."""
     sorter = Sorter(_GramRow, space)
     for row in methods:
         source = row.new_source if row.new_source is not None else row.old_source
@@ -249,7 +249,7 @@ def _connect(space: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _insert_all(connection: duckdb.DuckDBPyConnection, rows: Iterable[_GramRow]) -> None:
-    """Insert the grams of each text once."""
+    """Insert the grams of each text once into the table `grams`."""
     texts, all_grams = array('Q'), array('Q')
     for text, same in groupby(rows, key=_TEXT):
         packed = next(same).grams
@@ -300,7 +300,10 @@ def _fetch_rows(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Columns of one row; a column that is None stays as it is."""
+    """Values for columns of one method row that depend on other rows.
+
+    None leaves a column as it is.
+    """
 
     repo: str
     method_id: str

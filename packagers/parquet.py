@@ -59,7 +59,7 @@ def write_table(
 def _sort_into_files(
     name: str, rows: Iterable[Any], space: Path | None
 ) -> Iterator[tuple[str, Iterable[Any]]]:
-    """Yield the name of each file, and its rows in their order."""
+    """Yield the name of each file of a table, without its ending, and its rows in their order."""
     if name not in ROWS_PER_GROUP:
         yield 'part-0', rows
         return

@@ -168,7 +168,10 @@ class SliceIndex:
 def _extend_match(
     text: str, at: int, told: int, number: int, source: str, offset: int
 ) -> _SliceMatch:
-    """Extend a match as far as both texts are equal, in both directions."""
+    """Return a match around two positions, extended as far as both texts are equal.
+
+    It is extended in both directions, but not before `told` in the text.
+    """
     after = _count_common_characters(text, at, source, offset)
     before = 0
     while before < min(at - told, offset) and text[at - before - 1] == source[offset - before - 1]:
@@ -196,7 +199,7 @@ def _find_next_word(text: str, at: int) -> int:
 
 
 def _join_words(pieces: Iterator[TextPiece]) -> Iterator[TextPiece]:
-    """Join adjacent pieces of words."""
+    """Yield the pieces, with adjacent pieces of words joined to one."""
     words = ''
     for piece in pieces:
         if piece.source is None:

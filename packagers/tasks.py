@@ -151,7 +151,7 @@ class _TaskMaker:
         return self.clones[repo]
 
     def get_pair(self, draft_: Draft) -> PairRow:
-        """Return the pair of a draft."""
+        """Return the row of the pair to which a draft belongs."""
         row = draft_.group.rows[0]
         return self.pairs[row.pair_id, row.walk]
 
@@ -161,7 +161,10 @@ class _TaskMaker:
         return draft_.compute_identity(self.repositories[repo].family or repo)
 
     def compute_age_key(self, draft_: Draft) -> tuple[bool, datetime, str, str]:
-        """Return the sort key by age; pairs of interleaved branches come after all others."""
+        """Return the key by which drafts are sorted, the oldest first.
+
+        Pairs whose old revision is no ancestor of the new one come after all others.
+        """
         pair = self.get_pair(draft_)
         date = pair.new_committer_date or _LATEST
         return not pair.old_is_ancestor, date, pair.repo, pair.pair_id

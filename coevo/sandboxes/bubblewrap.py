@@ -58,9 +58,9 @@ class Bubblewrap:
     name = 'bubblewrap'
 
     def __init__(self) -> None:
-        """Run a trial job.
+        """Find the programs that it needs, and run a trial job.
 
-        Raises: Fatal if it does not start; the message says what to install or to set.
+        Raises: Fatal if the job does not start; the message says what to install or to set.
         """
         self._bwrap = find_program('bwrap', 'bubblewrap')
         find_program('prlimit', 'util-linux')
@@ -209,7 +209,7 @@ def list_descendants(pid: int) -> Iterator[int]:
 
 
 def _list_children(pid: int) -> Iterator[int]:
-    """Yield the children of all threads of a process; nothing more once it has ended."""
+    """Yield the ids of the direct children of a process; nothing more once it has ended."""
     threads: tuple[Path, ...] = ()
     with contextlib.suppress(OSError):
         threads = tuple(Path('/proc', str(pid), 'task').iterdir())

@@ -85,7 +85,7 @@ def encode_catalogue(found: Sequence[CatalogueEntry]) -> bytes:
 
 
 def sort_entries(found: Sequence[CatalogueEntry]) -> tuple[CatalogueEntry, ...]:
-    """Sort entries by month, then by name."""
+    """Return the entries sorted by month, then by name."""
     return tuple(sorted(found, key=lambda one: (one.month, one.name)))
 
 

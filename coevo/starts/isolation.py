@@ -352,7 +352,10 @@ def _identify_class(method: TestMethod) -> tuple[str, str, str]:
 def _is_class_broken(
     runner: IsolatedCellRunner, compiled: CompiledTests, path: str, class_: str, module: str
 ) -> bool:
-    """Return whether no test of an old class compiles in the given cell."""
+    """Return whether a class of the old revision has tests, and none of them compiles in a cell.
+
+    compiled  the cell: the tests of the class on some code
+    """
     source = load_content(runner.repository, runner.pair.old.rev, path)
     assert source is not None, 'what was changed stands in a file of the old revision'
     tests = get_surgery(runner.pair.language).list_other_tests(source, [], path)

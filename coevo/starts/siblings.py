@@ -28,7 +28,7 @@ Texts = dict[str, bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiblingEdits:
-    """The differences of the test tree around a task's targets from the new revision.
+    """What is removed around a task's targets: its siblings, the targets of the pair's other tasks.
 
     files     changed test files but the task's own, as in `CellEdits`; None means absent
     here      siblings in the task's own file, which the start file lacks
@@ -216,7 +216,10 @@ class _SiblingClearing:
         return self._common.remove_tests(path, own, self._names)
 
     def _compiles_without(self, gone: Collection[TestMethod]) -> bool:
-        """Return whether everything else compiles as before, with gold in the task's own file."""
+        """Return whether everything else compiles as before without some siblings.
+
+        The task's own file has its new version meanwhile. False also if the files cannot be made.
+        """
         try:
             files = tuple(self.make_texts(gone).items())
         except StartStateInvalid:

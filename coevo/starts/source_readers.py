@@ -20,7 +20,10 @@ NO_SOURCES = MainSources()
 def reads_sources(
     runner: IsolatedCellRunner, compiled: CompiledTests, methods: Mapping[str, TestMethod]
 ) -> bool:
-    """Return whether one of gold's tests passes only with the main sources of the cell's code."""
+    """Return whether some test passes only if the main sources of the cell's code lie beside it.
+
+    Such a test reads the text of sources.
+    """
     lost = _list_not_passing(runner, NO_SOURCES, compiled, methods)
     if not lost:
         return False

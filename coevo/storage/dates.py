@@ -61,7 +61,10 @@ class RowBodies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedBody:
-    """A body's hash, and its print (`coevo.languages.prints.BodyPrint`) as spaced tokens."""
+    """A body to search for: its hash, and the tokens that a text with this body has.
+
+    They are those of `coevo.languages.prints.BodyPrint`, separated by spaces.
+    """
 
     body: str
     words: str
@@ -101,7 +104,12 @@ class SeenBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchState:
-    """The progress of an unfinished search: the number of moments done, and the question."""
+    """The progress of an unfinished search.
+
+    question  hash of the clone's state and of the bodies that are searched for; with another one
+              the search begins anew
+    done      number of moments (equal dates of commits) that were searched
+    """
 
     question: str
     done: int

@@ -104,7 +104,7 @@ class _PartitionContents:
 
 @dataclass(frozen=True, slots=True)
 class PackedSegments:
-    """Segments that are unpacked one at a time, anew for each iteration."""
+    """Segments that are kept packed; each iteration unpacks them anew, one at a time."""
 
     pieces: Sequence[ArchivePiece]
 
@@ -179,7 +179,7 @@ class Store:
 
     @contextlib.contextmanager
     def lock_partition(self, partition: Partition) -> Iterator[None]:
-        """Keep other miners away from a partition.
+        """Hold the lock of a partition during the block, so that no other process mines there.
 
         In an object store the lock is a lease; if it is lost, writing raises Transient.
 

@@ -26,7 +26,7 @@ def run_job(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> 
     """Do one job in a separate process, and return how it ended.
 
     If another worker has claimed the repository, nothing is run and the outcome is CLAIMED. Every
-    outcome but these and DONE leaves a record in the store.
+    other outcome but DONE leaves a record in the store.
     """
     store = parse_root(job.store)
     outputs: list[JobOutput] = []

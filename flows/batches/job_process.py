@@ -73,7 +73,10 @@ def _exit_on_signal(number: int, frame: object) -> NoReturn:
 
 
 def _reserve_stdout() -> IO[bytes]:
-    """Reserve standard output for answers: what libraries print goes to standard error."""
+    """Return a stream to standard output for answers alone.
+
+    What libraries print to standard output goes to standard error from then on.
+    """
     answers = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return answers

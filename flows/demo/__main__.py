@@ -209,7 +209,10 @@ def check_story(console: Console, story: Story, options: DemoOptions) -> tuple[s
 def make_mine_options(
     story: Story, repository: Path, store: Path, options: DemoOptions
 ) -> MineOptions:
-    """Return how a story is mined; the large ones are about labels and have no measures."""
+    """Return the options with which a story is mined.
+
+    Stories without families are about labels, so nothing is measured by mutants for them.
+    """
     profile = load_profile(options.profile)
     return MineOptions(
         source=str(repository),

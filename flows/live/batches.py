@@ -121,7 +121,7 @@ _UPDATE_SECONDS = 5.0
 
 
 def show_results(results: Iterable[JobResult]) -> None:
-    """Show a table of each repository's outcome and counts, and a table of all funnels."""
+    """Show two tables in Prefect's UI: each repository's outcome and counts, and all funnels."""
     results = tuple(results)
     create_table_artifact(list(map(_build_outcome_row, results)), key='repositories')
     stages = list(_list_funnel_rows(results))
@@ -179,7 +179,10 @@ class LiveProgress:
         self._next = time.monotonic()
 
     def show_step(self, name: str, done: int, total: int) -> None:
-        """Show the progress of the current repository, at most every few seconds."""
+        """Show how many pairs of the current repository are done, at most every few seconds.
+
+        Steps with another name than `pairs` are ignored.
+        """
         if name == 'pairs' and time.monotonic() >= self._next:
             self._show_progress(self._done + done / max(total, 1))
 

@@ -30,6 +30,8 @@ def hold_run_lease(store: Root) -> Iterator[None]:
 
     A run that ends by SIGTERM is scheduled again, for any worker; by the time it starts, the leases
     of this run are free. `flows.live.worker` tells all runs of a worker to end.
+
+    Raises: Fatal if another process holds the lease of this run.
     """
     run_id = str(flow_run.id)
     try:

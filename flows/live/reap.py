@@ -45,9 +45,10 @@ def reap(grace_seconds: float = GRACE_SECONDS) -> int:
 
 
 def end_silent_runs(store: Root, say: Say) -> None:
-    """End dead runs for a caller outside of a flow run that checks often.
+    """End dead runs as `end_dead_runs` does, but only if some heartbeat is missing.
 
-    The server is contacted only if a heartbeat is missing.
+    Otherwise the server is not contacted, so that a process outside of a flow run can call this
+    often.
     """
     if claims.list_silent_runs(store):
         end_dead_runs(store, timedelta(seconds=GRACE_SECONDS), say)

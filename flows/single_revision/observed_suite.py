@@ -184,7 +184,11 @@ class ObservedSuite:
         )
 
     def _run_mutants(self, focus: tuple[Focus, ...]) -> tuple[SuiteMutant, ...]:
-        """Run mutants up to the profile's limit of runs; each mutant is one run of the suite."""
+        """Return mutants of a focus, each with whether the suite kills it.
+
+        There are at most as many as the profile allows runs, since each mutant is one run of the
+        suite. Mutants that were run before are not run again.
+        """
         most = min(suites.MOST_MUTANTS, self.revision.tools.profile.measure_runs)
         if not most:
             return ()

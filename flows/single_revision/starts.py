@@ -390,7 +390,7 @@ def measure_start(observed: ObservedSuite, row: SingleRevisionRow, run: StartRun
 
 
 def _build_zero_adequacy(gold: SuiteAdequacy, tests: int) -> SuiteAdequacy:
-    """Return the adequacy of a file without passing tests."""
+    """Return the adequacy of a file without passing tests: 0 of all that gold measured."""
 
     def zero_unless_none(whole: int | None) -> int | None:
         """Return 0, or None if the whole was not measured."""

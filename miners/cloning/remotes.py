@@ -118,7 +118,10 @@ class AdvertisedRefs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
-    """A source during one run; Git inherits `lock`, since it may outlive a killed run."""
+    """The source of a clone, and the limits for fetching from it, during one run.
+
+    lock  descriptor that Git inherits, since Git may outlive a killed run; None for no lock
+    """
 
     address: Address
     limits: FetchLimits

@@ -118,7 +118,10 @@ class _CloneSearch:
         start: SeenBodies,
         listener: SearchListener,
     ) -> None:
-        """One search of a clone, from an earlier result or an interrupted state."""
+        """Prepare one search of a clone, from an earlier result or an interrupted state.
+
+        The graph of its commits is loaded.
+        """
         self._clone, self._prints, self._start, self._listener = clone, prints, start, listener
         self._suffixes = get_reading(language).SUFFIXES
         self._texts = BlobTexts(clone.repository, get_reading(language))

@@ -49,7 +49,10 @@ class History:
 
 
 class BodySearch:
-    """One search of a history for some bodies, moment after moment."""
+    """One search of a history for the first commit of some bodies, moment after moment.
+
+    A moment has the commits of one date.
+    """
 
     def __init__(
         self, texts: BlobTexts, trees: TreeBlobs, history: History, prints: Mapping[str, BodyPrint]

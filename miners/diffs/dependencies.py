@@ -123,7 +123,10 @@ class RevisionDependencies:
         return located, member
 
     def list_mentioned_names(self) -> frozenset[str]:
-        """Return names of which a test file must contain one to refer to a change."""
+        """Return names of changed declarations and their subtypes.
+
+        A test file that contains none of them cannot refer to a change.
+        """
         names: set[str] = set()
         for _, located, member in self._targets:
             names.add(located.type.simple)

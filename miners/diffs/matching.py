@@ -51,7 +51,7 @@ def match_tests(
 
 class _MatchPool:
     def __init__(self, deleted: Sequence[Test], inserted: Sequence[Test]) -> None:
-        """The tests that are not matched yet, and the matches so far."""
+        """Start with all tests unmatched and no matches."""
         self.old = dict.fromkeys(deleted)
         self.new = dict.fromkeys(inserted)
         self.matches: list[Match] = []

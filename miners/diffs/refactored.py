@@ -151,7 +151,10 @@ def _find_opposite(
 
 
 def _list_members(class_: RefactoringLocation) -> Iterator[Declaration]:
-    """Yield the members of a class and of its nested classes, and the rest of each class."""
+    """Yield the members of a class and of its nested classes, and each class without its members.
+
+    Lines count from the start of the file.
+    """
     content = class_.source.encode('utf-8', 'replace')
     for type_ in get_reading_of_file(class_.file).parse(content, class_.file).types:
         declarations = [
@@ -385,7 +388,7 @@ def _find_opening(call: Sequence[Word]) -> int:
 
 
 def _split_arguments(inner: Sequence[Word]) -> list[Words]:
-    """Split at commas outside of brackets and type arguments."""
+    """Return the arguments of a call, split at commas outside of brackets and type arguments."""
     if not inner:
         return []
     parts: list[list[Word]] = [[]]

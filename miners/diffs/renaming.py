@@ -188,7 +188,11 @@ def _collapse_names(
 
 
 def _get_simple_name(location: RefactoringLocation) -> str:
-    """Return the name in `public sum(a int) : int`, `count : int` or `harbour.Basket`."""
+    """Return the simple name of what is at a location.
+
+    Examples: `sum` for `public sum(a int) : int`, `count` for `count : int`, `Basket` for
+    `harbour.Basket`.
+    """
     method = _METHOD.search(location.element)
     if method is not None:
         return method[1]

@@ -43,7 +43,7 @@ class SourceChange:
 
     @property
     def member(self) -> Member | None:
-        """The member at new, or at old if removed; None for the rest of a type."""
+        """The member at new, or at old if removed; None if the change is of the type itself."""
         return self.old_member if self.revised is Revised.REMOVED else self.new_member
 
     @property

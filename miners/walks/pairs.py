@@ -41,7 +41,10 @@ class Visit:
 
 
 def visit_route(repository: Repository, route: Route) -> Visit:
-    """Walk a route. A commit that cannot be read becomes a drop and does not end the walk."""
+    """Walk a route, and return the visited commits, the pairs and the drops.
+
+    A commit that cannot be read becomes a drop and does not end the walk.
+    """
     head = repository.resolve(route.ref)
     log = log_single_revisions if route.walk is Walk.SINGLE_REVISION else _log_commits
     visited = dict(log(repository, route, head))

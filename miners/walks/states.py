@@ -80,7 +80,10 @@ def _is_close(old: Commit, new: Commit) -> bool:
 def _list_states(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Commit | Drop]:
-    """Yield the newest commit of each run, newest first; the others are drops."""
+    """Yield the newest commit of each run of commits with the same source files, newest first.
+
+    The others are drops.
+    """
     state_of = _StateNamer(repository, route.suffixes)
     state: str | None = None
     for commit in commits:

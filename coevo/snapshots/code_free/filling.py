@@ -38,10 +38,11 @@ class FillSelection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryFilling:
-    """The result for one repository.
+    """The result of filling for one repository.
 
-    texts, filled  number of texts that were wanted, and of those that clones have
-    why            what kept the others away
+    texts   number of texts that were wanted
+    filled  number of these whose files clones have
+    why     what kept the others away
     """
 
     repo: str
@@ -61,7 +62,9 @@ class FillReport:
 
     repositories  what became of each repository with wanted texts
     folder        what `out` holds now; None if it was not written, since nothing could be filled
-    pairs         number of pairs with texts in the edition, and of those that have them in `out`
+    pairs         number of pairs with texts in the edition
+    whole_pairs   number of these that have their texts in `out`
+    written_by    the Parquet writer of the edition, such as `pyarrow 19.0.0`
     """
 
     out: Path

@@ -56,7 +56,7 @@ def load_rows(folder: Path, table: str) -> Iterator[Mapping[str, Any]]:
 
 
 def load_file_rows(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file."""
+    """Yield the rows of a Parquet file as dictionaries, in their order."""
     with pq.ParquetFile(file) as parquet:
         for batch in parquet.iter_batches(batch_size=_ROWS):
             yield from batch.to_pylist()
