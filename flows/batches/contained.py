@@ -74,7 +74,7 @@ def run_command(
 
     stdin        what is written to its standard input, which stays open
     hear         gets each line of its standard output, in the caller's thread
-    over         asked every half second; true ends the command
+    over         called about every half second; true ends the command
     environment  all of its environment variables
     """
     with tempfile.TemporaryFile() as errors:

@@ -163,7 +163,7 @@ class Survey:
     def _try_asking(self, ask: Callable[[], _T]) -> _T | None:
         """Return an answer, or None if GitHub gives none.
 
-        After three failures in a row nothing is asked any more, and the result is always None.
+        After three failures in a row no request is sent any more, and the result is always None.
         """
         if self._silent >= _GIVE_UP:
             return None

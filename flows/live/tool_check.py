@@ -26,7 +26,7 @@ def check_tools(sandbox: str) -> None:
 def prepare_runner_storage() -> None:
     """Make Prefect's temporary folder, open to workers of all users, unless it exists.
 
-    Raises: Fatal if it belongs to another user who has not opened it. Prefect would end with a
+    Raises: Fatal if it is another user's and closed to this one. Prefect would end with a
     traceback, since the first user of a machine makes the folder for himself.
     """
     folder = Path(tempfile.gettempdir()) / 'runner_storage'
