@@ -90,11 +90,13 @@ def filter_pair(pair: Pair, profile: Profile) -> Drop | None:
 def filter_candidates(
     change: FilterableChange, profile: Profile, nearer: frozenset[TestMethod] | None = None
 ) -> tuple[tuple[Candidate, ...], tuple[Drop, ...]]:
-    """Return the candidates to run and the drops.
+    """Return the candidates of a pair to run, and the drops.
 
-    The drops are one for the whole pair, or one for each candidate that is not run.
+    If a filter drops the whole pair, there is no candidate and one drop; else there is one drop for
+    each candidate that is not run.
 
-    nearer  tests that a state between the ends of a window shows as changed; None if there is none
+    nearer  tests that a state between the ends of a window shows as changed; None if there is no
+            such state
     """
     if (drop := _filter_change(change, profile)) is not None:
         return (), (drop,)

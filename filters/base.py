@@ -40,7 +40,7 @@ class FilterableChange(Protocol):
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
-        """The tests that may get a label."""
+        """The tests that may get a label: those that the diff of the pair found."""
 
     @property
     def reason(self) -> DiffReason | None:
@@ -60,8 +60,10 @@ class FilterCase:
 
     @cached_property
     def unchanged_in_drawn_order(self) -> tuple[str, ...]:
-        """The candidate ids of unchanged candidates, in a random order with the pair's id as
-        seed."""
+        """The candidate ids of unchanged candidates, in an order that is random for each pair.
+
+        The pair's id is the seed, so the order of one pair is always the same.
+        """
         pair = self.change.pair
         ids = [
             compute_candidate_id(pair, candidate)
@@ -94,7 +96,7 @@ class TrackCase:
 
 
 class TrackFilter(Protocol):
-    """A filter of labelled methods."""
+    """A filter of labelled methods: it decides which of them keep their track."""
 
     @property
     def Reason(self) -> type[StrEnum]:
@@ -105,19 +107,18 @@ class TrackFilter(Protocol):
 
 
 class PairFilter(Protocol):
-    """A filter of pairs, applied before the diff."""
+    """A filter of pairs that is applied before the revisions are compared."""
 
     @property
     def Reason(self) -> type[StrEnum]:
-        """Every reason that `check` may return; the funnel lists each, even if its count is
-        zero."""
+        """Every reason that `check` may return; the funnel lists also those that never occur."""
 
     def check(self, pair: Pair, profile: Profile) -> StrEnum | None:
         """Return why this pair is dropped, or None to keep it."""
 
 
 class ChangeFilter(Protocol):
-    """A filter of pairs, applied after the diff."""
+    """A filter of pairs that is applied after the revisions were compared."""
 
     @property
     def Reason(self) -> type[StrEnum]:
@@ -128,7 +129,7 @@ class ChangeFilter(Protocol):
 
 
 class MethodFilter(Protocol):
-    """A filter of candidates."""
+    """A filter of candidates: it decides which tests of a pair are run."""
 
     @property
     def Reason(self) -> type[StrEnum]:

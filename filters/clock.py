@@ -1,5 +1,7 @@
-"""Drop repairs whose outcomes depend on the date of the run, since the test was correct on its
-own date."""
+"""Drop repairs whose outcomes depend on the date of the run.
+
+Such a test was correct on its own date.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,11 @@ class Reason(Choice):
 
 
 def check(case: TrackCase) -> Reason | None:
-    """Return why a repair loses its track, judged by runs with the clock set to the commit
-    dates."""
+    """Return why a repair loses its track, judged by runs at the dates of its commits.
+
+    The old test must be broken at its date and the new one must pass at its own. None if so, and
+    for every other track.
+    """
     if case.track is not Track.REPAIR:
         return None
     guard = case.guard

@@ -1,5 +1,7 @@
-"""Drop pairs that change neither source nor tests, or that cannot be read; the diff gives the
-reason."""
+"""Drop pairs that change neither source nor tests, or that cannot be read.
+
+The diff of the pair gives the reason.
+"""
 
 from __future__ import annotations
 
@@ -10,5 +12,5 @@ Reason = DiffReason
 
 
 def check(case: FilterCase) -> DiffReason | None:
-    """Return the reason that the diff found, or None."""
+    """Return the reason for which the diff rules out the pair; None if it rules out nothing."""
     return case.change.reason

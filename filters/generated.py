@@ -1,5 +1,8 @@
-"""Drop tests in generated or vendored files, which a generator or another project changes, tests
-among the sources, which the engine takes for code, and tests behind links."""
+"""Drop tests whose file does not belong to the project's own tests.
+
+These are files that are generated, vendored, behind links, or among the sources, which the engine
+takes for code.
+"""
 
 from __future__ import annotations
 

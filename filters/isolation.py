@@ -1,5 +1,4 @@
-"""Drop tests that depend on other changes of the test tree in the same pair (TestEvo-Bench,
-3.2)."""
+"""Drop tests that depend on other test changes of the same pair (TestEvo-Bench, 3.2)."""
 
 from __future__ import annotations
 
@@ -20,7 +19,9 @@ class Reason(Choice):
 
 
 def check(case: TrackCase) -> Reason | None:
-    """Return a reason if the isolated cells were run and disagree with the cells of the whole
-    tree."""
+    """Return a reason if the isolated cells disagree with the cells of the whole tree.
+
+    None if they agree or were not run.
+    """
     disagrees = case.isolated is not None and not case.isolated.agrees
     return Reason.NOT_ISOLATED if disagrees else None

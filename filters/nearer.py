@@ -19,8 +19,11 @@ class Reason(Choice):
 
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:
-    """Return a reason if the pair has states between its ends and one of them covers the
-    candidate."""
+    """Return a reason if a state between the ends of the pair covers the candidate.
+
+    Candidates that are neither changed nor inserted count as covered, and so do all if no source
+    changed. None if the pair has no such states.
+    """
     return (
         Reason.NEARER_STATE
         if case.nearer is not None and _is_shown_nearer(case, candidate)

@@ -1,5 +1,6 @@
-"""Write the reasons of the filters to a file that `coevo` reads, since `coevo` must not import
-filters.
+"""Write the reasons of the filters to a file that `coevo` reads.
+
+The package `coevo` must not import filters.
 
 `make docs` runs this. A reason keeps its place in the list, and stays when its filter is removed: a
 released snapshot may contain it.
@@ -25,8 +26,10 @@ _HEAD = """\
 
 
 def render_file(known: Mapping[Stage, Mapping[str, str]] = reasons.FILTER_REASONS) -> str:
-    """Return the text of the file: the known reasons in their order, then new ones, with the
-    current sentences."""
+    """Return the text of the file of reasons, with the present sentence of each reason.
+
+    Within a stage the known reasons come first, in their order, then new ones.
+    """
     return '\n'.join((_HEAD, *(_render_stage(stage, known) for stage in FILTERS_BY_STAGE)))
 
 

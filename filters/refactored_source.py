@@ -20,6 +20,9 @@ class Reason(Choice):
 
 
 def check(case: TrackCase) -> Reason | None:
-    """Return a reason if every changed dependency of an update or generation is only refactored."""
+    """Return a reason if every changed dependency of a test was only refactored.
+
+    None for repairs, and if it is unknown.
+    """
     is_relevant = case.track is not Track.REPAIR
     return Reason.SOURCE_REFACTORED_ONLY if is_relevant and case.source_only_refactored else None

@@ -17,8 +17,10 @@ class Reason(Choice):
 
 
 def check(case: TrackCase) -> Reason | None:
-    """Return a reason if the test, or the dependencies of an update or generation, could not be
-    checked."""
+    """Return a reason if it is unknown whether a test, or its dependencies, were only refactored.
+
+    The dependencies of a repair do not count.
+    """
     source_unknown = case.source_only_refactored is None and case.track is not Track.REPAIR
     unknown = case.test_only_refactored is None or source_unknown
     return Reason.REFACTORING_UNKNOWN if unknown else None

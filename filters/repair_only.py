@@ -1,5 +1,7 @@
-"""Drop all tests but changed ones if the pair changes no source: only a changed test may be a
-repair."""
+"""Drop all tests but changed ones if the pair changes no source.
+
+Only a changed test may be a repair.
+"""
 
 from __future__ import annotations
 

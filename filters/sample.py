@@ -1,8 +1,7 @@
-"""Keep a bounded sample of the unchanged tests with a changed dependency, drawn with the pair as
-seed.
+"""Keep a bounded sample of the unchanged tests with a changed dependency.
 
-The profile's `unchanged_sample` is the bound if only the source changes, its `unchanged_limit` if
-the tests change, too.
+The sample is drawn with the pair as seed. The profile's `unchanged_sample` is the bound if only the
+source changes, its `unchanged_limit` if the tests change, too.
 """
 
 from __future__ import annotations

@@ -20,7 +20,10 @@ class Reason(Choice):
 
 
 def check(case: TrackCase) -> Reason | None:
-    """Return a reason if no neighbouring test of a repair passes on the old code."""
+    """Return a reason if no other test near a repair is known to pass on the old code.
+
+    None for other tracks.
+    """
     if case.track is not Track.REPAIR or (case.guard is not None and case.guard.sibling):
         return None
     return Reason.NO_PASSING_SIBLING

@@ -1,5 +1,7 @@
-"""Drop methods of pairs whose ends do not pass all of their own tests, if the profile demands
-it."""
+"""Drop methods of pairs whose ends do not pass all of their own tests.
+
+Only if the profile demands it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ class Reason(Choice):
 
 
 def check(case: TrackCase) -> Reason | None:
-    """Return which end failed its own tests, or that they were not run; None if both ends pass."""
+    """Return which end failed its own tests, or that they were not run.
+
+    None if both ends pass, or the profile does not demand it.
+    """
     if not case.profile.suites:
         return None
     old, new = has_passed(case.suite_old), has_passed(case.suite_new)

@@ -1,2 +1,1 @@
-"""Compose the steps: plain calls, the verbs of the command line, and Prefect flows
-(`flows.live`)."""
+"""Compose the steps: as plain calls, as verbs of the command line, and as Prefect flows."""

@@ -1,5 +1,6 @@
-"""Keep records of pairs that ended in a bug of coevo, and do not try them again with the same
-build.
+"""Keep records of pairs that ended in a bug of coevo.
+
+The same build does not try them again.
 
     STORE/failures/OWNER+NAME/VERB+LANGUAGE+WALK/PAIR.KEY.json
 
@@ -23,7 +24,7 @@ from flows.batches.failures import FOLDER
 
 
 def identify_build() -> str:
-    """Return the identity of the build that mines here."""
+    """Return the version of coevo and a digest of the code that mines here."""
     return builds.identify_build(
         *(Path(package.__path__[0]) for package in (filters, flows, miners))
     )
@@ -39,8 +40,10 @@ class PairBugs:
         self._known = bug_records.load_builds_by_record(place, self._folder)
 
     def find_bug_of_this_build(self, pair: Pair, key: str) -> str | None:
-        """Return the address of the record of a bug that this build has met in a pair; None if
-        there is none."""
+        """Return the address of the record of a bug that this build has met in a pair.
+
+        None if there is none, or another build met it.
+        """
         name = self._name_record(pair, key)
         return self._place.describe(name) if self._known.get(name) == identify_build() else None
 
@@ -60,7 +63,10 @@ class PairBugs:
         return bug_records.write_bug_record(self._place, name, bug, identify_build(), about)
 
     def forget_bug(self, pair: Pair, key: str) -> None:
-        """Remove the record of a pair, because it has been mined."""
+        """Remove the record of a bug in a pair, since the pair has been mined.
+
+        Do nothing if there is none.
+        """
         name = self._name_record(pair, key)
         if self._known.pop(name, None) is not None:
             self._place.remove_files([name])

@@ -31,7 +31,9 @@ class DueRepositories:
 def find_due_repositories(
     store: Root, verb: Verb, profile: str | None = None, sandbox: str | None = None
 ) -> DueRepositories:
-    """Return the repositories of the latest crawls to validate, or the valid ones to mine.
+    """Return the repositories of the latest crawls with work to do, and those without.
+
+    To validate, all candidates count; to mine, only those whose latest validation found them valid.
 
     profile  the profile by which they are to be mined; None for any
     sandbox  the sandbox in which they are to be validated; None for any
@@ -68,8 +70,10 @@ def _find_due_for_validation(
 
 
 def advance_unchanged_walks(store: Root, unchanged: tuple[str, ...]) -> None:
-    """Extend the walks of repositories without anything new up to the time of their latest
-    crawl."""
+    """Record that the walks of unchanged repositories reach up to their latest crawl.
+
+    This writes `reached` of each partition in the store.
+    """
     mined = Store(store)
     some = [
         candidate for candidate in load_latest_candidates(store) if candidate.repo in set(unchanged)
@@ -91,7 +95,11 @@ def _is_valid(store: Root, repo: str) -> bool:
 
 
 def _is_validation_current(store: Root, candidate: CrawledRepository, sandbox: str | None) -> bool:
-    """Return whether validation would give the same result again, valid or not."""
+    """Return whether the latest validation, valid or not, would give the same result again.
+
+    False if a push, another engine version or another sandbox came since, or if any of these is
+    unknown.
+    """
     validation = load_latest_validation(store, candidate.repo)
     if validation is None or candidate.pushed_at is None:
         return False
@@ -116,8 +124,7 @@ def _join_partitions(
 def _is_fully_mined(
     store: Store, partition: Partition, candidate: CrawledRepository, profile: str | None
 ) -> bool:
-    """Return whether a walk is completely mined with the current code, and nothing was pushed
-    since.
+    """Return whether a walk is completely mined with the current code and has no newer push.
 
     The time of the last push that GitHub reported before mining is compared with the time that a
     later crawl reports, not with a clock. If a crawl's own stamp is too late, the repository is

@@ -1,5 +1,7 @@
-"""Open the clone of a repository for a run: obtain it, record its crawl, and protect it from
-eviction."""
+"""Open the clone of a repository for a run.
+
+The clone is obtained, its crawl recorded, and it is protected from eviction.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ class WantedClone(Protocol):
 
 @contextmanager
 def open_clone(wanted: WantedClone, listener: Listener) -> Iterator[tuple[Clone, Repository]]:
-    """Yield a clone and its repository.
+    """Clone or fetch the wanted repository, and yield the clone and the opened repository.
+
+    Its crawl is recorded, and it is not evicted before the block ends.
 
     Raises: Unclonable (a Fatal) for a source that cannot be cloned, Transient for the network.
     """

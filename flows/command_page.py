@@ -113,7 +113,7 @@ def _render_option_meaning(action: argparse.Action) -> str:
 
 
 def main() -> None:
-    """Write the page."""
+    """Write the page to `docs/command.md`."""
     FILE.write_text(render_page())
 
 

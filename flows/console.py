@@ -96,8 +96,10 @@ def build_news_table(news: Sequence[RepositoryNews]) -> Table:
 
 
 def build_funnel_table(steps: Sequence[FunnelStep]) -> Table:
-    """Return a table of what entered each stage and how much was kept; `describe_drop_reasons`
-    has the reasons."""
+    """Return a table of what entered each stage and how much was kept and dropped.
+
+    It has no reasons; see `describe_drop_reasons`.
+    """
     table = Table(title='Funnel', title_justify='left')
     for heading in ('stage', 'unit'):
         table.add_column(heading)
@@ -112,8 +114,10 @@ def build_funnel_table(steps: Sequence[FunnelStep]) -> Table:
 
 
 def describe_drop_reasons(steps: Sequence[FunnelStep]) -> Iterator[str]:
-    """Yield, for each stage, the number of drops by reason, with a sentence and the reason's
-    code."""
+    """Yield a heading for each stage with drops, then one line for each reason.
+
+    A line has the number of drops and the sentence of the reason.
+    """
     for step in steps:
         if step.dropped:
             yield f'Left at {step.stage}, {step.stage.clause}:'

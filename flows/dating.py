@@ -33,7 +33,10 @@ Row = MethodRow | SingleRevisionRow
 def date_mined_repository(
     store: Store, clone: Clone, repository: Repository, listener: Listener
 ) -> tuple[str, ...]:
-    """Search the clone of a mined repository for dates; return a warning if it cannot be read."""
+    """Search the clone of a mined repository for first-seen dates, and write them to the store.
+
+    Return one warning if the clone cannot be read, else nothing.
+    """
     searched = SearchedClone(
         repository=repository, crawled_at=load_crawl_time(clone.git_dir), refs=list_refs(repository)
     )
@@ -59,15 +62,18 @@ class ReleaseDates:
         self._join: DateJoin | None = None
 
     def date_methods(self, rows: Rows) -> Iterator[MethodRow]:
-        """Yield method rows with their dates."""
+        """Yield method rows with their first-seen dates filled in.
+
+        The first call searches clones that mining has not searched completely.
+        """
         return self._ensure_join(rows).date_methods(rows.methods)
 
     def date_single_revision_rows(self, rows: Rows) -> Iterator[SingleRevisionRow]:
-        """Yield rows of test files with their dates."""
+        """Yield rows of test files with their first-seen dates filled in; see `date_methods`."""
         return self._ensure_join(rows).date_single_revision_rows(rows.single_revision)
 
     def list_known_dates(self) -> Collection[RowDates]:
-        """Return the dates of all rows so far, which a month keeps."""
+        """Return the dates of all rows that were dated so far, for the record of the month."""
         return self._join.known_dates.values() if self._join else ()
 
     def _ensure_join(self, rows: Rows) -> DateJoin:
@@ -100,7 +106,10 @@ class ReleaseDates:
         self._listener.step('histories', len(repos), len(repos))
 
     def _lacks_bodies(self, rows: Rows, repo: str) -> bool:
-        """Return whether a row has unknown bodies, and no dates in a fixed month."""
+        """Return whether any row of a repository has unknown bodies and no fixed date.
+
+        A fixed date is one in the record of the month.
+        """
         known: dict[str, frozenset[str]] = {}
         for row in _list_dated_rows(rows, repo):
             if row.language not in known:

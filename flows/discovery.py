@@ -162,8 +162,7 @@ def _write_crawl(
 
 
 def _summarise_proof(hits: SearchHits) -> dict[str, object]:
-    """Return, for each search, its total according to GitHub, the sum of its parts, and the
-    number shown."""
+    """Return the counts of each search: by GitHub, as a sum of its parts, and as it was shown."""
     searches = [
         {
             'query': search.query,

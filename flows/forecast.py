@@ -40,7 +40,13 @@ class Machines:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredRuns:
-    """Means over the content of the store; `clone_bytes` is None if unknown."""
+    """Means over what the store holds.
+
+    pair_seconds      CPU seconds of a mined pair
+    pairs_of_one      mined pairs of a repository
+    new_pairs_of_one  pairs of a repository in a month, from its last three known months
+    clone_bytes       size of a clone; None if unknown
+    """
 
     repositories: int
     pairs: int
@@ -52,7 +58,7 @@ class MeasuredRuns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastCost:
-    """CPU hours, hours on the given machines, and bytes of clones; None if unknown."""
+    """A forecast: CPU hours, hours on the given machines, and bytes of clones (None if unknown)."""
 
     repositories: int
     pairs: float
@@ -63,8 +69,10 @@ class ForecastCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """The costs of a month for all repositories to follow, and of the backfill for those not
-    mined yet."""
+    """The costs of a month for all repositories to follow, and of the backfill.
+
+    The backfill mines the valid repositories that were not mined yet.
+    """
 
     measured: MeasuredRuns
     month: ForecastCost
@@ -101,8 +109,10 @@ def forecast_costs(store: Store, folder: Path, machines: Machines) -> Forecast |
 
 
 def _forecast_month(measured: MeasuredRuns, repositories: int, machines: Machines) -> ForecastCost:
-    """Forecast a month in which each repository with new commits is mined daily; others cost
-    nothing."""
+    """Return the cost of a month in which each repository with new commits is mined daily.
+
+    Repositories without new commits cost nothing.
+    """
     pairs = repositories * measured.new_pairs_of_one
     repository_runs = _DAYS_ASKED * min(repositories, pairs / _DAYS_ASKED)
     seconds = pairs * measured.pair_seconds + _compute_orchestration_seconds(repository_runs)
@@ -141,8 +151,10 @@ def _build_cost(
 
 
 def _measure_work(store: Store, partition: Partition) -> tuple[int, int, float]:
-    """Return the mined pairs of a partition, those of its last three known months, and CPU
-    seconds."""
+    """Return the number of mined pairs of a partition, that of recent ones, and their CPU seconds.
+
+    Recent are pairs of the last three months that the walk knows.
+    """
     dates: list[datetime] = []
     pairs, seconds = 0, 0.0
     for segment in store.load_segments(partition):
@@ -158,7 +170,7 @@ def _measure_work(store: Store, partition: Partition) -> tuple[int, int, float]:
 
 
 def _list_clone_sizes(folder: Path, repos: Iterable[str]) -> Iterator[int]:
-    """Yield the bytes of the clones on this machine."""
+    """Yield the size in bytes of each of these repositories' clones that is on this machine."""
     for repo in sorted(repos):
         git_dir = locate_clone(folder, repo)
         if git_dir.is_dir():

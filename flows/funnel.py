@@ -1,5 +1,7 @@
-"""Compute the funnel of a repository's partitions: what entered and left each stage, with
-reasons."""
+"""Compute the funnel of a repository's partitions.
+
+It says what entered and left each stage, with reasons.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,10 @@ from packagers.funnel import FunnelStep
 
 
 def build_funnel(walk_drops: Sequence[Drop], segments: Sequence[Segment]) -> Iterator[FunnelStep]:
-    """Yield the steps from commits to methods with a track, or to test files that a family takes.
+    """Yield the steps of the funnel, from commits to methods with a track.
 
-    Tasks are counted at release.
+    If test files were looked at, the last step counts those that a family takes. Tasks are counted
+    at release.
     """
     drops = [drop for segment in segments for drop in segment.drops]
     rows = [row for segment in segments for row in segment.methods]
@@ -54,10 +57,12 @@ def _build_step(stage: Stage, kept: int, drops: Sequence[Drop]) -> FunnelStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UmpireCounts:
-    """Counts of the umpire: the project's own command, and the methods about which it disagrees.
+    """Counts of the umpire, which is the project's own test command.
 
-    asked, ran  ends of pairs
-    methods     that were run
+    asked   revisions (ends of pairs) for which the command was to be run
+    ran     revisions for which it ran
+    methods test methods that were run
+    unlike  methods about which the command disagrees
     """
 
     asked: int
@@ -67,7 +72,7 @@ class UmpireCounts:
 
     @property
     def sentence(self) -> str:
-        """The counts for a person; '' if it was not asked."""
+        """The counts as a sentence; empty if the command was to be run for no revision."""
         if not self.asked:
             return ''
         share = 100 * self.unlike / self.methods if self.methods else 0.0
@@ -78,7 +83,7 @@ class UmpireCounts:
 
 
 def count_umpire(segments: Sequence[Segment]) -> UmpireCounts:
-    """Return what the project's own command said of the pairs of segments."""
+    """Count for how many revisions the project's own command ran, and where it disagrees."""
     statuses = [
         status
         for segment in segments

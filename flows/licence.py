@@ -77,7 +77,10 @@ def is_silent_on_licences(repository: Repository, rev: str) -> bool:
 
 
 def list_attributed_files(repository: Repository, rev: str) -> tuple[LicenceFile, ...]:
-    """Return the licence files and notices at the root of a revision; those with a NUL are no texts."""
+    """Return the licence files and notices at the root of a revision.
+
+    Left out are files that hold a NUL byte, and those whose content the clone lacks.
+    """
     root = _list_root_files(repository, rev)
     names = (*list_licence_files(root), *sorted(filter(_NOTICES.fullmatch, root)))
     contents = [
@@ -116,7 +119,7 @@ def _is_unapproved(spdx_id: str) -> bool:
 
 
 def _list_root_files(repository: Repository, rev: str) -> Mapping[str, str]:
-    """Return the blobs of the files at the root by name."""
+    """Return the regular files at the root of a revision: blob id by name."""
     return {
         name: oid
         for mode, name, oid in repository.folder(repository.header(rev).tree)
@@ -125,7 +128,7 @@ def _list_root_files(repository: Repository, rev: str) -> Mapping[str, str]:
 
 
 def list_licence_files(names: Iterable[str]) -> Sequence[str]:
-    """Return the names that are those of a licence file, the shortest first."""
+    """Return those of the names that are names of a licence file, the shortest first."""
     return sorted(filter(_NAMES.fullmatch, names), key=lambda name: (len(name), name))
 
 
@@ -166,8 +169,10 @@ def _join_alternatives(declared: Iterable[DeclaredLicence]) -> str | None:
 
 
 def _list_known_licences(declared: Iterable[DeclaredLicence]) -> Iterator[str]:
-    """Yield the known licences; unknown ones are ignored, since a user may choose one of the
-    others."""
+    """Yield the SPDX ids of the declared licences that coevo knows.
+
+    Unknown ones are ignored, since a user may choose one of the others.
+    """
     for declared_licence in declared:
         spdx_id = licences.find_id_by_name(declared_licence.name)
         address = _ADDRESSES.search(declared_licence.address.strip())

@@ -53,9 +53,10 @@ class CompilableStates:
     def build_compile_check(
         self, repository: Repository, pair: Pair, open_builder: Callable[[], Builder]
     ) -> Callable[[str, str], bool]:
-        """Return a function that checks states between a pair's ends.
+        """Return a function that says whether the own tests of a module compile at a revision.
 
-        It builds each state as the old end of a pair with the same new end.
+        It is meant for states between the ends of a pair, and builds each as the old end of a pair
+        with the same new end. Answers are remembered.
         """
 
         def compiles(rev: str, module: str) -> bool:
@@ -94,7 +95,7 @@ class MiningRun:
     listener: Listener = SILENT
 
     def choose_cache(self, pair: Pair) -> Cache:
-        """Return the cache of verdicts; none for a pair that is to be executed once more."""
+        """Return the cache of verdicts for a pair; an empty one if the pair is to be run again."""
         return NO_CACHE if pair.pair_id in self.again else self.cache
 
     @property
@@ -109,7 +110,7 @@ class MiningRun:
 
 
 def list_missing_objects(repository: Repository, pair: Pair) -> tuple[str, ...]:
-    """Return the sorted ids of files of both ends that the clone lacks because its source does."""
+    """Return the sorted ids of the blobs of both ends that neither the clone nor its source has."""
     try:
         return tuple(
             sorted(
@@ -125,21 +126,24 @@ def list_missing_objects(repository: Repository, pair: Pair) -> tuple[str, ...]:
 
 
 def list_absent_files(repository: Repository, pair: Pair) -> tuple[str, ...]:
-    """Return the sorted paths of files, at either end, of which the clone lacks the content."""
+    """Return the sorted paths of the files, at either end, whose content the clone lacks."""
     ends = (pair.old, pair.new)
     return tuple(sorted({p for end in ends for p in repository.list_absent_files(end.rev)}))
 
 
 def _needs_all_files(pair: Pair) -> bool:
-    """Return whether a pair cannot be mined if any file of it is missing."""
+    """Return whether a pair cannot be mined if the clone lacks any of its files."""
     if pair.walk is Walk.SINGLE_REVISION:
         return True
     return not offers_capability(pair.language, Capability.STAND_INS)
 
 
 def compute_segment_key(run: MiningRun, pair: Pair) -> str:
-    """Return the key of a pair's segment, which is reused while its inputs, code and tools stay
-    the same."""
+    """Return the key under which a pair's segment is stored.
+
+    It changes with the inputs, the code and the tools, so that the pair is mined again. Pairs that
+    are requested again get a new key, too.
+    """
     return compute_short_hash(
         pair.pair_id,
         pair.walk,
@@ -153,7 +157,10 @@ def compute_segment_key(run: MiningRun, pair: Pair) -> str:
 
 
 def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
-    """Return the segment of one pair; the builder is opened only if something must run."""
+    """Mine one pair and return its segment; the builder is opened only if something must run.
+
+    A pair whose objects are missing or unreadable gives a segment with a single drop.
+    """
     absent = list_missing_objects(run.repository, pair)
     if absent and _needs_all_files(pair):
         detail = f'{len(absent)} files, the first is {absent[0]}'
@@ -242,9 +249,10 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
 
 
 def _count_breaking_files(change: PairChange, decided: Sequence[DecidedMethod]) -> PairChange:
-    """Return a change whose production differs if the code's side broke a test.
+    """Return the change, marked as a change of production if the new code broke a test.
 
-    A test may read files of the repository that no rule calls production.
+    A test may read files of the repository that no rule calls production. Otherwise the change is
+    returned as it is.
     """
     causes = {item.decision.cause for item in decided}
     if change.source_changed or BreakageCause.PRODUCTION not in causes:
@@ -255,9 +263,9 @@ def _count_breaking_files(change: PairChange, decided: Sequence[DecidedMethod]) 
 def _refuse_builds_without_objects(
     repository: Repository, evaluation: PairEvaluation, selected: Sequence[SelectedMethod]
 ) -> None:
-    """Refuse a pair if a module that a selected method needs failed to build without some files.
+    """Raise CorruptObject if a needed module failed to build because the clone lacks files.
 
-    Raises: CorruptObject with one of them.
+    Needed are the modules of the selected methods. The error names one of the missing objects.
     """
     for end in (evaluation.old, evaluation.new):
         for module in sorted({item.candidate.method.module for item in selected}):
@@ -269,7 +277,7 @@ def _refuse_builds_without_objects(
 def _mine_single_revision(
     run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]
 ) -> Segment:
-    """Mine the test files of a revision; this involves no changes of methods."""
+    """Return the segment of a pair of the walk `single_revision`: test files, and no methods."""
     clock = StageClock()
     request = StudyRequest(
         tools=run.tools,
@@ -313,8 +321,10 @@ def _find_nearer_methods(
 def _build_missing_runtime_segment(
     run: MiningRun, evaluation: PairEvaluation, pair: Pair, release: str
 ) -> Segment:
-    """Return the segment of a pair that lacks a runtime; its key is valid while the runtime is
-    missing."""
+    """Return a segment with the drop `runtime_missing`.
+
+    Its key is not that of the pair, so that the pair is mined once the runtime is there.
+    """
     detail = f'{LANGUAGES[pair.language].RUNTIME.lower()} {release}'
     segment = _build_empty_segment(run, pair, Reason.RUNTIME_MISSING, detail, evaluation)
     return replace(
@@ -323,7 +333,10 @@ def _build_missing_runtime_segment(
 
 
 def compute_missing_runtime_key(key: str, release: str) -> str:
-    """Return the key of a pair that was dropped for lack of a runtime."""
+    """Return the key of a segment whose pair was dropped because this runtime release was missing.
+
+    key  the key that the segment would have otherwise
+    """
     return compute_short_hash(key, Reason.RUNTIME_MISSING, release)
 
 
@@ -334,8 +347,7 @@ def _build_empty_segment(
     detail: str,
     evaluation: PairEvaluation | None = None,
 ) -> Segment:
-    """Return a segment with only a drop, for a pair with a missing file or runtime; the walk
-    goes on."""
+    """Return a segment that has only the drop of its pair, for this reason."""
     change = _build_empty_change(pair)
     return Segment(
         key=compute_segment_key(run, pair),

@@ -50,7 +50,10 @@ class MineReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingPairs:
-    """The pairs that a store lacks, oldest first, so that neighbours share their builds."""
+    """The pairs of a run to be mined, oldest first, so that neighbours share their builds.
+
+    `report` is filled while they are mined.
+    """
 
     mining: MiningRun
     store: Store
@@ -61,7 +64,11 @@ class MissingPairs:
     pairs: Sequence[Pair]
 
     def record_result(self, pair: Pair, result: Segment | WorkFailure | Bug) -> None:
-        """Write the segment of a pair, or record why there is none."""
+        """Write the segment of a pair to the store, or record in the report why there is none.
+
+        A bug is also recorded in the store. A segment that fails only for a file that a new clone
+        will have is not written.
+        """
         report = self.report
         if isinstance(result, Bug):
             report.bugs[pair.pair_id] = self.bugs.write_bug(pair, self.keys[pair], result)
@@ -85,7 +92,11 @@ def find_missing_pairs(
     pairs: Sequence[Pair],
     runtimes: Runtimes,
 ) -> MissingPairs:
-    """Return the pairs to mine, without those that met a bug of this same build before."""
+    """Return the pairs to mine: those without a segment in which this build met no bug before.
+
+    Adds the known pairs and the bugs to `report`. The option `retry_bugs` includes the pairs with
+    bugs.
+    """
     known = store.list_keys(partition)
     keys = {pair: compute_segment_key(mining, pair) for pair in pairs}
     unmined = [pair for pair in reversed(pairs) if not _is_known(keys[pair], known, runtimes)]
@@ -111,7 +122,10 @@ def find_missing_pairs(
 def mine_missing_pairs(
     options: MineOptions, missing: MissingPairs, runtimes: Runtimes, listener: Listener
 ) -> None:
-    """Mine the pairs in threads; the results go to the run's report."""
+    """Mine the pairs in parallel, and write each segment to the store as soon as it is there.
+
+    Counts, failures and bugs go to `missing.report`.
+    """
     if not missing.pairs:
         return
     report, mining, todo = missing.report, missing.mining, missing.pairs
@@ -140,15 +154,19 @@ def mine_missing_pairs(
 
 
 def _count_tasks(segment: Segment) -> int:
-    """Return the number of tasks that a release would make of a segment, before duplicates and
-    withholding."""
+    """Return the number of tasks of a segment: of its files and tracks with a method.
+
+    A release may make fewer, since it removes duplicates and withholds some.
+    """
     rows = [row for row in segment.methods if row.track is not None]
     return len({(row.test_file, row.track) for row in rows})
 
 
 def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
-    """Return whether a pair is mined, or was dropped for lack of a runtime that is still
-    unavailable."""
+    """Return whether a pair needs no mining: the store has its key, or that of a missing runtime.
+
+    The latter counts only while the runtime cannot be provided.
+    """
     return key in known or any(
         compute_missing_runtime_key(key, release) in known and not runtimes.can_provide(release)
         for release in runtimes.installable
@@ -156,6 +174,9 @@ def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:
 
 
 def _needs_new_clone(mining: MiningRun, segment: Segment) -> bool:
-    """Return whether a pair failed only for a file that a new clone will have."""
+    """Return whether a pair failed only for a file that a new clone will have.
+
+    If so, its commit is marked, and the clone is made anew next time.
+    """
     unreadable = any(drop.reason == Reason.UNREADABLE_OBJECT for drop in segment.drops)
     return unreadable and mark_suspect_commits(mining.repository.git_dir, [segment.pair.new_rev])

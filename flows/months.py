@@ -8,8 +8,10 @@ from coevo.model.errors import Fatal
 
 
 def find_month_end(month: str, now: datetime) -> datetime | None:
-    """Return the month's last moment in UTC; None if the month is not over, since it is no limit
-    then."""
+    """Return the month's last moment in UTC; None if the month is not over.
+
+    Raises: Fatal if the text is no month.
+    """
     first = _parse_month(month)
     end = (first + timedelta(days=31)).replace(day=1) - timedelta(microseconds=1)
     return end if end < now else None
@@ -21,8 +23,11 @@ def find_previous_month(now: datetime) -> str:
 
 
 def parse_day(text: str | None, *, end: bool) -> datetime | None:
-    """Parse a date or time in UTC; a bare date is its first moment, or its last one if `end` is
-    true."""
+    """Return the moment of a date or time in UTC; None for None.
+
+    A bare date means its first moment, or its last one if `end` is true. Raises: Fatal if the text
+    is no date.
+    """
     if text is None:
         return None
     try:

@@ -18,7 +18,10 @@ from miners.cloning.remotes import NO_LIMITS, FetchLimits
 def parse_families(
     names: Sequence[str], known: Sequence[Family] = SINGLE_REVISION_FAMILIES
 ) -> tuple[Family, ...]:
-    """Return the named families in their fixed order; Fatal for a name that is not known."""
+    """Return the named families in the order of `known`.
+
+    Raises: Fatal for a name that is not in `known`.
+    """
     unknown = [name for name in names if name not in map(str, known)]
     if unknown and unknown[0] in map(str, RELEASED_FAMILIES):
         raise Fatal(
@@ -34,8 +37,10 @@ def parse_families(
 
 
 def choose_walk(walk: str | None, families: Sequence[Family], profile: Profile) -> Walk:
-    """Return the walk of the families if any are given; Fatal if another walk is given beside
-    them."""
+    """Return the walk to mine: `single_revision` for families, else `walk` or the profile's.
+
+    Raises: Fatal if another walk is given beside families.
+    """
     if not families:
         return Walk(walk or profile.walk)
     if walk not in (None, Walk.SINGLE_REVISION):
@@ -89,7 +94,7 @@ class MineOptions:
 
     @property
     def executions(self) -> Path:
-        """The folder of verdicts by content: in the given cache, else beside the clones."""
+        """The folder of cached verdicts: in the given cache, else beside the clones."""
         return (self.cache or self.folder / 'cache') / 'executions'
 
 

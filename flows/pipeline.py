@@ -47,8 +47,13 @@ from miners.walks.releases import find_latest_release
 
 
 def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
-    """Mine one repository under one walk for each of its languages; results in the store are not
-    run again."""
+    """Mine one repository under one walk, for each of its languages; return what happened.
+
+    The segments are written to the store; pairs whose results are there are not run again. Its
+    history is also searched for dates.
+
+    Raises: Fatal if nothing of it can be mined, Transient for the network.
+    """
     with open_clone(options, listener) as (clone, repository):
         store = Store(options.store)
         check_privacy(store, clone.repo, is_private=options.private)
@@ -141,7 +146,7 @@ def build_tools(
     language: Language,
     refactorings: RefactoringFinder,
 ) -> Tools:
-    """Return the tools that the study of each pair uses."""
+    """Return the tools that the study of each pair of a run uses, such as its cache of suites."""
 
     def list_tests(rev: str) -> Mapping[str, Sequence[TestMethod]]:
         """Return the tests of a revision by module."""
@@ -178,8 +183,11 @@ def _describe_holes(repository: Repository) -> Iterator[str]:
 
 
 def _choose_start_ref(options: MineOptions, clone: Clone, repository: Repository) -> str:
-    """Return the requested ref, else the latest release if the profile demands it, else the
-    default ref."""
+    """Return the ref at which the walk starts.
+
+    It is the requested one, else the latest release if the profile demands it, else the default
+    ref.
+    """
     released = None
     if options.ref is None and options.profile.latest_release:
         released = find_latest_release(repository, options.until)
@@ -222,7 +230,10 @@ def _build_walk_record(
 def _count_repetitions(
     options: MineOptions, known: WalkRecord | None, pairs: Sequence[Pair]
 ) -> dict[str, int]:
-    """Return how often each pair was requested once more, including interrupted runs."""
+    """Return how often each pair was requested once more, by pair id; other pairs are absent.
+
+    Requests of interrupted runs count, and this run counts if it asks for `again`.
+    """
     earlier_counts = dict(known.again) if known else {}
     more = 1 if options.again else 0
     numbers = {pair.pair_id: earlier_counts.get(pair.pair_id, 0) + more for pair in pairs}
@@ -230,7 +241,10 @@ def _count_repetitions(
 
 
 def _merge_families(options: MineOptions, known: WalkRecord | None) -> tuple[Family, ...]:
-    """Return the families of this run and of earlier ones, whose rows must stay."""
+    """Return the families of this run and of earlier ones, whose rows must stay.
+
+    Empty for other walks than `single_revision`.
+    """
     if options.walk is not Walk.SINGLE_REVISION:
         return ()
     wanted = {*(options.families or (Family.CLASS,)), *(known.families if known else ())}
@@ -240,8 +254,11 @@ def _merge_families(options: MineOptions, known: WalkRecord | None) -> tuple[Fam
 def _compute_reached(
     options: MineOptions, clone: Clone, newest: datetime | None
 ) -> datetime | None:
-    """Return the time until which the walk knows all commits; for a copy, at least that of its
-    newest one."""
+    """Return the time until which the walk knows all commits; None if that is unknown.
+
+    For a fetched clone it is the time of the fetch. For a copy it is the stated time, but not
+    before its newest commit. It is never later than `until`.
+    """
     stated = options.reached and max(filter(None, (options.reached, newest)))
     ends = [end for end in (clone.asked_at or stated, options.until) if end is not None]
     return min(ends) if clone.asked_at or stated else None

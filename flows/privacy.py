@@ -16,7 +16,7 @@ from packagers.licensing import check_licence
 
 
 def check_privacy(store: Store, repo: str, *, is_private: bool) -> None:
-    """Mark a store as private if a run asks for it.
+    """Check that a run and its store are both private or both not; mark a new store as private.
 
     The mark is on the store, since a release is of all that a store holds. A store with other
     repositories does not get it: they would become unpublishable.
@@ -48,7 +48,10 @@ def refuse_elsewhere(root: Root) -> None:
 def find_kept_out(
     store: Store, partitions: Sequence[Partition], repository: Repository
 ) -> tuple[str, ...]:
-    """Return sentences about the labelled tests that a release of a store would keep out."""
+    """Return sentences about the labelled tests and files that licences keep out of a release.
+
+    Empty if there are none.
+    """
     counts: Counter[tuple[str, str | None, bool, str]] = Counter()
     for partition in partitions:
         later = find_spdx_expression(repository, store.load_walk(partition).repository.head)

@@ -34,9 +34,10 @@ from packagers.tasks import build_tasks
 
 
 def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> ReleaseReport:
-    """Release a month of a store, or everything; its clones supply what rows do not contain.
+    """Release a month of a store, or everything, as a snapshot; return what was written.
 
-    The clones are protected from eviction meanwhile; missing or evicted ones are fetched.
+    Clones supply what rows do not contain. They are protected from eviction meanwhile; missing or
+    evicted ones are fetched.
     """
     if options.month:
         check_month(options.month)
@@ -66,7 +67,10 @@ def _check_private_options(options: ReleaseOptions) -> None:
 
 
 def write_code_free_edition(options: ReleaseOptions) -> EditionReport:
-    """Write the code-free edition of a released snapshot, from the same clones."""
+    """Write the code-free edition of a released snapshot to `options.code_free`.
+
+    Texts are found in the clones of the store. Raises: Fatal if the options do not say where.
+    """
     if options.code_free is None:
         raise Fatal('say where the code-free edition is written')
     with ReleaseClones(options.folder, Store(options.store)) as clones:
@@ -117,7 +121,10 @@ def _build_plan(
 def _build_release_tasks(
     clones: ReleaseClones, wanted: Collection[Family], rows: Rows
 ) -> BuiltTasks:
-    """Build the tasks, and keep the commits that they name in the clones."""
+    """Build the tasks of a release from its rows.
+
+    In the clones, the commits that tasks name are protected from Git's clean-up.
+    """
     pairs = {(row.pair_id, row.walk): row for row in rows.pairs}
     environments = {(row.pair_id, row.module): row.environment for row in rows.environments}
     theirs = clones.get_repositories(
@@ -149,7 +156,11 @@ ONLY = ''
 
 
 def parse_urls(words: Sequence[str]) -> Mapping[str, str]:
-    """Parse addresses by repository, from `REPO=URL` or `URL`; Fatal for anything else."""
+    """Parse words such as `REPO=URL` or `URL` into addresses by repository.
+
+    An address without a repository has the key `ONLY`. Raises: Fatal for anything else, for
+    credentials, and for a repository that is named twice.
+    """
     urls: dict[str, str] = {}
     for word in words:
         named = _NAMED.fullmatch(word)
@@ -169,8 +180,10 @@ def parse_urls(words: Sequence[str]) -> Mapping[str, str]:
 
 
 def assign_urls(urls: Mapping[str, str], repos: Sequence[str]) -> Mapping[str, str]:
-    """Return the addresses with the store's repositories; Fatal for a repository that it does
-    not hold."""
+    """Return the addresses by repository; one under `ONLY` goes to the store's only repository.
+
+    Raises: Fatal for a repository that the store does not hold, and for `ONLY` if it holds several.
+    """
     if ONLY in urls and len(repos) != 1:
         raise Fatal(
             f'the store holds {len(repos)} repositories: write --url REPO=URL, with one of '

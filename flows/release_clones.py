@@ -59,7 +59,7 @@ class ReleaseClones:
         return self._pool.map_names(repos)
 
     def find_licence(self, repo: str, rev: str) -> str | None:
-        """Return the licence of a repository at a revision; None if unknown."""
+        """Return the SPDX expression of a repository's licence at a revision; None if unknown."""
         return find_spdx_expression(self.get_repository(repo), rev)
 
     def is_silent_on_licences(self, repo: str, rev: str) -> bool:
@@ -71,8 +71,7 @@ class ReleaseClones:
         return list_attributed_files(self.get_repository(repo), rev)
 
     def measure_size(self, repo: str, rev: str, language: str) -> tuple[int, int] | None:
-        """Return the number of source files and lines of a repository at a revision; None if
-        unreadable."""
+        """Return the number of source files and of their lines at a revision; None if unknown."""
         return measure_code_size(self.get_repository(repo), rev, language)
 
     def load_commit_date(self, repo: str, rev: str) -> datetime | None:
@@ -83,11 +82,11 @@ class ReleaseClones:
             return None
 
     def find_families(self, repos: Sequence[str]) -> Mapping[str, str]:
-        """Return the family of each repository."""
+        """Return the family of each repository, which repositories with a common history share."""
         return find_families(self.get_repositories(repos), LazyMapping(repos, self._load_refs))
 
     def prepare_search(self, repo: str) -> SearchedClone:
-        """Return a clone in the form that a search of its history needs."""
+        """Return a clone with its refs and crawl time, as a search of its history needs it."""
         clone = self.get_repository(repo)
         moment = self.moments[repo]
         return SearchedClone(repository=clone, crawled_at=moment.crawled_at, refs=moment.refs)
@@ -107,7 +106,7 @@ class ReleaseClones:
             yield clone
 
     def _find_url(self, repo: str) -> str | None:
-        """Return the address of a mined repository, if known."""
+        """Return the address of a mined repository from its walk records; None if none has one."""
         if repo not in self._urls:
             walks = (self.store.load_walk(part) for part in self._partitions[repo])
             urls = (walk.repository.url for walk in walks)

@@ -1,5 +1,4 @@
-"""Run labels of one pair again, and compare the outcomes with those on which the labels are
-based."""
+"""Run labels of one pair again, and compare the outcomes with those that made the labels."""
 
 from __future__ import annotations
 
@@ -35,8 +34,12 @@ class DrawnSegment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerunResult:
-    """The result of repeated runs; `unknown` has, by method id, why they say nothing about a
-    label."""
+    """The result of running some labels of a pair again.
+
+    record       the labels about which the runs say something, whether they hold or not
+    unknown      by method id, why the runs say nothing about a label
+    cpu_seconds  CPU time of all runs
+    """
 
     record: ReverificationRecord
     unknown: Mapping[str, str]
@@ -44,8 +47,10 @@ class RerunResult:
 
 
 def rerun_methods(repository: Repository, item: DrawnSegment, builder: Builder) -> RerunResult:
-    """Run each deciding cell three times in fresh processes, under the segment's override,
-    without the cache."""
+    """Run each deciding cell of some methods three times in fresh processes, and compare.
+
+    The runs have the segment's override and no cache. Nothing is written to the store.
+    """
     rows = {row.method_id: row for row in item.rows}
     change = diff_pair(repository, item.pair)
     selected = [
@@ -96,16 +101,16 @@ def _restore_candidate(candidate: Candidate, row: MethodRow) -> Candidate | None
 
 
 def _find_override(segment: Segment) -> str | None:
-    """Return the override that all runs of a pair were given."""
+    """Return the override that all runs of a pair were given; None if they had none."""
     return next((row.override for row in segment.cells if row.override is not None), None)
 
 
 def _find_trouble(
     row: MethodRow, selected: SelectedMethod, evaluation: PairEvaluation
 ) -> str | None:
-    """Return why the runs say nothing about the label.
+    """Return why the new runs say nothing about a label; None if they say something.
 
-    Either the code cannot be built any more, or a process was killed.
+    Either the code cannot be built any more, or a process was killed, and the outcome differs.
     """
     cells = evaluation.get_cells(selected.method_id)
     for cell in list_cells_of_row(row):

@@ -70,10 +70,14 @@ class ReverifyOptions:
 
 @dataclass(slots=True, kw_only=True)
 class Reverification:
-    """The result of a run; `lost` and `unknown` have a sentence by method id.
+    """The result of running labels again.
 
-    lost     the difference from the recorded outcome
-    unknown  why nothing can be said
+    population   labels that could be drawn
+    drawn        labels that were drawn
+    confirmed    number of drawn labels that hold
+    runs         number of runs of tests
+    lost         by method id, how the new outcome differs from the recorded one
+    unknown      by method id, why nothing can be said
     """
 
     population: int
@@ -98,7 +102,9 @@ class _ReverifyRun:
 
 
 def reverify(options: ReverifyOptions, listener: Listener = SILENT) -> Reverification:
-    """Draw a sample, run it again, and keep the results; a kill loses only the pairs in progress.
+    """Draw a sample of labels, run it again, and write the results to the store.
+
+    A kill loses only the pairs in progress.
 
     Raises: Fatal if there are no labels to draw from.
     """
@@ -183,7 +189,10 @@ def _rerun_on_runtime(
     runtime: str,
     items: Sequence[DrawnSegment],
 ) -> None:
-    """Run items in one sandbox on one runtime, and keep each result as soon as it is available."""
+    """Run methods again in one sandbox on one runtime, and keep each result as soon as it is there.
+
+    If there is no such runtime here, all of them are marked as unknown.
+    """
     language = LANGUAGES[items[0].pair.language]
     if not runtimes.can_provide(runtime):
         every = (row.method_id for item in items for row in item.rows)
@@ -261,9 +270,10 @@ class DrawnLabel:
 def draw_labels(
     store: Store, released: Path | str | None, seed: int, repository: str | None = None
 ) -> tuple[DrawnLabel, ...]:
-    """Return all labels of a store that were not refuted, in the order of the sample.
+    """Return all labels of a store that no reverification refuted, in the order of drawing.
 
-    The order depends only on the seed and on the ids of methods.
+    The caller takes the first ones as its sample. Labels with a track come first. Beyond that the
+    order depends only on the seed and on the ids of methods.
 
     released    a snapshot; only its labels are drawn
     repository  only labels of this one are drawn
@@ -280,7 +290,7 @@ def draw_labels(
 def _list_population(
     store: Store, released: Path | str | None, repository: str | None
 ) -> Iterator[DrawnLabel]:
-    """Yield one label for each method id, even if several walks have it."""
+    """Yield one label for each method id, even if several walks have it; no refuted ones."""
     selected = None if released is None else _load_released_methods(released)
     there = (
         store.list_partitions()

@@ -80,8 +80,7 @@ def build_pair_row(
 
 
 def add_source_measures(row: PairRow, repository: Repository, change: PairChange) -> PairRow:
-    """Return a pair's row with measures of its change, of the changed functions, and of their
-    files' history."""
+    """Return a pair's row with measures of its change, its functions and its files' history."""
     functions = measure_functions(repository, change)
     paths = {source.old.path for source in change.sources if source.old is not None}
     history = compute_file_history(repository, change.pair.old, sorted(paths))
@@ -107,7 +106,7 @@ def _list_tools(pair: Pair, build: Build) -> tuple[str, ...]:
 def build_method_row(
     pair: Pair, decided: DecidedMethod, evaluation: PairEvaluation, sandbox: str
 ) -> MethodRow:
-    """Return the row of a decided method before it is studied."""
+    """Return the row of a decided method, without the columns that its study fills later."""
     candidate, decision = decided.selected.candidate, decided.decision
     cells = evaluation.get_all_cells(decided.selected.method_id)
     return MethodRow(
@@ -144,7 +143,7 @@ def build_method_row(
 
 
 def _build_old_columns(candidate: Candidate) -> dict[str, Any]:
-    """Return the identity at old, if it differs from that at new."""
+    """Return the columns of a test's identity at old; None unless it moved or was renamed."""
     moved = candidate.old if candidate.new is not None and _has_moved(candidate) else None
     return {
         'old_module': moved.module if moved else None,

@@ -74,7 +74,7 @@ def compute_basis(profile: Profile, language: str) -> SegmentBasis:
 
 
 def explain_stale(basis: SegmentBasis | None) -> str | None:
-    """Return a clause saying why segments of a basis are due again; None if they are not.
+    """Return a clause that says why segments of a basis are due again; None if they are not.
 
     basis  None for a basis that the store does not have any more
     """
@@ -101,7 +101,7 @@ def _list_differences(basis: SegmentBasis) -> Iterator[str]:
 
 
 def _find_named_thresholds(name: str) -> str | None:
-    """Return the current fingerprint of a named profile; None if there is no such profile."""
+    """Return the present fingerprint of the profile of this name; None if there is none."""
     try:
         return load_profile(name).fingerprint
     except Fatal:

@@ -61,7 +61,7 @@ class FailureStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryStatus:
-    """The status of one repository; kept failures come with the newest last."""
+    """The status of one repository; `failures` has the newest last."""
 
     repo: str
     walks: tuple[WalkStatus, ...]
@@ -96,8 +96,12 @@ class StoreStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryCost:
-    """CPU and wall seconds by step for the present segments of a repository, and its
-    reverifications."""
+    """The cost of a repository's present segments, and the number of its reverified labels.
+
+    seconds     (CPU seconds, wall seconds) by step
+    reverified  number of labels that were run again, each time counted
+    lost        number of these that did not hold
+    """
 
     seconds: dict[str, tuple[float, float]]
     reverified: int
@@ -105,8 +109,10 @@ class RepositoryCost:
 
 
 def summarise_store(store: Store, repo: str | None = None) -> StoreStatus:
-    """Return the status of all repositories that were mined or failed, or of one; Fatal if it is
-    unknown."""
+    """Return the status of one repository, or of all that were mined or failed.
+
+    Raises: Fatal for a repository that was neither mined nor failed.
+    """
     taken_back = list_withdrawals(store.storage)
     partitions: dict[str, list[Partition]] = defaultdict(list)
     failed = _index_failures(store.storage)
@@ -188,7 +194,10 @@ def _summarise_walk(store: Store, partition: Partition) -> WalkStatus:
 def _list_stale_pairs(
     store: Store, partition: Partition, record: WalkRecord
 ) -> Iterator[StalePairs]:
-    """Group the stale pairs of a walk by their basis, the largest group first."""
+    """Yield the number of stale pairs of a walk and the reason, the largest group first.
+
+    Groups are by basis. Pairs that the latest run did not reach come before all others.
+    """
     unmined = {*store.list_unmined_pairs(partition)}
     pending = {*store.list_pending_pairs(partition)} - unmined
     if pending:
@@ -214,7 +223,7 @@ def _index_failures(place: StoragePlace) -> dict[str, tuple[str, ...]]:
 
 
 def _find_repo(place: StoragePlace, folder: str, names: list[str]) -> str:
-    """Return the repository of a folder of failures.
+    """Return the repository of a folder of failure records.
 
     A URL or path that failed before it had a key is stored under its own name.
     """

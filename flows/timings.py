@@ -21,7 +21,7 @@ def select_disjoint_timings(timings: Iterable[TimingRow]) -> Iterator[TimingRow]
 
 
 class StageClock:
-    """CPU seconds of this thread and wall seconds, by step."""
+    """Measures the CPU seconds of this thread and the wall seconds of steps, from its start on."""
 
     def __init__(self) -> None:
         self._cpu, self._wall = time.thread_time(), time.monotonic()
@@ -29,7 +29,7 @@ class StageClock:
         self._laps: dict[str, tuple[float, float, int]] = {}
 
     def record_lap(self, step: str, count: int) -> None:
-        """Record the time since the last lap as a step."""
+        """Record the time since the last lap, or since the start, as a step."""
         cpu, wall = time.thread_time(), time.monotonic()
         self._laps[step] = (cpu - self._cpu, wall - self._wall, count)
         self._cpu, self._wall = cpu, wall

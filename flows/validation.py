@@ -77,7 +77,9 @@ class ValidateOptions:
 
 
 def validate_repository(options: ValidateOptions, listener: Listener = SILENT) -> Validation:
-    """Validate a repository; a revision with a current result is not run again.
+    """Find out whether a repository can be mined, and write the result to the store.
+
+    A revision with a current result is not run again.
 
     Raises: Unclonable (a Fatal) for a source that cannot be cloned, which has no revision for which
     to keep a result; Transient for a failure of coevo, which is no result either.
@@ -98,7 +100,11 @@ def validate_repository(options: ValidateOptions, listener: Listener = SILENT) -
 def _build_blank_validation(
     options: ValidateOptions, clone: Clone, repository: Repository
 ) -> Validation:
-    """Return a validation with the revision and no results yet."""
+    """Return a validation of the revision to validate, without results.
+
+    The revision is that of the requested ref, else of the latest release, else of the default
+    branch.
+    """
     ref = options.ref or find_latest_release(repository) or clone.default_ref
     rev = repository.resolve(ref)
     return Validation(
@@ -201,7 +207,10 @@ def add_build_findings(blank: Validation, build: Build, outdated: str | None) ->
 
 
 def _explain_build_failure(build: Build) -> str | None:
-    """Return the build's own reason, or the first module with a known reason."""
+    """Return why a build failed: its own reason, or that of a module; None if all modules built.
+
+    A module with another reason than `skipped` comes first.
+    """
     if build.failure is not None:
         return build.failure
     failed = {name: why for name, why in sorted(build.modules.items()) if why is not None}
@@ -237,7 +246,10 @@ def _add_test_findings(
 
 
 def find_suite_objection(suite: SuiteCounts, *, in_time: bool) -> InvalidReason | None:
-    """Return the objection to a suite; `in_time` says whether its CPU seconds lasted."""
+    """Return the objection to the results of a suite; None if at least one test passes and all ran.
+
+    in_time  whether the CPU seconds for the suite lasted
+    """
     if suite.not_run:
         return InvalidReason.SUITE_BREAKS_OFF if in_time else InvalidReason.SUITE_TOO_SLOW
     if not suite.passed + suite.failed + suite.error + suite.timeout:

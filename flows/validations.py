@@ -148,14 +148,16 @@ def load_latest_validation(store: Root, repo: str) -> Validation | None:
 
 
 def load_validated_push(store: Root, repo: str) -> datetime | None:
-    """Return the time of the last push that the host reported before the last validation; None
-    if unknown."""
+    """Return the last push that the host reported before the repository was last validated.
+
+    None if it was not validated, or the host did not say.
+    """
     latest = load_record(_LatestValidation, open_place(store), _get_latest_path(repo), _CURE)
     return None if latest is None else latest.pushed
 
 
 def load_seconds(store: Root, validation: Validation) -> ValidationSeconds | None:
-    """Return the cost of a validation."""
+    """Return the CPU seconds that a validation took; None if they are not stored."""
     return load_record(ValidationSeconds, open_place(store), _get_seconds_path(validation), _CURE)
 
 
@@ -169,7 +171,10 @@ def write_validation(store: Root, validation: Validation, seconds: ValidationSec
 
 
 def write_latest(store: Root, validation: Validation, pushed: datetime | None = None) -> None:
-    """Make a result the latest one, with the last push that the host reported."""
+    """Record a result as the repository's latest one, with the last push that the host reported.
+
+    The result itself is not written.
+    """
     storage, latest = open_place(store), _LatestValidation(rev=validation.rev, pushed=pushed)
     if load_record(_LatestValidation, storage, _get_latest_path(validation.repo), _CURE) != latest:
         storage.write_file(_get_latest_path(validation.repo), encode_line(latest))

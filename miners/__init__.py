@@ -1,2 +1,1 @@
-"""Read repositories without executing them: clones, walks, changes of methods and their
-dependencies."""
+"""Read repositories without executing them: clones, walks, changes, and dependencies."""

@@ -41,7 +41,10 @@ class SingleRevisionFile:
 
     @property
     def is_worth_running(self) -> bool:
-        """True if the file is worth running, also if no class of the code has its name."""
+        """True if there is no reason against running the file.
+
+        That no class of the code has its name is no such reason.
+        """
         return self.reason in (None, Reason.NO_TEST_CLASS)
 
     @property
@@ -57,7 +60,10 @@ _Types = Mapping[str, list[LocatedType]]
 def list_single_revision_files(
     repository: Repository, rev: str, language: str
 ) -> Iterator[SingleRevisionFile]:
-    """Yield all test files of a revision by path; CorruptObject if one cannot be read."""
+    """Yield all files with tests of a revision, by path, with the classes that they may be about.
+
+    Files with a reason are among them. Raises: CorruptObject if a file cannot be read.
+    """
     tests = load_test_tree(repository, rev, language)
     classes, modules = _index_code(tests.tree)
     for path in tests.tree.list_paths(Side.TEST):
@@ -100,10 +106,10 @@ def _prefer_package(found: Sequence[LocatedType], package: str) -> Sequence[Loca
 
 
 def _prefer_file(found: Sequence[LocatedType], test_file: str) -> Sequence[LocatedType]:
-    """Return, of modules with the same name, those beside the test file, and of these the file
-    after which it is named.
+    """Return those modules of one name that lie nearest to a test file.
 
-    A package of Go is a module of several files; elsewhere no two modules have the same name.
+    That is, those beside the test file, and of these the file after which it is named. A package of
+    Go is a module of several files; elsewhere no two modules have the same name.
     """
     if len({located.type.name for located in found}) == len(found):
         return found
@@ -116,7 +122,7 @@ def _prefer_file(found: Sequence[LocatedType], test_file: str) -> Sequence[Locat
 
 
 def _index_code(tree: RevisionTree) -> tuple[_Types, _Types]:
-    """Return the top-level classes of the code, and the modules."""
+    """Return the top-level classes of the code, and its modules, both by simple name."""
     classes: dict[str, list[LocatedType]] = defaultdict(list)
     modules: dict[str, list[LocatedType]] = defaultdict(list)
     for path in tree.list_paths(Side.SOURCE):

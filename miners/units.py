@@ -51,7 +51,11 @@ class CodeUnit:
 def list_code_units(
     tree: RevisionTree, language: str, families: Sequence[Family], profile: Profile
 ) -> Iterator[CodeUnit]:
-    """Yield the units of each family that has units, in the order of their names."""
+    """Yield the units of the families `function` and `module`, if they are asked for.
+
+    Functions come first, then packages, each in the order of paths. Units with a reason are among
+    them.
+    """
     if Family.FUNCTION in families:
         yield from _list_functions(tree, profile.functions)
     if Family.MODULE in families:
@@ -62,8 +66,10 @@ def list_code_units(
 
 
 def _list_functions(tree: RevisionTree, rules: FunctionRules) -> Iterator[CodeUnit]:
-    """Yield functions of modules and static methods, which need no object (ULT, "top-level
-    functions")."""
+    """Yield functions of modules and static methods, which need no object.
+
+    They are the "top-level functions" of ULT.
+    """
     for path in _list_written_sources(tree):
         functions = [
             (type_, member)
@@ -117,8 +123,10 @@ def _measure_complexities(path: str, text: bytes) -> dict[tuple[str, int], int]:
 
 
 def _find_complexity(member: Member, known: dict[tuple[str, int], int]) -> int | None:
-    """Return the complexity of the first function of that name within a declaration, which is
-    the declaration itself."""
+    """Return the complexity of a declared function; None if it is not known.
+
+    Functions of its name may be nested in it, so the first one within its lines counts.
+    """
     lines = [
         line
         for name, line in known

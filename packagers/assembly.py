@@ -38,8 +38,10 @@ Row = TypeVar('Row')
 
 
 def assemble_release_rows(rows: Rows, plan: ReleasePlan) -> Rows:
-    """Return the rows with all that a release adds, before they are compared with an earlier
-    snapshot."""
+    """Return the rows of a store with all columns, tasks and drops that a release adds.
+
+    They are not yet compared with an earlier snapshot.
+    """
     rows = apply_reverification(rows)
     families = plan.families(sorted({row.repo for row in rows.repositories}))
     rows = rows.replace_tables(
@@ -104,7 +106,7 @@ def _build_tasks(
 
 
 def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) -> BuiltTasks:
-    """Remove the tasks that were withdrawn, with a drop for each."""
+    """Return the built tasks without those that were withdrawn, with a drop for each of these."""
     taken_back = {
         withdrawal.id: withdrawal.reason
         for withdrawal in withdrawals
@@ -131,8 +133,10 @@ def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) 
 
 
 def _select_repositories(rows: Rows, repos: Collection[str]) -> Rows:
-    """Return the rows from which tasks of some repositories are built; other tables stay as they
-    are."""
+    """Return the rows from which tasks of some repositories are built.
+
+    Tables that tasks do not need keep the rows of all repositories.
+    """
 
     def select_rows(found: Sequence[Row]) -> tuple[Row, ...]:
         """Return the rows of these repositories, in their order."""
@@ -188,7 +192,7 @@ class _Edit:
 
 
 def mark_duplicates(rows: Rows) -> Iterator[Mark]:
-    """Yield marks whose `duplicate_of` is the earliest edit of the same test to the same text.
+    """Yield marks whose `duplicate_of` names the earliest edit of the same test to the same text.
 
     Branches, cherry-picks and merges repeat an edit in other pairs of the walk, forks in theirs. A
     pair of interleaved branches is never the original if a pair with an ancestor as old end has the
@@ -258,7 +262,10 @@ Place = tuple[str, Walk, Cell]  # identifies a method's runs
 
 
 def apply_reverification(rows: Rows) -> Rows:
-    """Return the rows with the runs of `reverified`, and without the labels that these refuted."""
+    """Return the rows with repeated runs counted, and without the labels that these refuted.
+
+    A refuted label gets a drop, in every walk. Without repeated runs the rows stay as they are.
+    """
     if not rows.reverified:
         return rows
     lost = dict(_find_lost_labels(rows.reverified))
@@ -334,8 +341,10 @@ def _add_runs(
 
 
 def _compute_flake_bound(row: MethodRow) -> float | None:
-    """Compute the bound as `coevo.engine.evidence.compute_flake_bound` does, from the counts of
-    the row."""
+    """Return the bound of `coevo.engine.evidence.compute_flake_bound`, from a row's counts.
+
+    None if no cell of the row was run.
+    """
     runs = [
         getattr(row, f'{cell}_runs')
         for cell in list_cells_of_row(row)

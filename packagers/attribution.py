@@ -65,7 +65,10 @@ class AttributionSection:
 
 
 def list_attributed_pairs(full: Path) -> Iterator[AttributedPair]:
-    """Yield the pairs of a release's folder that have rows in a table with texts."""
+    """Yield the pairs whose code a release's folder holds.
+
+    They have rows in a table with texts.
+    """
     urls = {row['repo']: row['url'] for row in load_rows(full, 'repositories')}
     published = {id_ for name in list_text_files(full) for id_ in load_pair_ids(full / name)}
     for row in load_rows(full, 'pairs'):
@@ -136,5 +139,5 @@ def _build_section(
 
 
 def render_attribution(sections: Iterable[AttributionSection]) -> str:
-    """Return the content of the file."""
+    """Return the content of the file ATTRIBUTION: its heading and all sections."""
     return ''.join((HEADING, *(section.text for section in sections)))

@@ -120,7 +120,10 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
 
 
 def describe_mixed_code(pairs: Iterable[PairRow]) -> Iterator[str]:
-    """Yield a sentence for each language whose pairs were mined by several versions of the code."""
+    """Yield a sentence for each language whose pairs were mined by several versions of the code.
+
+    Nothing if each language has one version.
+    """
     counts: dict[str, Counter[str]] = {}
     for pair in pairs:
         counts.setdefault(pair.language, Counter())[pair.engine_version or 'unknown'] += 1
@@ -142,8 +145,9 @@ def render_code_free_card(card: str, month: str) -> str:
 
 
 def _render_configs(rows: Rows) -> str:
-    """Return the head that dataset viewers read: a configuration for each table, each track of
-    co-evolution, and each other family of tasks.
+    """Return the head that dataset viewers read: a configuration for each part of the data.
+
+    Parts are the tables, the tracks of co-evolution, and the other families of tasks.
 
     Tables without rows are left out, since Hugging Face's library has no data for them. Tracks
     always stay: users who load the same three tracks every month should see that one is empty
@@ -198,7 +202,10 @@ def _count_tasks(rows: Rows) -> str:
 
 
 def _list_tables(rows: Rows) -> str:
-    """Return a sentence with the number of rows of each table but `timings`, which differ."""
+    """Return a sentence with the number of rows of each table.
+
+    `timings` has no number there, since its rows differ from run to run.
+    """
     counts = (f'`{name}` {len(getattr(rows, name))}' for name in TABLES if name != 'timings')
     return f'Rows: {", ".join(counts)}; `timings` has what mining cost.'
 
@@ -384,7 +391,10 @@ def compute_upper_bound(found: int, drawn: int, confidence: float = 0.95) -> flo
 
 
 def _probability_of_at_most(found: int, drawn: int, share: float) -> float:
-    """Sum in logarithms, since the numbers of combinations exceed a float for thousands."""
+    """Return the probability of at most `found` hits in `drawn` draws, each with chance `share`.
+
+    It sums in logarithms, since the numbers of combinations exceed a float for thousands.
+    """
     return math.fsum(
         math.exp(
             _log_combinations(drawn, k) + k * math.log(share) + (drawn - k) * math.log1p(-share)

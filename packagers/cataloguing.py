@@ -20,7 +20,10 @@ _TRIES = 20
 
 
 def find_catalogue_root(snapshot: Root) -> Root | None:
-    """Return the place of a snapshot's catalogue; None for a snapshot at the top of a bucket."""
+    """Return the place of a snapshot's catalogue: the folder or prefix above the snapshot.
+
+    None for a snapshot at the top of a bucket.
+    """
     if isinstance(snapshot, Path):
         return snapshot.absolute().parent
     above = snapshot.rpartition('/')[0]
@@ -54,8 +57,11 @@ def list_private(snapshots: Root) -> tuple[str, ...]:
 
 
 def _render_index(snapshots: Root) -> bytes:
-    """Return the index, without private releases, and without snapshots of another schema, which
-    this version cannot open."""
+    """Return the bytes of the index of all snapshots at a place.
+
+    Private releases are left out, and so are snapshots of another schema, which this version cannot
+    open.
+    """
     return encode_catalogue(
         [
             build_catalogue_entry(name, content)

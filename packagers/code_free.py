@@ -87,13 +87,15 @@ class EditionReport:
 def write_edition(
     place: Path | str, target: Root, clone: Clone, find_files: FindLicenceFiles = _find_no_files
 ) -> EditionReport:
-    """Write the code-free edition of a snapshot, which may itself withhold some texts.
+    """Write and publish the code-free edition of a snapshot, and return what was written.
+
+    The snapshot may itself withhold some texts; these are restored from clones first.
 
     clone       opens a repository, with the revisions of its pairs
     find_files  returns the licence files that the file ATTRIBUTION of the snapshot shows
 
-    Raises: Fatal if the target has another edition; UnsoundSnapshot if the edition does not verify,
-    or does not restore the snapshot.
+    Raises: Fatal if the target has another edition, or the snapshot is private or code-free;
+    UnsoundSnapshot if the edition does not verify, or does not restore the snapshot.
     """
     publishing.check_target(target)
     with open_local_copy(place) as given, publishing.make_scratch_folder(target) as scratch_folder:
@@ -113,7 +115,10 @@ def write_edition(
 
 
 def _restore_release(edition: Path, release: Path, clone: Clone) -> None:
-    """Write the release of a partial edition. Raises: UnsoundSnapshot if it gives other bytes."""
+    """Write the whole release of a partial edition into the folder `release`.
+
+    Raises: UnsoundSnapshot if it gives other bytes than the release has.
+    """
     texts = EditionTexts(edition)
     texts.use_clones(lambda source: clone(source.repo))
     differs = write_release(edition, release, texts, list_filled_pairs(load_manifest(edition)))
@@ -128,8 +133,10 @@ def make_edition(
     find_files: FindLicenceFiles,
     filled: FilledPairs | None = None,
 ) -> TextCounts:
-    """Write the files of an edition into a new folder.
+    """Write the files of an edition into a new folder; return the number of withheld texts.
 
+    full    the folder of the whole release
+    made    the new folder
     filled  the pairs whose texts it holds, by repository; None for a code-free edition
     """
     content = load_manifest(full)
@@ -202,7 +209,10 @@ def _write_descriptions(
 
 
 def _copy_without_texts(full: Path, name: str, target: Path, whole: Collection[str]) -> None:
-    """Write a file of a table with null where a column holds text, but for some pairs."""
+    """Write a file of a table with null wherever a column holds text.
+
+    Rows of pairs in `whole` keep their texts.
+    """
     table = Path(name).parts[1]
     paths = find_third_party_paths(TABLES[table]) if table in TABLES else ()
     if not paths:
@@ -229,9 +239,12 @@ def _load_without_texts(
 
 
 def refuse_unsound(full: Path, made: Path, clone: Clone, target: Root) -> None:
-    """Raise UnsoundSnapshot unless an edition verifies and restores the snapshot.
+    """Raise UnsoundSnapshot unless an edition verifies and restores the release.
 
-    This happens before the edition gets its name.
+    This happens before the edition is published.
+
+    full  the folder of the release
+    made  the folder of the edition
     """
     findings = check_folder(made, made.parent)
     if findings:

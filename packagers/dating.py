@@ -1,5 +1,7 @@
-"""Fill the date columns of rows from the dates of bodies in the store's clones
-(`coevo.storage.dates`)."""
+"""Fill the date columns of rows from the dates of bodies in the store's clones.
+
+`coevo.storage.dates` has these dates.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ from coevo.storage.place import StoragePlace
 
 
 class DateJoin:
-    """The dates of rows by key; a body has the date of the earliest clone of the store that
-    contains it.
+    """The dates of rows by key, looked up in the search results of a store.
+
+    A body has the date of the earliest clone of the store that contains it.
 
     repos  repositories whose clones were searched
     fixed  the dates of an earlier release of the month, which stay as they are
@@ -54,8 +57,11 @@ class DateJoin:
     def date_single_revision_rows(
         self, rows: Iterable[SingleRevisionRow]
     ) -> Iterator[SingleRevisionRow]:
-        """Yield the rows; those that a family takes get the dates of all tests of the file and
-        of the focus."""
+        """Yield the rows of test files with their date columns filled.
+
+        A row has the dates of all tests of the file, and of the focus. Rows that no family takes
+        stay as they are.
+        """
         for row in rows:
             if row.adequacy is None:
                 yield row
@@ -121,8 +127,10 @@ class _FirstSeenDates:
 
 
 def find_earliest(moments: Iterable[datetime | None]) -> datetime | None:
-    """Return the minimum; None if any moment is None or there are none, since unknown dates are
-    never clean."""
+    """Return the earliest of some moments; None if any of them is None, or there are none.
+
+    An unknown date might be earlier, and never counts as clean.
+    """
     known: list[datetime] = []
     for moment in moments:
         if moment is None:

@@ -64,7 +64,7 @@ def render_page() -> str:
 
 
 def render_table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return a table in Markdown."""
+    """Return a table in Markdown; `|` in a cell is escaped."""
     names = list(head)
     lines = [names, ['---'] * len(names), *(map(_escape_cell, row) for row in rows)]
     return '\n'.join(f'| {" | ".join(map(str, line))} |' for line in lines)
@@ -124,7 +124,10 @@ def _render_reasons() -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the page, or fail if it is not current (`--check`)."""
+    """Write the page to `docs/schema.md`.
+
+    With `--check` nothing is written; the program fails if the page is not current.
+    """
     if '--check' in sys.argv[1:]:
         raise SystemExit(FILE.read_text() != render_page() and f'{FILE} is not current: make docs')
     FILE.parent.mkdir(exist_ok=True)

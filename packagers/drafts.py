@@ -25,7 +25,7 @@ _PREFERENCE = tuple(Walk)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftGroup:
-    """The rows of one task in the preferred walk, and its rows in other walks."""
+    """The method rows of one task in the preferred walk, and its rows in other walks."""
 
     task_id: str
     rows: tuple[MethodRow, ...]
@@ -91,7 +91,10 @@ def list_edited_lines(patch: str) -> tuple[str, ...]:
 
 
 def group_by_task(methods: Iterable[MethodRow]) -> Iterator[DraftGroup]:
-    """Yield the rows that have a track, grouped by task, in the order of task ids."""
+    """Yield the rows that have a track, grouped by task, in the order of task ids.
+
+    If several walks have the task, `rows` are those of the first walk in the order of `Walk`.
+    """
     rows_by_task: dict[str, dict[Walk, list[MethodRow]]] = defaultdict(lambda: defaultdict(list))
     for row in methods:
         if row.track is not None:
@@ -115,9 +118,12 @@ def _get_method_key(row: MethodRow) -> tuple[str, str, tuple[str, ...]]:
 
 
 def make_draft(group: DraftGroup, repository: Repository, around: StartRow | None = None) -> Draft:
-    """Return the draft of a group; StartStateInvalid if it has no start file.
+    """Return the draft of a group: its start file, and the patch from there to the new file.
 
-    That includes groups whose start state mining ran and found to be wrong.
+    around  what mining recorded about the rest of the start state
+
+    Raises: StartStateInvalid if it has no valid start file. That includes groups whose start state
+    mining ran and found to be wrong.
     """
     first = group.rows[0]
     for row in group.rows:
@@ -176,7 +182,10 @@ def _make_removal_target(method: TestMethod) -> StartTarget:
 
 
 def _load_old_content(repository: Repository, row: MethodRow) -> bytes | None:
-    """Return the test file at old, following a move: a moved file is not a new one."""
+    """Return the content of the test file at old; None if it did not exist.
+
+    A move is followed: a moved file is not a new one.
+    """
     path = find_old_path(repository, row.old_rev, row.new_rev, row.test_file)
     return None if path is None else load_content(repository, row.old_rev, path)
 
@@ -201,7 +210,10 @@ def _make_target(row: MethodRow, repository: Repository) -> StartTarget:
 
 
 def _find_old_method(row: MethodRow, source: bytes) -> TestMethod:
-    """Return the identity of a test at old; among overloads, the one with the row's source."""
+    """Return the identity of a test at old; among overloads, of the one with the row's source.
+
+    Raises: StartStateInvalid if the file at old has no such test.
+    """
     owner, name = row.old_test_class or row.test_class, row.old_test_method or row.test_method
     candidates = [m for m in _list_methods(row, source, owner) if m.name == name]
     exact = [member for member in candidates if member.source == row.old_source] or candidates

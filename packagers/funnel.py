@@ -22,7 +22,11 @@ class FunnelStep:
 
 
 def compute_funnel(rows: Rows) -> Iterator[FunnelStep]:
-    """Yield the stages in order; the unit changes from pairs to methods to tasks."""
+    """Yield the steps of a release's funnel in the order of stages.
+
+    The unit changes from pairs to methods to tasks. The stage of test files is left out if none was
+    mined.
+    """
     dropped_pairs: set[tuple[str, Walk]] = set()
     reasons: dict[Stage, Counter[str]] = {stage: Counter() for stage in Stage}
     for drop in rows.drops:

@@ -57,7 +57,11 @@ class KeptOut:
 
 
 def count_kept_out(rows: Rows, is_silent: Callable[[str, str], bool]) -> Iterator[KeptOut]:
-    """Yield what licences kept out, by repository and licence, from the drops of a release."""
+    """Yield what licences kept out of a release, by repository and licence.
+
+    rows       of the release; its drops name what was kept out
+    is_silent  returns whether a repository says nothing of a licence at a revision
+    """
     reasons = (Reason.LICENCE_UNKNOWN, Reason.LICENCE_NOT_OSI)
     pairs = {(pair.pair_id, pair.walk): pair for pair in rows.pairs}
     counts: Counter[tuple[str, str | None, bool, str]] = Counter()
@@ -74,7 +78,10 @@ def count_kept_out(rows: Rows, is_silent: Callable[[str, str], bool]) -> Iterato
 
 
 def collect_counts(counts: Counter[tuple[str, str | None, bool, str]]) -> Iterator[KeptOut]:
-    """Yield the sums by repository, licence and silence; the last part of a key is the unit."""
+    """Yield the rows kept out, by repository, licence and silence.
+
+    counts  by repository, licence, silence, and `methods` or `files`
+    """
     groups = sorted({key[:3] for key in counts}, key=str)
     for repo, licence, silent in groups:
         yield KeptOut(
@@ -87,7 +94,10 @@ def collect_counts(counts: Counter[tuple[str, str | None, bool, str]]) -> Iterat
 
 
 def describe_kept_out(found: Sequence[KeptOut]) -> Iterable[str]:
-    """Return a sentence for each group, the largest first; of many, say how many more there are."""
+    """Return a sentence for each group of rows kept out, the largest first; empty if none.
+
+    Of more than ten groups, the last sentence says how many more there are.
+    """
     ordered = sorted(found, key=lambda one: (-one.methods - one.files, str(one)))
     sentences = [str(one) for one in ordered[:_MOST]]
     more = len(ordered) - _MOST

@@ -49,12 +49,20 @@ class LeakMeter:
         self._old = cache(self._list_methods_at)
 
     def measure_leak(self, rows: Sequence[MethodRow], start: Texts) -> float:
-        """Return how much of gold is in methods that the pair added; `start` has the files that
-        differ from new."""
+        """Return the largest share of a new test's text that an added method at the start has.
+
+        The pair added or changed that method.
+
+        rows   the methods of the task
+        start  the files that differ from the new revision at the start; None is an absent file
+        """
         return _find_nearest(rows, list(self._list_added_methods(rows[0], start)))
 
     def measure_nearest(self, rows: Sequence[MethodRow]) -> float:
-        """Return how much of gold is in methods at old, including an update's own old text."""
+        """Return the largest share of a new test's text that one method of the old revision has.
+
+        The old text of an update is such a method, too.
+        """
         return _find_nearest(rows, self._old(rows[0].old_rev))
 
     def _list_added_methods(self, row: MethodRow, start: Texts) -> Iterator[ShownMethod]:
@@ -103,8 +111,10 @@ def _parse_methods(reading: LanguageReading, source: bytes) -> Iterator[ShownMet
 
 
 def _find_nearest(rows: Sequence[MethodRow], shown: Iterable[ShownMethod]) -> float:
-    """Return the largest share of a gold test that is in a shown method; 0 if they share
-    nothing."""
+    """Return the largest share of a gold test that is in one of the shown methods.
+
+    0 if they share nothing.
+    """
     there = list(shown)
     nearest = 0.0
     for row in rows:
@@ -115,16 +125,19 @@ def _find_nearest(rows: Sequence[MethodRow], shown: Iterable[ShownMethod]) -> fl
 
 
 def compute_body_grams(source: str, name: str, class_name: str) -> Grams:
-    """Return the grams of a method's body, with the words of its class's name masked."""
+    """Return the hashed token 5-grams of a method's body.
+
+    The words of its class's name are masked, and its own name does not count.
+    """
     words = {word.lower() for word in _WORDS.findall(class_name.rpartition('.')[2])} - _COMMON
     body = _extract_body(list(tokenise(source, name)))
     return compute_token_grams([_mask_words(token, words) for token in body])
 
 
 def _extract_body(found: Sequence[str]) -> Sequence[str]:
-    """Return the tokens from the first brace after the parameters.
+    """Return the tokens of a method's body: those after the first brace behind the parameters.
 
-    Annotations may have braces and parentheses, too.
+    All tokens if there is no such brace. Annotations may have braces and parentheses, too.
     """
     depth = 0
     named = found.index('name') if 'name' in found else 0

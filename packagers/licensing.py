@@ -27,8 +27,9 @@ Licence = Callable[[str, str], str | None]
 def fill_licences(
     rows: Rows, licence: Licence, is_silent: Callable[[str, str], bool] = lambda repo, rev: False
 ) -> Rows:
-    """Return the rows with `license`: of a pair at its new revision, of a repository at its
-    walk's head.
+    """Return the rows with the licences of their pairs and repositories filled in.
+
+    A pair has that of its new revision, a repository that of its walk's head.
 
     A licence that was added later says nothing of the texts of an older tree, but it does say that
     the project is free: if a revision is silent on licences, its pair gets `later_license`, by
@@ -61,8 +62,10 @@ def _fill_pair_licence(
 def withhold_unpublishable_rows(
     rows: Rows, accepted: Collection[str], *, is_private: bool = False
 ) -> Rows:
-    """Return the rows without what may not be published, with a drop for each labelled method
-    removed.
+    """Return the rows without those that may not be published.
+
+    Each removed label and test file gets a drop. Pairs stay. Withdrawn pairs and repositories are
+    removed in any case.
 
     accepted    SPDX ids that are accepted although the OSI has not approved them
     is_private  whether the release is for its owner alone, so that licences keep nothing out
@@ -136,7 +139,11 @@ def _explain_withholding(
 
 
 def check_licence(licence: str | None, accepted: Collection[str]) -> Reason | None:
-    """Return why rows under a licence are not published; None if they are."""
+    """Return why rows under a licence are not published; None if they are.
+
+    licence   SPDX expression; None is unknown, so that nothing is published
+    accepted  SPDX ids that are accepted although the OSI has not approved them
+    """
     if licence is None:
         return Reason.LICENCE_UNKNOWN
     return None if licences.is_approved(licence, accepted) else Reason.LICENCE_NOT_OSI

@@ -1,8 +1,8 @@
-"""Build tasks of whole-file maintenance: files with tests that a change broke and tests that must
-stay.
+"""Build tasks of whole-file maintenance.
 
-They are made of the update tasks of a file and of the labels of its other tests. Each update task
-gives at most one such task, at the same pair.
+Such a file has tests that a change broke and tests that must stay. The tasks are made of the update
+tasks of a file and of the labels of its other tests. Each update task gives at most one such task,
+at the same pair.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ def build_maintenance_tasks(
     clones: Mapping[str, Repository],
     environments: Environments,
 ) -> tuple[list[TaskRow], list[Drop]]:
-    """Return one task for each update task whose file has a test that must stay, and drops for the
-    others.
+    """Return a maintenance task or a drop for each update task.
+
+    There is a task if the file has a test with a label that must stay, and has not moved.
 
     updates  tasks of co-evolution; those of other tracks are ignored
     methods  rows with their contamination dates, including those without a track
@@ -184,6 +185,8 @@ def list_maintained_methods(
 ) -> tuple[MaintainedMethod, ...]:
     """Return the tests of the new file in its order, then those that only the old file has.
 
+    Each has its label and the action that is expected.
+
     rows  those of the file, at one pair and walk; a test without a row is the same test if its name
           is the same
     """
@@ -244,8 +247,10 @@ def _find_new_name(row: MethodRow, news: Texts) -> str | None:
 
 
 def _find_old_name(row: MethodRow, olds: Texts) -> str | None:
-    """Return the name at old; among overloads, the one with the row's source, since rows lack
-    old parameters."""
+    """Return the name of a row's test in the old file; None if it is not there.
+
+    Among overloads it is the one with the row's source, since rows lack old parameters.
+    """
     wanted = row.old_test_class or row.test_class, row.old_test_method or row.test_method
     candidates = {
         name: text

@@ -45,8 +45,10 @@ class SnapshotDetails:
 
 
 def compute_checksums(folder: Path, files: Iterable[Path]) -> Checksums:
-    """Return SHA-256 and size in bytes of files by path in the snapshot, without the unchecked
-    table."""
+    """Return SHA-256 and size in bytes of files, by path in the snapshot.
+
+    The table `timings` is left out.
+    """
     return {
         file.relative_to(folder).as_posix(): {
             'sha256': _hash_file(file),
@@ -81,8 +83,11 @@ def render_manifest(rows: Rows, about: SnapshotDetails, files: Checksums) -> str
 
 
 def count_siblings(rows: Rows) -> dict[str, int | float]:
-    """Count tasks that share a pair, tasks that leak nevertheless, and tasks lost for that
-    reason."""
+    """Count tasks by what their siblings mean for them.
+
+    These are tasks that share a pair, that leak, that have siblings which stay, and that were lost
+    since gold fails without the siblings.
+    """
     pairs = Counter[str]()
     leaking = staying = 0
     for task in rows.tasks:

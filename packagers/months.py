@@ -1,5 +1,6 @@
-"""Select what belongs to one month of a store: commits up to its end by committer date, as walks
-saw them.
+"""Select what belongs to one month of a store.
+
+These are commits up to its end by committer date, as walks saw them.
 
 The first release of a month fixes its content (`coevo.storage.months`). What is mined later comes
 with the next month, even if it was committed before.
@@ -38,7 +39,10 @@ class CloneFacts:
 
 
 class MonthCut:
-    """One month of a store, partition by partition."""
+    """One month of a store, selected partition by partition.
+
+    If the month was released before, `fixed` decides what belongs to it.
+    """
 
     def __init__(self, month: str, known: CloneFacts, fixed: MonthRecord | None = None) -> None:
         self.month = month
@@ -51,7 +55,10 @@ class MonthCut:
         self._reached: dict[Partition, datetime | None] = {}
 
     def select_mined(self, store: Store, partition: Partition) -> MinedPartition | None:
-        """Return what belongs to the month in a partition; None if nothing does."""
+        """Return the walk and segments of a partition that belong to the month.
+
+        None if nothing does.
+        """
         if self.fixed is not None:
             part = self._parts.get(partition)
             return _load_fixed_part(store, part) if part else None
@@ -83,7 +90,10 @@ class MonthCut:
     def filter_reverified(
         self, partition: Partition, found: Iterable[ReverificationRecord]
     ) -> Iterator[ReverificationRecord]:
-        """Yield the reverifications that count: all, or those known when the month was fixed."""
+        """Yield the reverifications that count for the month.
+
+        These are all, or those known when the month was fixed.
+        """
         part = self._parts.get(partition)
         for record in found:
             number = record.pair_id, record.key, record.number
@@ -97,8 +107,12 @@ class MonthCut:
         keys: Mapping[str, str],
         found: Iterable[ReverificationRecord],
     ) -> None:
-        """Record the content of a partition; Fatal if the store lacks some of a fixed month's
-        content."""
+        """Record the content of a partition, for `build_record`.
+
+        Of a fixed month nothing is recorded. Raises: Fatal if the store lacks some of its content.
+
+        keys  the key of each pair's segment
+        """
         part = self._parts.get(partition)
         if part is not None:
             if dict(part.walk.keys) != dict(keys):
@@ -112,7 +126,10 @@ class MonthCut:
         self._parts[partition] = MonthPart(partition=partition, walk=walk, reverified=numbers)
 
     def filter_withdrawals(self, found: tuple[Withdrawal, ...]) -> tuple[Withdrawal, ...]:
-        """Return the withdrawals that count: all, or those known when the month was fixed."""
+        """Return the withdrawals that count for the month, and record them.
+
+        These are all, or those known when the month was fixed.
+        """
         if self.fixed is not None:
             return tuple(
                 withdrawal for withdrawal in found if withdrawal.number in self.fixed.withdrawn
@@ -121,12 +138,14 @@ class MonthCut:
         return found
 
     def add_dates(self, found: Iterable[RowDates]) -> None:
-        """Add the dates of some of the month's rows."""
+        """Record the dates of some of the month's rows, for `build_record`."""
         self._dates = tuple(sorted({*self._dates, *found}, key=lambda row: row.key))
 
     def check_complete(self, root: object) -> None:
-        """Raise Fatal if the month is empty, or ends after the latest time that any repository
-        has reached."""
+        """Raise Fatal if no repository is known until the month's end, or the month is empty.
+
+        A month that was fixed before is never refused.
+        """
         if self.fixed is not None:
             return
         reached = max(filter(None, self._reached.values()), default=None)
@@ -143,8 +162,10 @@ class MonthCut:
 
     @property
     def reached(self) -> dict[Partition, datetime | None]:
-        """The time until which each partition is known; if it is before the month's end, commits
-        may be missing."""
+        """The time until which each partition is known.
+
+        If it is before the month's end, commits may be missing.
+        """
         return {partition: part.walk.reached for partition, part in sorted(self._parts.items())}
 
     def build_record(self) -> MonthRecord:
@@ -171,8 +192,10 @@ def check_month(month: str) -> None:
 
 
 def _load_fixed_part(store: Store, part: MonthPart) -> MinedPartition:
-    """Load the segments that a part names; pairs without a segment then stay unmined, whatever
-    they have now."""
+    """Return the segments that a part of a fixed month names.
+
+    Pairs without a segment in the month stay unmined, whatever they have now.
+    """
     mined_pair_ids = {pair_id for pair_id, _ in part.walk.keys}
     pairs = tuple((rev, pair_id) for rev, pair_id in part.walk.pairs if pair_id in mined_pair_ids)
     mined = store.load_mined(part.partition, dataclasses.replace(part.walk, pairs=pairs))
@@ -183,7 +206,10 @@ def _load_fixed_part(store: Store, part: MonthPart) -> MinedPartition:
 def _compute_reached(
     walk: WalkRecord, dates: Mapping[str, datetime | None], stated: datetime | None
 ) -> datetime | None:
-    """Return the time until which all commits of a walk are known."""
+    """Return the time until which all commits of a walk are known; None if it is unknown.
+
+    For a copy it is the stated time or that of its newest commit, whichever is later.
+    """
     if walk.reached is not None:
         return walk.reached
     return max(filter(None, (stated, *dates.values())), default=None)

@@ -108,10 +108,12 @@ class _GramRow:
 
 
 def mark_near_duplicates(methods: Iterable[MethodRow], space: Path | None = None) -> Iterator[Mark]:
-    """Yield marks whose `near_duplicate_of` is the earliest near duplicate, if it is earlier than
-    the test.
+    """Yield marks whose `near_duplicate_of` names the earliest test with nearly the same text.
 
-    Age is by contamination date, then by id. A deleted test is compared by its old text.
+    A test that is itself the earliest gets none. Age is by contamination date, then by id. A
+    deleted test is compared by its old text.
+
+    space  folder for large temporary files; None uses the default
     """
     texts = _sort_by_text(methods, space)
     alike = Sorter(_GramRow, space)
@@ -138,8 +140,10 @@ def _join_by_text(
 
 
 def _mark_rows(same: Sequence[_GramRow], nearby: Iterable[_GramRow]) -> Iterator[Mark]:
-    """Yield marks for the rows of one text; `nearby` has the earliest rows of tests with a
-    similar text."""
+    """Yield marks for the rows of one text.
+
+    nearby  the earliest rows of tests with a similar text
+    """
     own = _find_earliest_rows(same)
     since = {row.names[0]: row.age_key for row in own}
     firsts = sorted((*own, *nearby), key=attrgetter('age_key'))
@@ -177,8 +181,12 @@ def _list_names(row: MethodRow) -> tuple[_Test, ...]:
 
 
 def compute_source_grams(source: str, name: str) -> Grams:
-    """Return the hashed token 5-grams of a test method; a shorter one gives all of its tokens as
-    one gram."""
+    """Return the hashed 5-grams of a test method's tokens.
+
+    A method of fewer than five tokens gives one gram of all of them.
+
+    name  the test's own name, which is not compared
+    """
     return compute_token_grams(list(tokenise(source, name)))
 
 
@@ -197,8 +205,10 @@ def _hash_bytes(data: bytes) -> int:
 
 
 def tokenise(source: str, name: str) -> Iterator[str]:
-    """Yield the tokens of a test: literals by their kind, the test's own name as `name`, no
-    comments."""
+    """Yield the tokens of a test, without comments.
+
+    A literal becomes `text` or `number`, and the test's own name becomes `name`.
+    """
     for match in _TOKEN.finditer(source):
         kind = match.lastgroup
         if kind in ('text', 'number'):
@@ -208,7 +218,7 @@ def tokenise(source: str, name: str) -> Iterator[str]:
 
 
 def _sort_by_text(methods: Iterable[MethodRow], space: Path | None) -> Sequence[_GramRow]:
-    """Return the rows sorted by text."""
+    """Return the method rows that have a text, reduced and sorted by the hash of their text."""
     sorter = Sorter(_GramRow, space)
     for row in methods:
         source = row.new_source if row.new_source is not None else row.old_source
@@ -239,7 +249,7 @@ def _connect(space: Path | None) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _insert_all(connection: duckdb.DuckDBPyConnection, rows: Iterable[_GramRow]) -> None:
-    """Insert the grams of each text once."""
+    """Insert the grams of each text once into the table `grams`."""
     texts, all_grams = array('Q'), array('Q')
     for text, same in groupby(rows, key=_TEXT):
         packed = next(same).grams
@@ -267,8 +277,10 @@ def _make_column(values: array[int]) -> pa.Array:
 def _find_similar(
     connection: duckdb.DuckDBPyConnection, texts: Iterable[_GramRow]
 ) -> Iterator[_GramRow]:
-    """Yield the earliest rows of tests, once for each similar text and under the number of that
-    text."""
+    """Yield the earliest rows of tests, once for each text that is similar to theirs.
+
+    Each row comes under the number of that other text.
+    """
     for step in _STEPS:
         connection.execute(step)
     similar = connection.execute(_BOTH_WAYS)
@@ -288,7 +300,10 @@ def _fetch_rows(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """Columns of one row; a column that is None stays as it is."""
+    """Values for columns of one method row that depend on other rows.
+
+    None leaves a column as it is.
+    """
 
     repo: str
     method_id: str
@@ -306,7 +321,10 @@ _COLUMNS = ('duplicate_of', 'near_duplicate_of', 'task_id', 'task_coverage', 'le
 def apply_marks(
     methods: Iterable[MethodRow], marks: Iterable[Mark], space: Path | None = None
 ) -> Iterator[MethodRow]:
-    """Yield the rows, which are sorted as their table is, with the columns of all their marks."""
+    """Yield the method rows with the columns of all their marks filled in.
+
+    The rows must be sorted as their table is; marks may come in any order.
+    """
     sorter = Sorter(Mark, space)
     for mark in marks:
         sorter.add(_get_key(mark), mark)

@@ -26,9 +26,10 @@ class RepositoryNews:
 def count_news(
     earlier: EarlierSnapshot | None, rows: Rows, month: str
 ) -> tuple[RepositoryNews, ...]:
-    """Return the news of all repositories that have any, by name.
+    """Return the changes of each repository's tasks since the earlier snapshot, by name.
 
-    `rows` must have been compared with `earlier` already (`apply_earlier_snapshot`).
+    Repositories without changes are left out. `rows` must have been compared with `earlier` already
+    (`apply_earlier_snapshot`).
     """
     now = [row for row in rows.withdrawn if (row.table, row.month) == ('tasks', month)]
     anew = {row.id for row in now if row.reissued}

@@ -43,8 +43,10 @@ class RowPacker(Generic[Row]):
 
 @cache
 def _make_converters(record: Any) -> tuple[Convert, Convert]:
-    """Return functions that convert a record to a list of plain values in the order of its
-    fields, and back."""
+    """Return two functions: from a record to a list of plain values, and back.
+
+    The values are in the order of the record's fields.
+    """
     hints = get_type_hints(record)
     names = [item.name for item in dataclasses.fields(record)]
     choices = [_find_converters(hints[name]) for name in names]
@@ -78,8 +80,10 @@ def _make_converters(record: Any) -> tuple[Convert, Convert]:
 
 
 def _find_converters(hint: Any) -> tuple[Convert, Convert] | None:
-    """Return converters for both directions of a value that is not None; None if it needs no
-    conversion."""
+    """Return converters for both directions of a value; None if it needs no conversion.
+
+    None as a value is not passed to them.
+    """
     inner: Any = split_optional(hint)[0]
     if get_origin(inner) is tuple:
         return _make_tuple_converters(_find_converters(get_args(inner)[0]))

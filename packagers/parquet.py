@@ -41,7 +41,9 @@ def _name_task_part(task: TaskRow) -> str:
 def write_table(
     folder: Path, name: str, rows: Iterable[Any], space: Path | None = None
 ) -> list[Path]:
-    """Write the files of a table under a folder and return their paths.
+    """Write the files of a table under `folder/data/NAME`, and return their paths.
+
+    Tasks have a file for each track or family, other tables have one.
 
     space  the folder for large temporary files; None uses the default folder for temporary files
     """
@@ -57,7 +59,7 @@ def write_table(
 def _sort_into_files(
     name: str, rows: Iterable[Any], space: Path | None
 ) -> Iterator[tuple[str, Iterable[Any]]]:
-    """Yield the name of each file, and its rows in their order."""
+    """Yield the name of each file of a table, without its ending, and its rows in their order."""
     if name not in ROWS_PER_GROUP:
         yield 'part-0', rows
         return

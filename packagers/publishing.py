@@ -72,8 +72,10 @@ def make_scratch_folder(target: Root) -> Iterator[Path]:
 
 
 def publish_folder(made: Path, target: Root) -> bool:
-    """Publish a folder; return False if the same snapshot exists already, Fatal if another one
-    does."""
+    """Publish the folder of a snapshot at the target, and return True.
+
+    Return False if the same snapshot is there already. Raises: Fatal if another one is.
+    """
     if isinstance(target, Path):
         return _rename_into_place(made, target)
     files = {
@@ -112,8 +114,11 @@ def _upload_snapshot(files: Mapping[str, Path], manifest: bytes, place: StorageP
 
 
 def _upload_files(place: StoragePlace, hold: HeldLock, files: Mapping[str, Path]) -> None:
-    """Upload all files but the manifest, so that all are this writer's own when the manifest is
-    written."""
+    """Upload all files but the manifest, after removing what a killed writer left.
+
+    So all files are this writer's own when the manifest is written. Raises: Transient if another
+    process writes, too.
+    """
     _remove_leftovers(place, hold, files)
     for name, path in files.items():
         hold.check_held()
@@ -124,7 +129,10 @@ def _upload_files(place: StoragePlace, hold: HeldLock, files: Mapping[str, Path]
 
 @contextmanager
 def _lock_out_writers(place: StoragePlace) -> Iterator[HeldLock]:
-    """Hold the lease that keeps other writers out, and remove it once a snapshot exists."""
+    """Hold the lease that keeps other writers out, and remove it once a snapshot exists.
+
+    Raises: Fatal if another process holds it.
+    """
     busy = f'{place.describe()} is being released by another process: wait until it ends'
     with place.lock(_LEASE, busy) as hold:
         yield hold
@@ -133,10 +141,10 @@ def _lock_out_writers(place: StoragePlace) -> Iterator[HeldLock]:
 
 
 def _is_published(place: StoragePlace, manifest: bytes) -> bool:
-    """Return whether the same snapshot is published, judged by its manifest; Fatal if another one
-    is.
+    """Return whether the snapshot with this manifest is published already.
 
-    The manifest has the checksums of all other files, so comparing it is enough.
+    The manifest has the checksums of all other files, so comparing it is enough. Raises: Fatal if
+    another snapshot is there.
     """
     existing = place.read(MANIFEST)
     if existing is not None and existing.data != manifest:
@@ -145,7 +153,10 @@ def _is_published(place: StoragePlace, manifest: bytes) -> bool:
 
 
 def _remove_leftovers(place: StoragePlace, hold: HeldLock, files: Mapping[str, Path]) -> None:
-    """Remove files with other bytes that a killed writer left."""
+    """Remove files with other bytes that a killed writer left.
+
+    Files with the same bytes stay. Raises: Fatal if there are files of another kind.
+    """
     there = [entry.name for entry in place.list_files('')]
     _refuse_foreign_names(place, set(there) - set(files))
     left = [name for name in there if name in files]

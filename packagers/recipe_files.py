@@ -54,8 +54,15 @@ _Revisions = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRow:
-    """A text and its place, the files that its row names, and an older revision of them if there
-    is one."""
+    """A text, its place in a table, and the files that its row names.
+
+    file     file of the table in the snapshot
+    row      number of the row in that file
+    column   such as `mutants.original`
+    element  index in the list of a nested column, else 0
+    paths    files of the repository that the row names
+    rev      an older revision of these files, if the row has one
+    """
 
     file: str
     row: int
@@ -107,7 +114,10 @@ class RecipeWriter:
             self._places += [(ATTRIBUTION, at, id_, 0, number) for id_ in section.pair_ids]
 
     def write_files(self, names: Iterable[str]) -> tuple[TextCounts, tuple[Path, ...]]:
-        """Write the recipe files for the texts in the named files; return counts and paths."""
+        """Write the recipe files for the texts in these files of tables; return counts and paths.
+
+        Sections that were added before are written, too.
+        """
         pairs = {row['pair_id']: _make_pair(row) for row in _load_rows(self._full, 'pairs')}
         for pair_id, rows in self._sort_texts(names, pairs):
             self._cut_texts(pairs[pair_id], list(rows))
@@ -166,7 +176,10 @@ class RecipeWriter:
     def _number_source(
         self, piece: TextPiece, files: Mapping[int, tuple[TextSource, str]]
     ) -> TextPiece:
-        """Return the piece with the number of its source among all sources that are used."""
+        """Return the piece with the number of its source among all sources that are used.
+
+        A new source gets the next number; a piece of words stays as it is.
+        """
         if piece.source is None:
             return piece
         source, _ = files[piece.source]
@@ -180,8 +193,10 @@ class RecipeWriter:
 def _list_sources(
     repository: Repository, pair: _Revisions, rows: Sequence[TextRow]
 ) -> Iterator[tuple[TextSource, str]]:
-    """Yield the possible sources of a pair's texts: files that rows name, then files that the
-    pair changed."""
+    """Yield the files from which a pair's texts may be cut, each with its text.
+
+    Files that rows name come first, then files that the pair changed; equal contents come once.
+    """
     repo, old_rev, new_rev = pair
     named = sorted({path for row in rows for path in row.paths})
     changed = [change.path for change in repository.list_changes(old_rev, new_rev)]

@@ -137,7 +137,9 @@ class ReleaseReport:
 
 
 def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
-    """Write the snapshot of all that a store holds.
+    """Make the snapshot of what a store holds, verify it, publish it, and report on it.
+
+    The plan may limit it to a month.
 
     Raises: Fatal if another snapshot is at the target; UnsoundSnapshot if the new one does not
     verify, in which case none is published.
@@ -235,10 +237,10 @@ def write_snapshot(
 
 
 def withhold_texts(full: Path, rows: Rows, plan: ReleasePlan) -> Path:
-    """Return the folder that is published: the whole release, or an edition of it.
+    """Return the folder to publish: `full`, or a new edition of it beside `full`.
 
     It holds the texts of rows under permissive licences. Where rows are under others, it withholds
-    theirs, and says how they are made from public clones.
+    theirs, and says how they are made from public clones. A private release is never cut.
     """
     if plan.is_private:
         return full
@@ -278,9 +280,10 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _publish(store: Store, made: Path, plan: ReleasePlan) -> bool:
-    """Publish a snapshot and fix the content of its month.
+    """Publish a snapshot and fix the content of its month; return whether it was written.
 
     The store records the month first, so that a run after a kill in between gives the same bytes.
+    If publishing fails, the record is removed again.
     """
     if plan.cut is None or plan.cut.fixed is not None:
         return publishing.publish_folder(made, plan.snapshot)

@@ -1,5 +1,6 @@
-"""Copy a snapshot from one place to another: only if it verifies, with the same bytes, completely
-or not at all.
+"""Copy a snapshot from one place to another.
+
+Only if it verifies, with the same bytes, and completely or not at all.
 
 The folder or bucket has the layout of a data set on Hugging Face: its README names the files of
 each table and of each track.
@@ -23,7 +24,7 @@ from packagers import publishing
 
 
 def publish_copy(place: Path | str, target: Root) -> bool:
-    """Publish a copy; return False if it exists already.
+    """Publish a copy of a snapshot and return True; return False if it exists already.
 
     Raises: DamagedSnapshot if the snapshot does not verify; Fatal if it is private, or another one
     is at the target.
@@ -43,7 +44,10 @@ def publish_copy(place: Path | str, target: Root) -> bool:
 
 
 def _copy_snapshot(folder: Path, made: Path) -> None:
-    """Copy the files of a snapshot, without other files beside them."""
+    """Copy the files that a snapshot's manifest names, the manifest and the timings.
+
+    Other files beside them are left out.
+    """
     for name in (MANIFEST, TIMINGS, *snapshot.load_manifest(folder)['files']):
         if (folder / name).is_file():
             shutil.copyfile(folder / name, join_beneath(made, name).prepare_for_writing())

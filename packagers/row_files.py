@@ -58,8 +58,10 @@ class RowFile(Sequence[Row]):
         return (self._packing.unpack(packed) for _, packed in self._merge_runs(self._runs))
 
     def load_section(self, section: str) -> Iterator[Row]:
-        """Yield the rows whose keys begin with this text; all keys of the file must begin with a
-        text."""
+        """Yield the rows whose keys have this text as their first part.
+
+        All keys of the file must begin with a text.
+        """
         for key, packed in self._merge_runs([_find_pages(run, section) for run in self._runs]):
             if key[0] == section:
                 yield self._packing.unpack(packed)
@@ -107,7 +109,9 @@ class RowFile(Sequence[Row]):
 
 
 class Sorter(Generic[Row]):
-    """Takes rows in any order, each with a key: a tuple of plain values that can be compared.
+    """Takes rows in any order, and gives them back sorted by key (`finish`).
+
+    A key is a tuple of plain values that can be compared.
 
     folder  a folder on a file system with enough room; None uses the default for temporary files
     run     bytes of rows that are sorted at once

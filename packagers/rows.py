@@ -80,7 +80,7 @@ class Rows:
     space: Path | None = None
 
     def replace_tables(self, **tables: Iterable[Any]) -> Rows:
-        """Return these rows with some tables replaced."""
+        """Return these rows with some tables replaced; the new tables are sorted."""
         new: dict[str, Any] = {
             name: sort_rows(name, rows, self.space) for name, rows in tables.items()
         }
@@ -128,10 +128,14 @@ class _RowGatherer:
 
 
 def gather_rows(store: Store, space: Path | None = None, month: MonthCut | None = None) -> Rows:
-    """Return every partition's rows, sorted; Fatal if there are none or they may not be released.
+    """Return the rows of all partitions of a store, sorted.
 
-    `month` selects what belongs to a month; None takes everything. Environments and starts are
-    sorted by repository; a pair that several walks have is in them several times.
+    Environments and starts are sorted by repository; a pair that several walks have is in them
+    several times.
+
+    month  selects what belongs to a month; None takes everything
+
+    Raises: Fatal if there are none, or one was mined without a sandbox.
     """
     partitions = store.list_partitions()
     if not partitions:
@@ -204,7 +208,7 @@ def _get_sort_key(table: str, row: object) -> Key:
 
 
 def list_rows_of_repo(rows: Sequence[Row], repo: str) -> Iterable[Row]:
-    """Return the rows of a repository.
+    """Return the rows of one repository.
 
     Rows without a column `repo` are all returned, unless they are in a file sorted by repository.
     """

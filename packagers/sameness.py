@@ -1,5 +1,7 @@
-"""Group what is the same thing seen more than once: in pairs of one repository, and in its
-forks."""
+"""Group what is the same thing seen more than once.
+
+It may be in several pairs of one repository, and in its forks.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,10 @@ class Identity:
 def group_same_items(
     items: Iterable[Item], identity: Callable[[Item], Identity]
 ) -> Iterator[list[Item]]:
-    """Yield groups of items with equal content at one path, together with those of forks at other
-    paths.
+    """Yield groups of items that are the same thing, judged by `identity`.
+
+    These are items with equal content at one path. Items at other paths join them if they are in
+    other repositories (forks) alone.
 
     Modules of one repository may be copies of each other. In that case it is unknown which of them
     a fork has renamed, so the paths stay separate.
@@ -77,10 +81,13 @@ Refs = Mapping[str, Sequence[tuple[str, str]]]
 
 
 def find_families(clones: Mapping[str, Repository], refs: Refs | None = None) -> dict[str, str]:
-    """Return for each repository the first one, by name, of its family.
+    """Return the family of each repository: the name of the first repository in it.
 
-    A shallow clone has the commits where it ends as roots, so only similar shallow clones join its
+    Repositories are of one family if they share a root commit, and joined families are one. A
+    shallow clone has the commits where it ends as roots, so only similar shallow clones join its
     family.
+
+    refs  refs of each clone; None takes those that the clones have now
     """
     first_with: dict[str, str] = {}
     family: dict[str, str] = {}

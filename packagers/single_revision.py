@@ -44,10 +44,10 @@ def build_suite_tasks(
     clones: Mapping[str, Repository],
     environments: Environments,
 ) -> tuple[list[TaskRow], dict[Key, str]]:
-    """Return the tasks of all families of suites, and the task for which each row is the gold, by
-    id and walk.
+    """Return the tasks of all families of suites, and the id of the task of each row.
 
-    The arguments are those of `packagers.tasks.build_tasks`.
+    Rows without adequacy have none. Several rows that are the same have one task. The arguments are
+    those of `packagers.tasks.build_tasks`.
     """
     known = {row.repo: row for row in reversed(list(repositories))}
     same: dict[tuple[str, ...], list[SingleRevisionRow]] = defaultdict(list)
@@ -79,8 +79,11 @@ def build_suite_tasks(
 def _compute_identity(
     row: SingleRevisionRow, repository: RepositoryRow, clone: Repository
 ) -> tuple[str, ...]:
-    """Return the family of repositories, the start, the blobs of the test file and of the focus,
-    and their paths."""
+    """Return the key by which rows are the same task.
+
+    It has the family of repositories, the start, the blobs of the test file and of the focus, and
+    their paths.
+    """
     tree = clone.tree(row.new_rev)
     blobs = [row.test_file, tree[row.test_file].oid]
     for focus in row.focus:
@@ -91,8 +94,10 @@ def _compute_identity(
 
 
 def _hash_focus_text(focus: Focus, clone: Repository, oid: str) -> str:
-    """Return the blob's id; for a function, a hash of its own lines, independent of the rest of
-    the file."""
+    """Return what identifies the text of a focus: the id of its file's blob.
+
+    For a function it is a hash of its own lines, so the rest of the file does not matter.
+    """
     if focus.kind is not FocusKind.FUNCTION:
         return oid
     lines = clone.blob(oid).splitlines()[focus.start_line - 1 : focus.end_line]
@@ -108,7 +113,7 @@ def _get_age_key(pair: PairRow) -> tuple[datetime, str, str]:
 
 
 def compute_task_id(row: SingleRevisionRow) -> str:
-    """Return the id of the task of a row."""
+    """Return the id of the task that a row of `single_revision` gives."""
     family = _get_family(row)
     parts = (row.repo, row.language, row.new_rev, row.new_rev, family, row.test_file)
     more = row.start_builder if family is Family.FILE else row.unit
@@ -183,8 +188,10 @@ def _restore_start_file(row: SingleRevisionRow, clone: Repository) -> bytes | No
 
 
 def _get_gold_patch(row: SingleRevisionRow, clone: Repository) -> str:
-    """Return the patch from the start to gold; rows without a stored patch start from an absent
-    file."""
+    """Return the patch from the start file to gold.
+
+    Rows without a stored patch start from an absent file.
+    """
     if row.start_patch is not None:
         return row.start_patch
     entry = clone.tree(row.new_rev)[row.test_file]

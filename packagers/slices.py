@@ -43,7 +43,7 @@ class _SliceMatch:
 
 
 class SliceIndex:
-    """An index of texts, by their numbers, from which slices are cut."""
+    """An index of texts, by their numbers, from which slices for other texts are cut."""
 
     def __init__(self, texts: Sequence[tuple[int, str]]) -> None:
         self._texts = dict(texts)
@@ -76,8 +76,11 @@ class SliceIndex:
         return places_by_prefix
 
     def make_recipe(self, text: str, *, is_patch: bool) -> tuple[TextPiece, ...]:
-        """Return the pieces of a text; in a patch, consecutive lines with the same sign can be
-        one slice."""
+        """Return the pieces of which a text consists: slices of the indexed texts, and words.
+
+        is_patch  whether the text is a patch, in which consecutive lines with the same sign can be
+                  one slice
+        """
         pieces = self._cut_patch(text) if is_patch else self._cut_plain(text)
         return tuple(_join_words(pieces))
 
@@ -99,8 +102,10 @@ class SliceIndex:
                 at += count
 
     def _find_line_run(self, lines: Sequence[str], at: int) -> tuple[_SliceMatch, int] | None:
-        """Return the longest slice that begins with this line, apart from its sign, and its
-        number of lines."""
+        """Return the longest slice that begins with a patch's line `at`, and its number of lines.
+
+        The signs of the lines do not count. None if no indexed text has the line.
+        """
         best: tuple[_SliceMatch, int] | None = None
         first = lines[at][1:]
         bare = first.strip()
@@ -123,8 +128,11 @@ class SliceIndex:
         return best
 
     def _cut_plain(self, text: str) -> Iterator[TextPiece]:
-        """Yield pieces: matches of lines, then of words that are not in a matching line, then
-        plain words."""
+        """Yield the pieces of a text that is no patch.
+
+        Whole lines are matched first, then runs of words; what is in no indexed text remains as
+        words.
+        """
         at = emitted_end = 0
         while at < len(text):
             match = self._find_match(text, at, emitted_end)
@@ -139,8 +147,12 @@ class SliceIndex:
             yield TextPiece(words=text[emitted_end:])
 
     def _find_match(self, text: str, at: int, told: int) -> _SliceMatch | None:
-        """Return the longest match around a position; matches of less than a line need a minimal
-        length."""
+        """Return the longest match around a position; None if there is none.
+
+        A match of less than a line needs at least `LEAST` characters.
+
+        told  end of the text that has its pieces already
+        """
         start, end = text.rfind('\n', 0, at) + 1, text.find('\n', at)
         bare = (text[at:] if end < 0 else text[at:end]).rstrip()
         places = self._line_places.get(bare, ()) if bare and not text[start:at].strip() else ()
@@ -156,7 +168,10 @@ class SliceIndex:
 def _extend_match(
     text: str, at: int, told: int, number: int, source: str, offset: int
 ) -> _SliceMatch:
-    """Extend a match as far as both texts are equal, in both directions."""
+    """Return a match around two positions, extended as far as both texts are equal.
+
+    It is extended in both directions, but not before `told` in the text.
+    """
     after = _count_common_characters(text, at, source, offset)
     before = 0
     while before < min(at - told, offset) and text[at - before - 1] == source[offset - before - 1]:
@@ -184,7 +199,7 @@ def _find_next_word(text: str, at: int) -> int:
 
 
 def _join_words(pieces: Iterator[TextPiece]) -> Iterator[TextPiece]:
-    """Join adjacent pieces of words."""
+    """Yield the pieces, with adjacent pieces of words joined to one."""
     words = ''
     for piece in pieces:
         if piece.source is None:

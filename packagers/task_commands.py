@@ -22,7 +22,10 @@ Environments = Mapping[tuple[str, str], Environment]
 def find_environment(
     rows: Sequence[MethodRow], known: Environments, clone: Repository
 ) -> Environment | None:
-    """Return the environment for the targets of a task, by their names at the new revision."""
+    """Return the environment of a task with the commands that run its targets.
+
+    Targets have their names at the new revision. None if mining recorded no environment.
+    """
     methods = [
         TestMethod(
             module=row.module,
@@ -39,14 +42,20 @@ def find_environment(
 def find_suite_environment(
     row: SingleRevisionRow, known: Environments, clone: Repository
 ) -> Environment | None:
-    """Return the environment for a test file as a whole."""
+    """Return the environment of a row with the commands that run its whole test file.
+
+    None if mining recorded no environment.
+    """
     return _fill_commands(row, (), known, clone)
 
 
 def find_file_environment(
     task: TaskRow, known: Environments, clone: Repository
 ) -> Environment | None:
-    """Return the environment for the test file of a task as a whole."""
+    """Return the environment of a task with the commands that run its whole test file.
+
+    None if mining recorded no environment.
+    """
     return _fill_commands(task, (), known, clone)
 
 

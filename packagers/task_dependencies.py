@@ -1,5 +1,4 @@
-"""Merge the changed dependencies of a task's methods, and choose the list of them that the task
-uses."""
+"""Merge the changed dependencies of a task's methods, and choose which list the task uses."""
 
 from __future__ import annotations
 
@@ -28,8 +27,10 @@ class TaskDependencies:
 
     @classmethod
     def from_rows(cls, rows: Sequence[MethodRow]) -> TaskDependencies:
-        """Merge the dependencies of rows; use the called ones if a method calls any, else all
-        executed ones."""
+        """Return the merged dependencies of rows, with the list that the task uses.
+
+        It is the called ones if the list of any method is, else all executed ones.
+        """
         dependencies = merge_dependencies(rows)
         is_called = any(row.dependency_list is DependencyList.CALLED for row in rows)
         wanted = DependencyList.CALLED if is_called else DependencyList.EXECUTED
@@ -41,14 +42,19 @@ class TaskDependencies:
         return select_dependencies(self.dependencies, self.which)
 
     def find_focal_method(self, rows: Sequence[MethodRow]) -> str | None:
-        """Return the focal method of the row whose own first dependency is ranked best."""
+        """Return the focal method of the row whose own first dependency is ranked best.
+
+        None if no row has a focal method.
+        """
         places = {
             _get_declaration_key(dependency): dependency.rank for dependency in self.dependencies
         }
 
         def rank_row(row: MethodRow) -> int:
-            """Return the rank of the row's first dependency within the task; the last rank if it
-            has none."""
+            """Return the rank of the row's first dependency within the task.
+
+            It is behind all others if the row has none.
+            """
             own = select_dependencies(row.dependencies, row.dependency_list)
             first = min(own, key=lambda d: d.rank, default=None)
             return places[_get_declaration_key(first)] if first else len(places) + 1
@@ -58,8 +64,10 @@ class TaskDependencies:
 
 
 def merge_dependencies(rows: Sequence[MethodRow]) -> tuple[Dependency, ...]:
-    """Return the dependencies of all methods, by best rank, then by the number of methods that
-    have them."""
+    """Return the dependencies of all methods, each once, with new ranks.
+
+    The order is by best rank, then by the number of methods that have them.
+    """
     by_declaration: dict[tuple[str, ...], list[Dependency]] = defaultdict(list)
     for row in rows:
         for dependency in row.dependencies:

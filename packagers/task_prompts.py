@@ -67,8 +67,10 @@ def get_track(row: MethodRow) -> Track:
 def _list_parts(
     repository: Repository, row: MethodRow, dependencies: Sequence[Dependency]
 ) -> dict[str, tuple[PromptPart, ...]]:
-    """Return, for each changed type among the dependencies, its changed parts other than
-    methods."""
+    """Return the changed parts of each changed type among the dependencies, by its name.
+
+    Methods are no such parts.
+    """
     return {
         dependency.name: find_parts(repository, row.old_rev, row.new_rev, dependency)
         for dependency in dependencies

@@ -1,5 +1,6 @@
-"""Build tasks: all test methods of one track in one test file of one pair, with all that attempts
-need.
+"""Build tasks: all test methods of one track in one test file of one pair.
+
+A task has all that an attempt at it needs.
 
 The same edit in several pairs (branches, merges, rebased copies, cherry-picks), also in forks,
 gives one task, at the earliest of these pairs (of those whose old revision is an ancestor, if any).
@@ -54,7 +55,7 @@ def build_tasks(
     environments: Environments,
     starts: Iterable[StartRow] = (),
 ) -> BuiltTasks:
-    """Return the tasks of some methods.
+    """Return the tasks of method rows that have a track, and a drop for each group without a task.
 
     methods       rows with their contamination dates; those without a track are ignored
     pairs         by pair_id and walk
@@ -101,8 +102,10 @@ def _make_drafts(
     maker: _TaskMaker,
     around: Mapping[tuple[str, Walk, Track, str], StartRow],
 ) -> tuple[list[Draft], tuple[Drop, ...]]:
-    """Return drafts with a start state and changes to name in the prompt, and drops for the
-    other groups."""
+    """Return a draft or a drop for each group of rows that would be one task.
+
+    A drop has no valid start state, or nothing that its prompt could name as changed.
+    """
     drafts: list[Draft] = []
     drops: list[Drop] = []
     for group in sorted(group_by_task(methods), key=_get_order_key):
@@ -138,14 +141,17 @@ class _TaskMaker:
     leaks: Callable[[str, str], LeakMeter]
 
     def get_clone(self, group: DraftGroup) -> Repository:
-        """Return the clone of a group's repository; Fatal if there is none."""
+        """Return the clone of a group's repository.
+
+        Raises: Fatal if there is none.
+        """
         repo = group.rows[0].repo
         if repo not in self.clones:
             raise Fatal(f'there is no clone of {repo} in the store; mine it again')
         return self.clones[repo]
 
     def get_pair(self, draft_: Draft) -> PairRow:
-        """Return the pair of a draft."""
+        """Return the row of the pair to which a draft belongs."""
         row = draft_.group.rows[0]
         return self.pairs[row.pair_id, row.walk]
 
@@ -155,7 +161,10 @@ class _TaskMaker:
         return draft_.compute_identity(self.repositories[repo].family or repo)
 
     def compute_age_key(self, draft_: Draft) -> tuple[bool, datetime, str, str]:
-        """Return the sort key by age; pairs of interleaved branches come after all others."""
+        """Return the key by which drafts are sorted, the oldest first.
+
+        Pairs whose old revision is no ancestor of the new one come after all others.
+        """
         pair = self.get_pair(draft_)
         date = pair.new_committer_date or _LATEST
         return not pair.old_is_ancestor, date, pair.repo, pair.pair_id
@@ -231,10 +240,11 @@ class _TaskMaker:
 
 
 def make_source_patch(repository: Repository, rows: Sequence[MethodRow]) -> str:
-    """Return the patch of source files and their resources, without tests and build files.
+    """Return the patch of source files and their resources between the ends of a pair.
 
-    Files of projects that are test resources do not count as sources. For a project that keeps its
-    sources elsewhere, the files of the dependencies are included.
+    Tests and build files are left out. Files of projects that are test resources do not count as
+    sources. For a project that keeps its sources elsewhere, the files of the dependencies are
+    included.
     """
     layout = get_reading(rows[0].language)
     named = {dependency.file for row in rows for dependency in row.dependencies}
@@ -278,8 +288,10 @@ def load_focal_source(
     old_rev: str,
     new_rev: str,
 ) -> str | None:
-    """Return the lines of the focal method at new, or at old if removed; None if no dependency
-    is focal."""
+    """Return the lines of the focal method at new, or at old if it was removed.
+
+    None if no dependency is the focal method, or its file cannot be found.
+    """
     focal_dependency = next(
         (dependency for dependency in dependencies if focal and dependency.name == focal), None
     )
@@ -303,8 +315,9 @@ def load_focal_source(
 def compute_task_coverages(
     rows: Sequence[MethodRow], dependencies: Sequence[Dependency]
 ) -> dict[str, Coverage]:
-    """Return coverage by method id, for methods traced at new; empty if the task has no such
-    dependency.
+    """Return each method's coverage of the task's dependencies, by method id.
+
+    Methods without a trace at new are left out. Empty if the task has no such dependency.
 
     dependencies  those in the list that the task uses
     """
@@ -333,8 +346,11 @@ def compute_task_coverages(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldMeasures:
-    """Shares from 0 to 1; None if nothing was measured, and narrow means also if no measurement
-    succeeded."""
+    """Means of a task's gold tests, as shares from 0 to 1; None if nothing was measured.
+
+    Names with `_success` are narrow means: they leave out methods without a measurement, and are
+    None if all are left out.
+    """
 
     coverage: float | None
     coverage_success: float | None
@@ -347,7 +363,7 @@ class GoldMeasures:
 def compute_gold_measures(
     rows: Sequence[MethodRow], covered: Mapping[str, Coverage]
 ) -> GoldMeasures:
-    """Return the means over all methods of a task.
+    """Return the mean coverage and mutation scores over the methods of a task.
 
     covered  each method's coverage of the task's dependencies, by method id
     """

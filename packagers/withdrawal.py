@@ -56,7 +56,10 @@ class EarlierSnapshot:
 
 
 def load_earlier_snapshot(path: Root, month: str, space: Path | None = None) -> EarlierSnapshot:
-    """Load an earlier snapshot; Fatal if its month is not earlier than `month`."""
+    """Return the tasks and withdrawals of an earlier snapshot.
+
+    Raises: Fatal if its month is not earlier than `month`.
+    """
     before = snapshot.load_manifest(path)['month']
     if before >= month:
         raise Fatal(
@@ -78,8 +81,10 @@ def load_earlier_snapshot(path: Root, month: str, space: Path | None = None) -> 
 
 
 def apply_earlier_snapshot(earlier: EarlierSnapshot | None, rows: Rows, month: str) -> Rows:
-    """Return the rows with the month in which each task was first released, and with withdrawn
-    tasks."""
+    """Return the rows with the month of each task's first release, and with withdrawn tasks.
+
+    Without an earlier snapshot all tasks are of this month, and none is withdrawn.
+    """
     if earlier is None:
         return rows.replace_tables(tasks=(_set_release_month(task, month) for task in rows.tasks))
     carried, newly_withdrawn = (
@@ -95,8 +100,10 @@ def apply_earlier_snapshot(earlier: EarlierSnapshot | None, rows: Rows, month: s
 def align_tasks(
     earlier: EarlierSnapshot | None, rows: Rows
 ) -> Iterator[tuple[_EarlierTask | None, TaskRow | None]]:
-    """Yield each task of both snapshots, matched by repository and id; None where one snapshot
-    lacks it."""
+    """Yield each task of both snapshots, matched by repository and id.
+
+    None stands for a task that one of the snapshots lacks.
+    """
     old, new = iter(earlier.tasks if earlier else ()), iter(rows.tasks)
     before, task = next(old, None), next(new, None)
     while before is not None or task is not None:
@@ -138,8 +145,10 @@ def _set_release_month(task: TaskRow, month: str) -> TaskRow:
 
 
 def _carry_withdrawals(earlier: EarlierSnapshot, rows: Rows) -> Iterator[WithdrawnRow]:
-    """Yield the withdrawals of earlier snapshots again, so that each snapshot is complete by
-    itself."""
+    """Yield the withdrawals of earlier snapshots again, so that each snapshot is complete.
+
+    `reissued` says whether the present snapshot has the task.
+    """
     known = {row.id for row in earlier.withdrawn}
     now = {task.task_id for task in rows.tasks if task.task_id in known}
     for row in earlier.withdrawn:
@@ -147,8 +156,10 @@ def _carry_withdrawals(earlier: EarlierSnapshot, rows: Rows) -> Iterator[Withdra
 
 
 def _withdraw_missing(earlier: EarlierSnapshot, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
-    """Yield the withdrawals of missing tasks, and of labels that were not reproduced, in a task
-    or not."""
+    """Yield a withdrawal for each task that this snapshot lacks, with the reason.
+
+    Also for each label that was not reproduced, in a task or not.
+    """
     reasons = {drop.key: _format_reason(drop) for drop in rows.drops if drop.stage is Stage.TASK}
     taken_back = {item.id: item.reason for item in rows.withdrawals}
     withheld = {drop.pair_id: drop.reason for drop in rows.drops if drop.stage is Stage.PUBLISH}
@@ -169,7 +180,7 @@ def _withdraw_missing(earlier: EarlierSnapshot, rows: Rows, month: str) -> Itera
 
 
 def _find_lost_labels(rows: Rows) -> dict[str, str]:
-    """Return methods whose label was not reproduced, with the reason."""
+    """Return the reason for each method whose label was not reproduced, by method id."""
     return {
         drop.key: _format_reason(drop)
         for drop in rows.drops
@@ -178,8 +189,10 @@ def _find_lost_labels(rows: Rows) -> dict[str, str]:
 
 
 def _withdraw_changed(earlier: EarlierSnapshot, rows: Rows, month: str) -> Iterator[WithdrawnRow]:
-    """Yield withdrawals of tasks that are still there, but were public earlier or lost some of
-    their tests."""
+    """Yield a withdrawal for each task that is still there but changed.
+
+    It was public earlier than stated, or lost some of its tests.
+    """
     lost = _find_lost_labels(rows)
     for before, task in align_tasks(earlier, rows):
         if before is not None and task is not None:

@@ -31,7 +31,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         'graded answers with their rewards, and preferences.jsonl pairs of answers to one task, of '
         'which one is better. swebench: instances.jsonl has the fields of SWE-bench. Tasks whose '
         'texts are withheld are left out. Exit status 1 if no task is left.',
-        example='coevo export 2026-06 --format jsonl --out exported',
+        example='coevo export snapshots/2026-05 --format jsonl --out exported',
     )
     add_snapshot(verb)
     verb.add_argument(

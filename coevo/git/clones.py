@@ -82,7 +82,11 @@ def list_local_clones(clones: Path | None, repo: str) -> Iterator[Path]:
 
 @contextmanager
 def lock_if_shared(git_dir: Path) -> Iterator[None]:
-    """Keep a clone of a store or of the cache in place; clones of a user need no lock."""
+    """Hold the lock of a clone during the block, so that no other process removes the clone.
+
+    Only clones of a store or of the cache have a lock (a file `.use` beside them); others, such as
+    a user's, are not locked.
+    """
     if not git_dir.with_suffix('.use').is_file():
         yield
         return

@@ -50,14 +50,17 @@ _KERNEL_SETTINGS = (
 
 
 class Bubblewrap:
-    """The bubblewrap back end; see `Sandbox`. Its methods may be called from several threads."""
+    """The back end that runs each job with bwrap, in name spaces of its own; see `Sandbox`.
+
+    Its methods may be called from several threads.
+    """
 
     name = 'bubblewrap'
 
     def __init__(self) -> None:
-        """Run a trial job.
+        """Find the programs that it needs, and run a trial job.
 
-        Raises: Fatal if it does not start; the message says what to install or to set.
+        Raises: Fatal if the job does not start; the message says what to install or to set.
         """
         self._bwrap = find_program('bwrap', 'bubblewrap')
         find_program('prlimit', 'util-linux')
@@ -101,7 +104,11 @@ class PidNamespace:
                 self._first = os.pidfd_open(first)
 
     def measure_usage(self) -> ProcessUsage:
-        """See `ProcessTree`; the memory includes an estimate for files without content."""
+        """Return the CPU time and memory of the sandbox's living processes, with those of bwrap.
+
+        The memory includes an estimate of 1 KiB for each file that the job keeps in memory. See
+        `ProcessTree`.
+        """
         cpu_seconds, memory_bytes = 0.0, self._count_files() * _FILE_BYTES
         for pid in (self._outer, *list_descendants(self._outer)):
             used, resident = _measure_process(pid)
@@ -109,7 +116,10 @@ class PidNamespace:
         return ProcessUsage(cpu_seconds, memory_bytes)
 
     def _count_files(self) -> int:
-        """Count the files on the job's own file systems, which have no other limit."""
+        """Return the number of files on the job's own file systems; 0 if none can be looked into.
+
+        Nothing else limits that number.
+        """
         for pid in self._list_members():
             with contextlib.suppress(OSError):  # it has ended, or may not be looked at
                 file_systems = [os.statvfs(f'/proc/{pid}/root{folder}') for folder in _IN_MEMORY]
@@ -117,7 +127,10 @@ class PidNamespace:
         return 0
 
     def _list_members(self) -> Iterator[int]:
-        """Yield the ids of the first process, which only root may look into, and of those below."""
+        """Yield the id of the sandbox's first process, then those of all processes below it.
+
+        Only root may look into the first one. Nothing is yielded if bwrap made no first process.
+        """
         if self._pid is not None:
             yield self._pid
             yield from list_descendants(self._pid)
@@ -196,7 +209,7 @@ def list_descendants(pid: int) -> Iterator[int]:
 
 
 def _list_children(pid: int) -> Iterator[int]:
-    """Yield the children of all threads of a process; nothing more once it has ended."""
+    """Yield the ids of the direct children of a process; nothing more once it has ended."""
     threads: tuple[Path, ...] = ()
     with contextlib.suppress(OSError):
         threads = tuple(Path('/proc', str(pid), 'task').iterdir())

@@ -60,7 +60,10 @@ _OWN_PROCESSES = 6
 
 
 class Docker:
-    """The Docker back end; see `Sandbox`. Its methods may be called from several threads."""
+    """The back end that runs each job in a Docker container of its own; see `Sandbox`.
+
+    Its methods may be called from several threads.
+    """
 
     name = 'docker'
 
@@ -130,7 +133,10 @@ class _Container:
         self._client: int | None = os.pidfd_open(client)
 
     def measure_usage(self) -> ProcessUsage:
-        """See `ProcessTree`; zeros for a container that has ended."""
+        """Return the CPU time and memory of the container; see `ProcessTree`.
+
+        Both are zero for a container that has ended.
+        """
         try:
             stats = self._api.stats(self._name, stream=False, one_shot=True)
         except (docker.errors.APIError, requests.JSONDecodeError):
@@ -198,7 +204,10 @@ class _Container:
 
 
 def _make_lifeline() -> IO[bytes]:
-    """Create the locked lifeline file in the work root; it is deleted when it is closed."""
+    """Create the locked lifeline file in the work root; it is deleted when it is closed.
+
+    As long as it is locked, the containers that name it are known to belong to a living coevo.
+    """
     file = tempfile.NamedTemporaryFile(prefix=_PREFIX, dir=find_work_root())  # noqa: SIM115
     fcntl.flock(file, fcntl.LOCK_EX)
     os.fchmod(file.fileno(), 0o644)
@@ -206,7 +215,10 @@ def _make_lifeline() -> IO[bytes]:
 
 
 def _remove_orphans(client: Any) -> None:
-    """Remove containers and lifeline files of killed coevos: those whose lifeline is unlocked."""
+    """Remove the containers and lifeline files of killed coevos: those whose lifeline is unlocked.
+
+    Lifeline files of other users stay.
+    """
     for container in client.containers.list(all=True, filters={'label': _LABEL}):
         if not _is_held(Path(container.labels[_LABEL])):
             with suppress(docker.errors.APIError):  # it is already being removed
@@ -217,7 +229,10 @@ def _remove_orphans(client: Any) -> None:
 
 
 def _is_held(lifeline: Path) -> bool:
-    """Return whether another process holds the lock of a lifeline; False if the file is gone."""
+    """Return whether another process holds the lock of a lifeline; False if the file is gone.
+
+    True also for a file that this user may not read.
+    """
     try:
         with lifeline.open('rb') as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -279,7 +294,10 @@ def _list_mounts(job: Job, lifeline: str) -> list[Any]:
 
 
 def _ensure_image(client: Any) -> str:
-    """Return the name of the image. Import it first if the daemon does not have it."""
+    """Return the name of the sandbox image, after importing the image if the daemon lacks it.
+
+    The tag in the name is a hash of the image's content.
+    """
     archive = _make_image_archive()
     tag = hashlib.sha256(archive).hexdigest()[:16]
     name = f'{_IMAGE}:{tag}'

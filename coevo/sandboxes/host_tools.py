@@ -16,9 +16,10 @@ def run_tool(
     environment: Mapping[str, str],
     folder: Path | None = None,
 ) -> None:
-    """Run a command.
+    """Run a command outside of any sandbox and wait for its end.
 
-    sentence  the start of the error message, before the tool's last 2000 characters
+    sentence     the start of the error message, before the tool's last 2000 characters
+    environment  all environment variables of the command
 
     Raises: Transient if the command fails.
     """

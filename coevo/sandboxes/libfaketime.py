@@ -12,6 +12,9 @@ PLACES = tuple(
 
 
 def find_libraries() -> tuple[Path, ...]:
-    """Return the installed libraries, in the order of `PLACES`; one for each architecture."""
+    """Return the paths of the installed copies of libfaketime, in the order of `PLACES`.
+
+    There is one for each architecture. Empty if libfaketime is not installed.
+    """
     paths = (path for pattern in PLACES for path in sorted(Path('/').glob(pattern.lstrip('/'))))
     return tuple(dict.fromkeys(paths))

@@ -44,7 +44,7 @@ def find_program(program: str, package: str) -> str:
 
 
 def try_out(back_end: _BackEnd, obstacle: Callable[[], str | None] = lambda: None) -> None:
-    """Run `true` in a back end.
+    """Run the trial job `true` in a back end, and return if it succeeds.
 
     obstacle  called after a failure; returns a known reason for the message, or None
 

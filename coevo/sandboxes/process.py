@@ -138,7 +138,10 @@ class Process:
         return self._paths.translate(text)
 
     def translate_from_job(self, text: str) -> str:
-        """Return a text of the job with sandbox paths again; the reverse of `translate_for_job`."""
+        """Return a text with the paths that the job sees replaced by sandbox paths.
+
+        It is the reverse of `translate_for_job`.
+        """
         return self._paths.restore(text)
 
     def listen(self) -> socket.socket:
@@ -188,7 +191,10 @@ class Process:
         return self._over.wait(seconds)
 
     def kill(self) -> None:
-        """Kill the whole tree and return when no process is left."""
+        """Kill the whole tree, and return when no process is left.
+
+        The job's standard input is closed, too.
+        """
         if not self._over.is_set():
             self._tree.kill()
             self._over.wait()
@@ -196,7 +202,10 @@ class Process:
             self.stdin.close()
 
     def pause_watch(self) -> None:
-        """Stop sampling usage until `resume_watch`: no process of the job is working."""
+        """Stop sampling usage until `resume_watch`; meanwhile no limit of the job is enforced.
+
+        Meant for a time in which no process of the job is working.
+        """
         self._every = None
 
     def slow_watch(self) -> None:

@@ -30,7 +30,10 @@ def pump_connections(listening: socket.socket, target: Path) -> Iterator[None]:
 
 
 def _accept_connections(listening: socket.socket, target: Path) -> None:
-    """Forward connections until the listening socket is closed; close those that cannot be."""
+    """Forward each connection in threads of its own, until the listening socket is closed.
+
+    A connection is closed at once if `target` cannot be reached.
+    """
     while True:
         try:
             near, _ = listening.accept()
@@ -49,7 +52,10 @@ def _accept_connections(listening: socket.socket, target: Path) -> None:
 
 
 def _copy_stream(source: socket.socket, sink: socket.socket) -> None:
-    """Copy until one side ends, then close both directions: HTTP clients use no half-close."""
+    """Copy from `source` to `sink` until either ends, then close both sockets in both directions.
+
+    HTTP clients do not close a single direction.
+    """
     with suppress(OSError):
         while block := source.recv(_BLOCK):
             sink.sendall(block)

@@ -157,7 +157,7 @@ class _ProxyServer(BoundedThreads, HTTPServer):
         super().__init__(('127.0.0.1', 0), _ProxyHandler, bind_and_activate=False)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that disconnect; keep the first other error for the caller."""
+        """Ignore clients that disconnect; keep the first other error in `RunningProxy.bug`."""
         error = sys.exc_info()[1]
         if isinstance(error, Exception) and not isinstance(error, (ConnectionError, TimeoutError)):
             self.served.bug = self.served.bug or error
@@ -174,7 +174,11 @@ class _ProxyHandler(BaseHTTPRequestHandler):
     server: _ProxyServer
 
     def do_GET(self) -> None:
-        """Answer a GET or HEAD request."""
+        """Answer a GET or HEAD request.
+
+        The status is 403 for a path that is too long or has no leading slash, and 502 if coevo
+        fails with Transient; the reason is then added to `RunningProxy.trouble`.
+        """
         if len(self.path) > _LONGEST_PATH or not self.path.startswith('/'):
             return self._send_answer(REFUSED)
         respond = self.server.answer if self.command == 'GET' else self.server.announce

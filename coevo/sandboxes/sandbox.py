@@ -21,7 +21,10 @@ __all__ = ['Job', 'Limits', 'Mount', 'Process', 'Sandbox', 'open_sandbox']
 
 
 class Sandbox(Protocol):
-    """A back end, opened once and used for many jobs, from several threads."""
+    """A way to run jobs apart from the host, such as bubblewrap or Docker.
+
+    It is opened once and used for many jobs, from several threads.
+    """
 
     @property
     def name(self) -> str:
@@ -53,7 +56,10 @@ BACK_ENDS: dict[str, Callable[[], Sandbox]] = {
 
 
 def open_sandbox(name: str) -> Sandbox:
-    """Open a back end after a trial run. Raises Fatal, with what to do, if it cannot be used."""
+    """Open the back end of this name, which runs a trial job.
+
+    Raises: Fatal, with what to do, if there is no such back end or it cannot be used.
+    """
     if name not in BACK_ENDS:
         raise Fatal(f'there is no sandbox {name!r}; choose one of {", ".join(sorted(BACK_ENDS))}')
     return BACK_ENDS[name]()

@@ -53,9 +53,9 @@ class Unconfined:
     name = 'none'
 
     def __init__(self) -> None:
-        """Run a trial job.
+        """Find the programs that it needs, and run a trial job.
 
-        Raises: Fatal if a program that it needs is missing or the trial fails.
+        Raises: Fatal if a program is missing or the job fails.
         """
         self._setpriv = find_program('setpriv', 'util-linux')
         find_program('prlimit', 'util-linux')
@@ -115,11 +115,17 @@ class _HostPaths:
         self._pattern = re.compile(f'{_BEFORE}({"|".join(longest_first)}){_AFTER}')
 
     def translate(self, text: str) -> str:
-        """Replace sandbox paths by host paths where they stand as whole words or path entries."""
+        """Return the text with sandbox paths replaced by host paths.
+
+        Only where they stand as whole words or as entries of a list of paths.
+        """
         return self._pattern.sub(lambda match: self._places[match[1]], text)
 
     def restore(self, text: str) -> str:
-        """Replace host paths by sandbox paths, the longest host path first."""
+        """Return the text with host paths replaced by sandbox paths.
+
+        The longest host path is replaced first.
+        """
         for target, host_path in sorted(self._places.items(), key=lambda item: -len(item[1])):
             text = text.replace(host_path, target)
         return text
@@ -133,7 +139,10 @@ class MarkedProcesses:
         self._started = time.time() - _EXEC_SECONDS
 
     def measure_usage(self) -> ProcessUsage:
-        """See `ProcessTree`; processes that end during the measurement are left out."""
+        """Return the CPU time and memory of the living processes of the job; see `ProcessTree`.
+
+        Processes that end during the measurement are left out.
+        """
         cpu_seconds, memory_bytes = 0.0, 0
         for process in self._list_living():
             with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
@@ -165,7 +174,10 @@ class MarkedProcesses:
         return [process for process in psutil.process_iter() if self._carries_mark(process)]
 
     def _may_hide(self) -> bool:
-        """Return whether a process younger than the job shows an empty environment (execve)."""
+        """Return whether some process may belong to the job although no mark is seen.
+
+        It is younger than the job and shows an empty environment, as during an execve.
+        """
         return any(map(self._shows_nothing, psutil.process_iter()))
 
     def _shows_nothing(self, process: psutil.Process) -> bool:

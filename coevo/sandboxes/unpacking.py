@@ -34,7 +34,10 @@ def unpack(stream: IO[bytes], folder: Path, shared: Path) -> None:
 
 
 def _write_or_link(target: SafePath, twin: SafePath, content: bytes) -> None:
-    """Link a file to its twin if they are equal, else write it; keep an existing file."""
+    """Make `target` a hard link to `twin` if that has this content, else write the content.
+
+    An existing file stays as it is; so does a file in place of its folder.
+    """
     try:
         if not (twin.is_file() and twin.path.read_bytes() == content and _try_link(target, twin)):
             target.create_file(content)
@@ -43,7 +46,11 @@ def _write_or_link(target: SafePath, twin: SafePath, content: bytes) -> None:
 
 
 def _try_link(target: SafePath, twin: SafePath) -> bool:
-    """Link a file; False where the system refuses: another file system, or too many links."""
+    """Make `target` a hard link to `twin`, and return True.
+
+    False where the system refuses: another file system, or too many links. Raises: FileExistsError
+    if `target` exists.
+    """
     try:
         target.add_hard_link(twin.path)
     except FileExistsError:

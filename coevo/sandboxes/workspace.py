@@ -21,7 +21,11 @@ _LOCK = 'lock'
 
 @contextmanager
 def open_workspace() -> Iterator[Path]:
-    """Yield a new folder with mode 711: other users cannot list it, but can open known names."""
+    """Yield a new folder in the work root, and remove it at the end of the block.
+
+    Its mode is 711: other users cannot list it, but can open known names. Folders that killed runs
+    left are removed first.
+    """
     root = find_work_root()
     root.mkdir(parents=True, exist_ok=True)
     _remove_orphans(root)

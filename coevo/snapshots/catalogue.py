@@ -87,7 +87,7 @@ def encode_catalogue(found: Sequence[CatalogueEntry]) -> bytes:
 
 
 def sort_entries(found: Sequence[CatalogueEntry]) -> tuple[CatalogueEntry, ...]:
-    """Sort entries by month, then by name."""
+    """Return the entries sorted by month, then by name."""
     return tuple(sorted(found, key=lambda one: (one.month, one.name)))
 
 
@@ -214,10 +214,10 @@ def _parse_index(content: Any) -> Iterator[CatalogueEntry]:
 
 
 def _list_folder(folder: Path) -> Iterator[CatalogueEntry]:
-    """Yield an entry for each snapshot in a local folder.
+    """Yield an entry for each snapshot in a local folder, sorted by the name of its folder.
 
     Private releases are left out, so that a month or `latest` never means one; so are folders that
-    a run has not finished, whose names begin with a dot.
+    a run has not finished, whose names begin with a dot. Raises: Fatal if there is no such folder.
     """
     if not folder.is_dir():
         raise Fatal(f'{folder} is no folder of snapshots: name one, or a URL with a {CATALOGUE}')

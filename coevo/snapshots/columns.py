@@ -51,7 +51,7 @@ _LEAVES: Mapping[str, tuple[str, str, str | None]] = {
 def find_foreign_files(
     connection: duckdb.DuckDBPyConnection, parts: Sequence[TableFile]
 ) -> tuple[TableFile, ...]:
-    """Return the files whose Parquet schema is not the one that coevo writes."""
+    """Return the files of other writers: their Parquet schema is not the one that coevo writes."""
     nodes_by_file: dict[str, list[_Node]] = defaultdict(list)
     names = ', '.join(quote_sql(part.file) for part in parts)
     sql = f"""SELECT file_name, name, type, repetition_type, num_children, converted_type

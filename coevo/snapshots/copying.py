@@ -20,9 +20,11 @@ WHOLE = 'whole'
 
 
 def choose_target(place: Path | str) -> Path:
-    """Return the default folder of a new snapshot: beside its edition, else SNAPSHOTS/MONTH.
+    """Return the folder that `coevo get` writes a snapshot into unless the user names one.
 
-    A folder that is filled already is filled further.
+    For an edition in a local folder it is `whole`, or MONTH-whole, beside the edition; if the
+    edition's own name ends with `whole`, it is that folder. For all others it is MONTH in the usual
+    place of snapshots.
 
     Raises: Fatal if the usual place of snapshots is a URL.
     """

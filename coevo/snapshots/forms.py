@@ -92,7 +92,7 @@ def is_month(text: str) -> bool:
 
 
 def is_repository(name: str) -> bool:
-    """Return whether a text has the form OWNER/NAME."""
+    """Return whether a text has the form OWNER/NAME, be there such a repository or not."""
     return re.fullmatch(_TEXTS['repo'], name) is not None
 
 
@@ -148,14 +148,14 @@ def _list_conditions(
 
 
 def _make_never_null(law: str | None) -> str:
-    """Return a condition that is true where the given one is null."""
+    """Return a condition that is true where the given one is null; `true` for None."""
     return 'true' if law is None else f'coalesce({law}, true)'
 
 
 def _build_condition(name: str, hint: Any, value: str, *, asks_null: bool) -> str | None:
     """Return the SQL condition for a value of this name and type; None if every value is valid.
 
-    A null fulfils all of them.
+    A null value never breaks the condition.
     """
     if get_origin(hint) is tuple:
         law = _build_condition(name, get_args(hint)[0], 'each', asks_null=asks_null)

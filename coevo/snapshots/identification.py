@@ -158,7 +158,10 @@ def parse_split(text: str) -> tuple[int, int, int]:
 def _export_label_sets(
     connection: duckdb.DuckDBPyConnection, study: IdentificationStudy, target: Path
 ) -> None:
-    """Write all files, then give their folder its final name: an export is complete or absent."""
+    """Write all files, then give their folder its final name: an export is complete or absent.
+
+    Raises: Fatal if the folder above `target` does not exist.
+    """
     parent = target.absolute().parent
     if not parent.is_dir():
         raise Fatal(f'{target} cannot be written: its folder does not exist')

@@ -36,8 +36,9 @@ class CellEvidence:
 class LabelledRow:
     """The columns of a method row that its labels depend on.
 
-    name    its id and walk
-    engine  the release that labelled it; None for a digest or an unknown walk
+    name    the method's id and its walk, separated by a space
+    engine  the numbered release of the engine that labelled the row; None if its version is a
+            digest or its walk is unknown, so that the current label table applies
     """
 
     name: str
@@ -96,7 +97,10 @@ def _parse_engine(language: str, version: str | None) -> EngineRelease | None:
 
 
 def find_contradictions(row: LabelledRow) -> Iterator[tuple[str, str]]:
-    """Yield each rule that a row breaks, with a phrase that says what was found."""
+    """Yield the name of each rule that a row breaks, with a phrase that says what was found.
+
+    Nothing for a row whose labels, tracks and evidence follow from its cells.
+    """
     outcomes = {cell: item.outcome for cell, item in row.cells.items()}
     units = {cell: item.unit for cell, item in row.cells.items()}
     expected = decide_label(row.change, outcomes, engine=row.engine)

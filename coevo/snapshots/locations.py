@@ -90,13 +90,14 @@ class SnapshotFolder:
 
     @property
     def shown(self) -> str:
-        """See `Location.shown`."""
+        """The path of the folder, as messages name it."""
         return str(self.path)
 
     def load_manifest(self) -> bytes:
-        """See `Location.load_manifest`.
+        """Return the bytes of the manifest.
 
-        Raises: DamagedSnapshot if the file cannot be read or is too large.
+        Raises: FileNotFoundError if the folder has no manifest, Fatal if there is no folder,
+        DamagedSnapshot if the file cannot be read or is too large.
         """
         if not self.path.is_dir():
             raise Fatal(f'{self.path} is no snapshot: there is no such folder')
@@ -109,21 +110,28 @@ class SnapshotFolder:
             ) from None
 
     def open(self, name: str) -> pa.NativeFile:
-        """See `Location.open`. Raises: DamagedSnapshot if it is a pipe or the like."""
+        """Open a file by its name in the snapshot.
+
+        Raises: FileNotFoundError if it is missing, DamagedSnapshot if it is a pipe or the like.
+        """
         import pyarrow as pa
 
         # Bytes, since a name in a snapshot need not be UTF-8.
         return pa.OSFile(os.fsencode(_require_regular_file(self.path / name)))
 
     def names(self) -> Iterable[str]:
-        """See `Location.names`."""
+        """Return the names of all files in the folder and below, sorted."""
         files = (path for path in self.path.rglob('*') if path.is_file())
         return sorted(path.relative_to(self.path).as_posix() for path in files)
 
     def list_table_files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
-        """See `Location.list_table_files`; the folder says which files there are."""
+        """Return the absolute paths of the Parquet files of a table, after checking their footers.
+
+        They are those that lie in the folder, whatever the manifest names. Raises: DamagedSnapshot
+        if there are none (but for `timings`) or a footer is damaged.
+        """
         paths = list_data_files(self.path, table)
         for file in paths:
             with self.open(file.relative_to(self.path).as_posix()) as opened:
@@ -140,9 +148,10 @@ class RemoteLocation:
     names: Callable[[], Iterable[str]] = tuple
 
     def load_manifest(self) -> bytes:
-        """See `Location.load_manifest`.
+        """Return the bytes of the manifest.
 
-        Raises: DamagedSnapshot if it cannot be read or is too large.
+        Raises: FileNotFoundError if there is none, DamagedSnapshot if it cannot be read or is too
+        large.
         """
         try:
             return read_whole_file(self.open(MANIFEST), most=MOST_OF_A_MANIFEST)
@@ -155,7 +164,11 @@ class RemoteLocation:
     def list_table_files(
         self, connection: duckdb.DuckDBPyConnection, table: str, listed: Iterable[str]
     ) -> Sequence[str]:
-        """See `Location.list_table_files`; the manifest says which files there are."""
+        """Return the Parquet files of a table, under names that the connection can read.
+
+        They are those that the manifest names (`listed`). All are opened, and registered with the
+        connection. Raises: DamagedSnapshot if a footer is damaged.
+        """
         from coevo.snapshots.remote_files import attach_files
 
         opened = {name: self.open(name) for name in select_table_files(table, listed)}

@@ -54,7 +54,10 @@ def compute_release_sha256(location: Location) -> str:
 
 
 def list_filled_pairs(manifest: Mapping[str, Any]) -> frozenset[str]:
-    """Return the pairs whose texts an edition has; it lacks those of all other pairs."""
+    """Return the ids of the pairs whose texts an edition has; it lacks those of all other pairs.
+
+    The manifest must be that of an edition.
+    """
     filled = manifest['edition'].get('filled', {})
     return frozenset(pair_id for pair_ids in filled.values() for pair_id in pair_ids)
 

@@ -56,9 +56,10 @@ class SnapshotQuery:
 
 
 def run_query(places: Sequence[Path | str], question: SnapshotQuery) -> None:
-    """Print or write the answer, and say on standard error what the cutoff left out.
+    """Run a query on snapshots, and print its answer or write it to a file.
 
-    Raises: Fatal for an invalid query, or for Parquet without a file to write.
+    What the cutoff left out is printed on standard error. Raises: Fatal for an invalid query, or
+    for Parquet without a file to write.
     """
     if question.format == 'parquet' and question.out is None:
         raise Fatal('Parquet is not for a terminal: say where to write it with --out FILE')
@@ -154,7 +155,10 @@ def describe_interleaved(opened: OpenedSnapshots) -> Iterator[str]:
 def build_view_conditions(
     cutoff: Cutoff | None, track: str | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Yield each limited view with its SQL condition, which refers only to earlier views."""
+    """Yield the name of each view to be limited, with its SQL condition; none without any limit.
+
+    A condition refers only to views that were yielded before.
+    """
     if cutoff is None and track is None:
         return
     of_track = f'track = {snapshot.quote_sql(track)}' if track else 'true'

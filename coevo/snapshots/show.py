@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 
 def render_pairs(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
-    """Return a pair under each walk: its revisions, labelled methods, and what left the funnel."""
+    """Return a pair under each walk: its revisions, labelled methods, and what left the funnel.
+
+    Empty if no pair has this id.
+    """
     return [
         block
         for row in blocks.find_rows(connection, 'pairs', 'pair_id', id)
@@ -84,7 +87,10 @@ def _render_methods(methods: list[Row]) -> str:
 
 
 def render_repository(connection: duckdb.DuckDBPyConnection, name: str) -> list[str]:
-    """Return the walks and tasks of a repository, and how much left the funnel for which reason."""
+    """Return the walks and tasks of a repository, and how much left the funnel for which reason.
+
+    Empty if the snapshot has no such repository.
+    """
     walks = blocks.find_rows(connection, 'repositories', 'repo', name)
     if not walks:
         return []
@@ -194,7 +200,7 @@ def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
 
 
 def _render_method(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
-    """Return the page of a method.
+    """Return the page of a method; empty if no method has this id.
 
     If several walks have it, the first in the order of `Walk` is shown; the other rows differ in
     little.
@@ -323,8 +329,10 @@ def _render_cells(row: Row) -> str:
 
 
 def _count_agreeing(row: Row, cell: str) -> str:
-    """Return how many runs of a cell had its outcome, such as `6 of 6`; what was compiled was not
-    run."""
+    """Return how many runs of a cell had its outcome, such as `6 of 6`.
+
+    Empty for a compile error, since what does not compile is not run.
+    """
     runs, passes = row[f'{cell}_runs'], row[f'{cell}_passes']
     if row[cell] == Outcome.COMPILE_ERROR:
         return ''

@@ -20,7 +20,10 @@ _MOST = 20
 
 
 def render_drops(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
-    """Return a page for a commit, pair, method or task that left the funnel, under each walk."""
+    """Return a text for each walk under which a commit, pair, method or task left the funnel.
+
+    Empty if nothing with this key did.
+    """
     return [_render_drop(id, row) for row in blocks.find_rows(connection, 'drops', 'key', id)]
 
 

@@ -108,9 +108,9 @@ def open_snapshots(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnec
 def connect_with_conditions(
     places: Sequence[Path | str], conditions: Mapping[str, str]
 ) -> duckdb.DuckDBPyConnection:
-    """Return a connection as `open_snapshots` does, with an SQL condition on each view.
+    """Open snapshots as `open_snapshots` does, and limit views to rows that fulfil SQL conditions.
 
-    A condition may refer to views that come before.
+    conditions  by the name of the view; a condition may refer to views that come before
     """
     opened = attach_snapshots(places)
     create_views(opened, conditions)
@@ -191,7 +191,10 @@ def attach_unchecked(places: Sequence[Path | str]) -> OpenedSnapshots:
 
 @contextmanager
 def translate_read_errors(places: Sequence[Path | str]) -> Iterator[None]:
-    """Raise DamagedSnapshot if DuckDB cannot read a table of a snapshot."""
+    """Turn an error of DuckDB in the block into DamagedSnapshot, which names the places.
+
+    Errors of coevo pass unchanged.
+    """
     import duckdb
 
     try:
@@ -237,7 +240,11 @@ def load_into_memory(opened: OpenedSnapshots) -> OpenedSnapshots:
 
 
 def create_views(opened: OpenedSnapshots, conditions: Mapping[str, str]) -> None:
-    """Create the views, each with its SQL condition, which may refer to views that come before."""
+    """Create a view for each table, the views of coevo such as `standard`, and the macros `clean`.
+
+    conditions  an SQL condition for the rows of a view, by its name; it may refer to views that
+                come before
+    """
     connection = opened.connection
     for name in [*conditions, *(name for name in TABLES if name not in conditions)]:
         if name in opened.rows:
@@ -310,7 +317,10 @@ def load_manifest(path: Path | str) -> dict[str, Any]:
 
 
 def require_texts(place: Path | str) -> None:
-    """Raise Fatal for a code-free edition, which lacks the texts of all of its tasks."""
+    """Raise Fatal for a code-free edition, which lacks the texts of all of its tasks.
+
+    A partial edition passes, though some of its tasks lack their texts.
+    """
     if is_code_free(load_manifest(place)):
         raise Fatal(
             f'{place} is a code-free edition, without prompts, sources and patches: '
@@ -319,7 +329,7 @@ def require_texts(place: Path | str) -> None:
 
 
 def suggest_filling(place: Path | str, *tasks: str) -> str:
-    """Return the command that fills the texts of some tasks, or of all."""
+    """Return the command, in backquotes, that fills in the texts of these tasks, or of all."""
     named = ''.join(f' --only-task {task}' for task in tasks)
     return f'`coevo get {place}{named}`'
 

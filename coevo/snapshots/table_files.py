@@ -72,11 +72,13 @@ def build_row_groups(
     made: Callable[[Sequence[Any]], pa.Table],
     at_once: int = _ROWS,
 ) -> Iterator[pa.Table]:
-    """Yield row groups of `size` rows, each column as one chunk; none if there are no rows.
+    """Yield row groups of `size` rows, the last one smaller; none if there are no rows.
 
-    made     converts a batch of rows to a table of the schema
-    folder   folder for temporary data; None is the default for temporary files
-    at_once  rows to convert at once
+    Each column is one chunk, and all groups have the same dictionaries.
+
+    made      converts a batch of rows to a table of the schema
+    folder    folder for temporary data; None is the default for temporary files
+    at_once   rows to convert at once
     """
     known = schema.empty_table()
     options = pa.ipc.IpcWriteOptions(compression='lz4')

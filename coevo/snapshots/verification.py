@@ -107,7 +107,7 @@ def verify_snapshot(place: Path | str) -> list[Finding]:
 
 
 def check_folder(path: Path, space: Path | None = None) -> list[Finding]:
-    """Return the faults of a snapshot in a folder.
+    """Return the faults of a snapshot in a folder, the most fundamental first; empty if it is good.
 
     space  folder for data that does not fit in memory; None is the default for temporary files
     """
@@ -200,7 +200,10 @@ def _load_metadata(file: Path) -> pq.FileMetaData | None:
 
 
 def _check_forms(opened: OpenedSnapshots) -> Iterator[Finding]:
-    """Check the form of values that become file names, arguments or dates."""
+    """Yield a finding for the first value of each column that does not have its form.
+
+    Such values become file names, arguments or dates.
+    """
     for wrong in forms.find_malformed_values(opened.connection, opened.rows):
         yield Finding(table=wrong.table, row=wrong.value, rule='form', detail=wrong.column)
 
@@ -214,7 +217,7 @@ def _check_keys(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
 
 
 def _check_ids(connection: duckdb.DuckDBPyConnection) -> Iterator[Finding]:
-    """Check that ids are hashes of what they name (`compute_short_hash`) in every snapshot.
+    """Yield a finding for each id that is not the hash of what it names (`compute_short_hash`).
 
     The tables show the bytes of a path that is not UTF-8 as escapes, but the id was computed from
     the bytes. So escapes are decoded before the comparison. A name may also contain the text of an
@@ -270,14 +273,21 @@ def _check_rules(
 
 
 def list_skipped_rules(manifest: Mapping[str, Any]) -> tuple[SnapshotRule, ...]:
-    """Return the rules that cannot be checked on a code-free snapshot, which lacks their texts."""
+    """Return the rules that cannot be checked on a snapshot, since it lacks all texts.
+
+    Empty unless the snapshot is code-free.
+    """
     if not is_code_free(manifest):
         return ()
     return tuple(rule for rule in LAWS if rule.reads_texts)
 
 
 def _check_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[Finding]:
-    """Check that an edition holds the texts of no pair but those that it names, and its release."""
+    """Yield a finding for each column with texts of pairs that an edition does not name as filled.
+
+    Also if rows are wrong about `texts_withheld`, or the checksum of the release's manifest is. Of
+    a release only `texts_withheld` is checked.
+    """
     if not has_withheld_texts(manifest):
         yield from _check_withheld(opened, '')
         return
@@ -299,7 +309,10 @@ def _check_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[
 
 
 def _check_withheld(opened: OpenedSnapshots, is_lacking: str) -> Iterator[Finding]:
-    """Check that rows say that their texts are withheld if, and only if, they are."""
+    """Yield a finding for each table with rows that say wrongly whether their texts are withheld.
+
+    is_lacking  SQL condition for rows whose texts are withheld; empty if none are
+    """
     for table, rows in opened.rows.items():
         if find_third_party_paths(TABLES[table]):
             sql = f'SELECT count(*) FROM {rows} WHERE {TEXTS_WITHHELD} <> ({is_lacking or "false"})'
@@ -323,9 +336,9 @@ def _find_broken_rules(
 def _check_licences(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
-    """Check that every published licence is approved by the OSI or accepted by the release.
+    """Yield a finding for each published licence that is neither approved by the OSI nor accepted.
 
-    A private release may hold everything.
+    The manifest names the accepted ones. A private release may hold everything.
     """
     if is_private(manifest):
         return
@@ -340,7 +353,7 @@ def _check_licences(
 def _check_walks(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
-    """Check that the manifest and `repositories` list the same walks, with the same values."""
+    """Yield a finding for each walk on which the manifest and `repositories` differ."""
     manifest_walks = {
         (walk['repo'], walk['language'], walk['walk']): walk for walk in manifest['walks']
     }
@@ -360,7 +373,7 @@ def _check_walks(
 def _check_unmined(
     connection: duckdb.DuckDBPyConnection, manifest: dict[str, Any]
 ) -> Iterator[Finding]:
-    """Check that every pair of a walk is there, or that the manifest counts it as not mined yet."""
+    """Yield a finding for each walk with pairs that are neither there nor counted as unmined."""
     missing = {
         (walk['repo'], walk['language'], walk['walk']): walk['pairs_unmined']
         for walk in manifest['walks']

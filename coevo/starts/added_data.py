@@ -46,5 +46,8 @@ def list_added_data(repository: Repository, language: str, old_rev: str, new_rev
 
 
 def merge_data(files: Files, data: Files) -> Files:
-    """Return a cell's files together with data files, sorted by path; a cell's own file wins."""
+    """Return the files of a cell and data files together, sorted by path.
+
+    If both have a path, the cell's own file wins.
+    """
     return tuple(sorted({**dict(data), **dict(files)}.items()))

@@ -38,7 +38,10 @@ class TestSources:
     edits: Mapping[str, bytes | None] = field(default_factory=dict)
 
     def list_texts(self) -> dict[str, str | bytes]:
-        """Return a value for each file that tells its text from others: a blob id, or the edit."""
+        """Return for each test file a value that changes with its content: a blob id, or the edit.
+
+        Symbolic links and absent files are left out.
+        """
         tree = get_reading(self.language).open_tree(self.repository, self.rev)
         paths = (p for p in tree.list_paths(Side.TEST) if tree.entries[p].mode != LINK)
         there = {path: tree.entries[path].oid for path in paths}
@@ -83,7 +86,10 @@ def find_added_helpers(old: TestSources, start: TestSources, own: str) -> Files:
 
 
 def _extend_file(old: TestSources, start: TestSources, path: str) -> bytes | None:
-    """Return the old file with the helpers that the new one adds; None if there are none."""
+    """Return the old version of a file with the helpers that the start state's version adds.
+
+    None if it adds none, or one of the two cannot be edited.
+    """
     before = old.read_text(path)
     try:
         extended = get_surgery(old.language).add_helpers(before, start.read_text(path))
@@ -93,7 +99,7 @@ def _extend_file(old: TestSources, start: TestSources, path: str) -> bytes | Non
 
 
 def _list_new_declarations(old: TestSources, path: str, text: bytes) -> set[tuple[str, ...]]:
-    """Return what a text declares that the old file at that path does not."""
+    """Return the names that a text declares and the old file at that path does not."""
     return set(_list_declarations(old.language, path, text)) - _list_old_declarations(old, path)
 
 
@@ -102,7 +108,10 @@ def _list_old_declarations(old: TestSources, path: str) -> set[tuple[str, ...]]:
 
 
 def _list_declarations(language: str, path: str, text: bytes) -> Iterator[tuple[str, ...]]:
-    """Yield the names that may exist only once in the tests: types and module-level functions."""
+    """Yield the names that a text declares and that may exist only once in the tests.
+
+    These are types, and module-level functions with their folder and module.
+    """
     folder = path.rpartition('/')[0]
     for type_ in get_reading(language).parse(text, path).types:
         if type_.kind == MODULE:

@@ -30,10 +30,11 @@ from coevo.starts.start_files import make_file_at_start
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartState:
-    """The result of checking a start state.
+    """The result of checking a task's start state.
 
     why          by method id, `valid` or the reason why there is no valid start state
-    t_old_c_new  verdicts of reverted targets at the start
+    t_old_c_new  by method id, the verdict on each target as it is at the start; empty for a
+                 generation or if there is no start file
     """
 
     why: Mapping[str, str]
@@ -43,7 +44,12 @@ class StartState:
 def run_start_state(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> StartState:
-    """Compile and run the start state of a task (docs/internals/tasks.md)."""
+    """Check the start state of a task: compile it and run its targets and kept tests there.
+
+    The result says for each target whether the state is valid, else why not. A generation's targets
+    are absent at the start, so only tests that the start file keeps are run
+    (docs/internals/tasks.md).
+    """
     names = list(task.methods)
     try:
         start = make_file_at_start(runner, task, around.here)
@@ -69,7 +75,10 @@ def run_start_state(
 def _explain_gold_loss(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> str | None:
-    """Return why gold does not pass three times without the siblings; None if it does."""
+    """Return why the new tests do not pass three times when the siblings are removed.
+
+    None if they do, or if no sibling is removed from another file.
+    """
     if not around.files:
         return None  # no sibling is removed, so this is the cell t_new_c_new itself
     new = runner.pair.new.rev
@@ -82,7 +91,10 @@ def _explain_gold_loss(
 
 
 def _make_reverted_method(subject: IsolatedSubject) -> TestMethod:
-    """Return a target as it is named at the start: old name and parameters in its new class."""
+    """Return the name under which a target stands in the start file: old name, in its new class.
+
+    The parameters are the old ones, too.
+    """
     old = subject.old or subject.new
     return replace(subject.new, test_method=old.test_method, parameters=old.parameters)
 
@@ -97,7 +109,10 @@ def _compile_start(
 def _check_kept_siblings(
     runner: IsolatedCellRunner, task: IsolatedTask, start: bytes | None, around: SiblingEdits
 ) -> str:
-    """Return `valid` if the tests that a start file keeps still pass; else name one that fails."""
+    """Return `valid` if the tests that a start file keeps still pass there, else one that fails.
+
+    A test counts only if it passes in the new file. An absent start file is valid.
+    """
     if start is None:
         return VALID
     kept_methods = draw_kept_tests(start, task.module, task.test_file, runner.pair.pair_id)

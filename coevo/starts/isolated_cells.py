@@ -22,7 +22,7 @@ Demand = Callable[[Outcome], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolatedSubject:
-    """A method that has a track by its whole-tree cells."""
+    """A test method with a track, which follows from its runs in the whole test trees."""
 
     selected: SelectedMethod
     track: Track
@@ -47,7 +47,7 @@ class IsolatedSubject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IsolatedTask:
-    """The subjects of one test file and track."""
+    """The methods of one track in one test file of a pair: the targets of one task."""
 
     test_file: str
     track: Track
@@ -65,7 +65,10 @@ class IsolatedTask:
 
     @property
     def demand_at_start(self) -> Demand:
-        """The demand on reverted targets at the start, on the new code."""
+        """A function that says whether a reverted target may have an outcome at the start.
+
+        For an update it must be broken there, for an extension it must pass.
+        """
         return self.track.accepts_at_start
 
     @property
@@ -183,7 +186,11 @@ class IsolatedCellRunner:
     def _run_process(
         self, compiled: CompiledTests, methods: Mapping[str, TestMethod]
     ) -> dict[str, Verdict]:
-        """Run methods in one process; leave out those that another method kept from running."""
+        """Run methods in one process, and return their verdicts by name.
+
+        Methods that another method kept from running are left out. Raises: Transient if the process
+        did not start.
+        """
         if not methods:
             return {}
         batch = self.built.run(compiled, list(methods.values()), self.conditions)
@@ -206,10 +213,10 @@ def is_pass(outcome: Outcome) -> bool:
 
 
 def is_broken(outcome: Outcome) -> bool:
-    """Return whether an outcome is broken."""
+    """Return whether an outcome is `fail`, `error`, `timeout` or `compile_error`."""
     return outcome.is_broken
 
 
 def describe_verdict(verdict: Verdict) -> str:
-    """Return the outcome and failure signature as text."""
+    """Return the outcome of a verdict as text, followed by its failure signature if it has one."""
     return ' '.join(filter(None, (str(verdict.outcome), verdict.signature)))

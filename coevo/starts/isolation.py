@@ -113,7 +113,7 @@ def _make_start_row(
 def _does_gold_read_sources(
     runner: IsolatedCellRunner, task: IsolatedTask, around: SiblingEdits
 ) -> bool:
-    """Return whether gold, in the start state's tree, needs main sources to pass."""
+    """Return whether the new tests need the text of main sources to pass in the start tree."""
     new = runner.pair.new.rev
     compiled = runner.compile(new, new, task.module, around.files)
     return reads_sources(runner, compiled, task.methods)
@@ -150,7 +150,10 @@ class _IsolatedCell:
         return [name for name, verdict in self.verdicts.items() if not self.demand(verdict.outcome)]
 
     def describe_complaint(self, name: str) -> str:
-        """Return what is wrong with a method's outcome, as text."""
+        """Return a phrase that names the cell and a method's outcome, which is not as demanded.
+
+        It adds `, but not with the whole file` if the outcome is as demanded there.
+        """
         rest = ', but not with the whole file' if name in self.passes_with_file else ''
         return f'{self.name} is {describe_verdict(self.verdicts[name])}{rest}'
 
@@ -211,7 +214,11 @@ def _retry_with_files(
 def _retry_with_whole_file(
     runner: IsolatedCellRunner, task: IsolatedTask, cell: _IsolatedCell, files: Files
 ) -> None:
-    """Run disagreeing methods with the whole new file, to tell whether its other changes matter."""
+    """Run the methods whose outcome is not as demanded again, with the whole new test file.
+
+    The ids of those that then meet the demand become `cell.passes_with_file`: other changes of the
+    file matter to them. Their verdicts stay.
+    """
     whole = make_whole_file(runner, task)
     disagreeing = {name: task.methods[name] for name in cell.list_disagreeing()}
     if disagreeing and whole != files:
@@ -266,10 +273,10 @@ def _make_row(
 
 
 def graft_targets(runner: IsolatedCellRunner, task: IsolatedTask) -> tuple[Files, str]:
-    """Return the old test file with the task's targets put in.
+    """Return the old test file with the task's targets put in, and a note.
 
-    If there is no old file, or the targets cannot be put in, it is the new file as a whole; in the
-    latter case the second value says why.
+    The whole new file is returned instead if there is no old file or the targets cannot be put in.
+    In the latter case the note says why; else it is empty.
     """
     repository, old = runner.repository, runner.pair.old.rev
     before = load_content(repository, old, task.test_file)
@@ -295,7 +302,10 @@ def _make_graft(subject: IsolatedSubject) -> Graft:
 
 
 def make_whole_file(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
-    """Return the whole new test file; old files that it or its targets moved from are removed."""
+    """Return the whole new test file, and None for each old file that it or a target moved from.
+
+    None removes the file. Files that the new revision still has are not removed.
+    """
     repository, old, new = runner.repository, runner.pair.old.rev, runner.pair.new.rev
     left = {find_old_path(repository, old, new, task.test_file)}
     left |= {subject.old.test_file for subject in task.subjects if subject.old is not None}
@@ -314,10 +324,12 @@ def make_whole_file(runner: IsolatedCellRunner, task: IsolatedTask) -> Files:
 def find_wholly_broken(
     runner: IsolatedCellRunner, task: IsolatedTask, names: Sequence[str]
 ) -> list[str]:
-    """Return the methods in whose old class no test compiles on the new code.
+    """Return those of the methods in whose old class no test compiles on the new code.
 
-    All other test files are at the old revision, too. The old test class counts, so a method
-    without an old version is never returned.
+    All other test files are at the old revision, too. A method without an old version is never
+    returned, since its old class counts.
+
+    names  ids of the methods to look at
     """
     if not names:
         return []
@@ -340,7 +352,10 @@ def _identify_class(method: TestMethod) -> tuple[str, str, str]:
 def _is_class_broken(
     runner: IsolatedCellRunner, compiled: CompiledTests, path: str, class_: str, module: str
 ) -> bool:
-    """Return whether no test of an old class compiles in the given cell."""
+    """Return whether a class of the old revision has tests, and none of them compiles in a cell.
+
+    compiled  the cell: the tests of the class on some code
+    """
     source = load_content(runner.repository, runner.pair.old.rev, path)
     assert source is not None, 'what was changed stands in a file of the old revision'
     tests = get_surgery(runner.pair.language).list_other_tests(source, [], path)

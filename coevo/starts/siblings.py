@@ -28,7 +28,7 @@ Texts = dict[str, bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiblingEdits:
-    """The differences of the test tree around a task's targets from the new revision.
+    """What is removed around a task's targets: its siblings, the targets of the pair's other tasks.
 
     files     changed test files but the task's own, as in `CellEdits`; None means absent
     here      siblings in the task's own file, which the start file lacks
@@ -41,7 +41,7 @@ class SiblingEdits:
 
 
 class SiblingEditor:
-    """Removes siblings for all tasks of one pair."""
+    """Removes siblings, the targets of a pair's other tasks, from the start states of its tasks."""
 
     def __init__(self, runner: IsolatedCellRunner, tasks: Sequence[IsolatedTask]) -> None:
         self.runner, self._tasks = runner, tasks
@@ -52,7 +52,11 @@ class SiblingEditor:
         self._emptied: dict[Hashable, bytes | None] = {}
 
     def make_edits(self, task: IsolatedTask) -> SiblingEdits:
-        """Return the edits that remove the siblings of a task; each failing try costs a compile."""
+        """Return the edits of test files that remove as many siblings of a task as possible.
+
+        What would break the compilation of anything else stays; each failing try costs a compile.
+        There are no edits if the task has no siblings or no start file.
+        """
         others = _list_targets(other for other in self._tasks if other is not task)
         if not others:
             return SiblingEdits()
@@ -72,9 +76,9 @@ class SiblingEditor:
     def remove_tests(
         self, path: str, gone: Sequence[TestMethod], named: AbstractSet[str]
     ) -> bytes | None:
-        """Return a file without some of its tests; None if the whole file goes.
+        """Return a file of the new revision without some of its tests; None if the whole file goes.
 
-        named  names that are needed besides those that other files use
+        named  names that must stay besides those that other files use
 
         Raises: StartStateInvalid if the file cannot be made.
         """
@@ -91,7 +95,7 @@ class SiblingEditor:
         return self._emptied[key]
 
     def is_new(self, path: str) -> bool:
-        """Return whether a test file, and all of its targets, are not at the old revision."""
+        """Return whether neither a test file nor any of its targets is at the old revision."""
         pair, repository = self.runner.pair, self.runner.repository
         return find_old_path(repository, pair.old.rev, pair.new.rev, path) is None and not any(
             subject.old is not None
@@ -190,7 +194,11 @@ class _SiblingClearing:
         )
 
     def make_texts(self, gone: Collection[TestMethod]) -> Texts:
-        """Return the files of some targets without these, sorted by path; None means absent."""
+        """Return the files without the given targets, sorted by path; None means an absent file.
+
+        A new file goes as a whole if all siblings in it are given and nothing that stays mentions
+        it.
+        """
         paths = sorted({method.test_file for method in gone})
         absent = {path for path in paths if self._may_go_as_a_whole(path, gone)}
         while True:
@@ -208,7 +216,10 @@ class _SiblingClearing:
         return self._common.remove_tests(path, own, self._names)
 
     def _compiles_without(self, gone: Collection[TestMethod]) -> bool:
-        """Return whether everything else compiles as before, with gold in the task's own file."""
+        """Return whether everything else compiles as before without some siblings.
+
+        The task's own file has its new version meanwhile. False also if the files cannot be made.
+        """
         try:
             files = tuple(self.make_texts(gone).items())
         except StartStateInvalid:
@@ -225,7 +236,10 @@ class _SiblingClearing:
         )
 
     def _may_go_as_a_whole(self, path: str, gone: Collection[TestMethod]) -> bool:
-        """Return whether a file is new and all siblings in it are removed."""
+        """Return whether a file can be removed whole: it is new, and loses all of its siblings.
+
+        The task's own file never can.
+        """
         return (
             path != self._task.test_file
             and self._common.is_new(path)
@@ -243,7 +257,7 @@ class _SiblingClearing:
 
 
 def _compiles_as_well(now: CompiledTests, before: CompiledTests) -> bool:
-    """Return whether tests compile, or at most those are broken that were so before."""
+    """Return whether tests compile now; if they did not before, whether no more are broken now."""
     if before.unit_ok:
         return now.unit_ok
     return set(now.broken) <= set(before.broken)

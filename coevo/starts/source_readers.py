@@ -20,7 +20,10 @@ NO_SOURCES = MainSources()
 def reads_sources(
     runner: IsolatedCellRunner, compiled: CompiledTests, methods: Mapping[str, TestMethod]
 ) -> bool:
-    """Return whether one of gold's tests passes only with the main sources of the cell's code."""
+    """Return whether some test passes only if the main sources of the cell's code lie beside it.
+
+    Such a test reads the text of sources.
+    """
     lost = _list_not_passing(runner, NO_SOURCES, compiled, methods)
     if not lost:
         return False
@@ -35,7 +38,7 @@ def _list_not_passing(
     compiled: CompiledTests,
     methods: Mapping[str, TestMethod],
 ) -> Sequence[str]:
-    """Return the names of methods that do not pass with some main sources beside the tests."""
+    """Return the ids of methods that do not pass with only these main sources beside the tests."""
     own = replace(runner, conditions=replace(runner.conditions, sources=sources))
     verdicts = own.collect_verdicts(compiled, methods, is_pass)
     runner.cpu_seconds = own.cpu_seconds

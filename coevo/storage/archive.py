@@ -1,5 +1,6 @@
-"""A file of named, compressed, checksummed pieces. Damage is detected and limited to the damaged
-piece.
+"""A file of named, compressed, checksummed pieces.
+
+Damage is detected and limited to the damaged piece.
 
 Layout: one line (magic, SHA-256 and length of the index), the index as JSON, then the pieces as
 zstd.

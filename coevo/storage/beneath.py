@@ -1,5 +1,4 @@
-"""Host paths that contain third-party text: checked to lie beneath a root, and written without
-following links.
+"""Host paths that contain third-party text: beneath a root, and written without following links.
 
 A name from a repository, a snapshot or a server's answer may be absolute, lead upwards, or lead
 through a link. `join_beneath` is the only function that makes a path from such a name. It rejects
@@ -77,16 +76,16 @@ class SafePath:
         return self.root.joinpath(*self.parts)  # own name: proven by beneath
 
     def join_below(self, text: str) -> SafePath:
-        """Return a path below this one.
+        """Return the path of a third-party name below this one.
 
-        Raises: UnsafePath.
+        Raises: UnsafePath if the name would lead elsewhere, or no file system accepts it.
         """
         return join_beneath(self.root, *self.parts, text)
 
     def join_beside(self, name: str) -> SafePath:
-        """Return a path in the same folder.
+        """Return the path of a third-party name in the folder of this one.
 
-        Raises: UnsafePath.
+        Raises: UnsafePath if the name would lead out of the root, or no file system accepts it.
         """
         return join_beneath(self.root, *self.parts[:-1], name)
 
@@ -113,8 +112,9 @@ class SafePath:
                 raise
 
     def create_file(self, content: bytes, mode: int = 0o644) -> None:
-        """Write a file that does not exist yet. It is not atomic: use it in folders that are
-        renamed when they are complete.
+        """Write a file that does not exist yet; its parent folders are made.
+
+        It is not atomic: use it in folders that are renamed when they are complete.
 
         Raises: FileExistsError; UnsafePath if a link or file stands in the place of a parent
         folder.
@@ -206,7 +206,12 @@ class SafePath:
 
     @contextlib.contextmanager
     def _open_parent(self, *, make: bool) -> Iterator[int]:
-        """Provide a descriptor of the parent folder."""
+        """Provide a descriptor of the parent folder; no link below the root is followed.
+
+        make  whether to make missing folders, the root included
+
+        Raises: UnsafePath if a link or file stands in the place of a folder.
+        """
         if make:
             self.root.mkdir(parents=True, exist_ok=True)
         folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -254,9 +259,9 @@ def find_path_fault(text: str) -> PathFault | None:
 
 
 def _split_names(text: str) -> Iterable[str]:
-    """Return the names of a path.
+    """Return the names that a third-party path consists of, without empty ones and `.`.
 
-    Raises: UnsafePath.
+    Raises: UnsafePath if the path is absolute, leads upwards, or no file system accepts it.
     """
     if '\0' in text:
         raise UnsafePath(PathFault.NUL, text)

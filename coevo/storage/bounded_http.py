@@ -78,7 +78,8 @@ class HttpAnswer:
     def read(self, *, most: int) -> bytes:
         """Return the whole body.
 
-        Raises: ContentTooLarge, ContentTooSlow, ServerUnreachable.
+        Raises: ContentTooLarge for more than `most` bytes, ContentTooSlow, ServerUnreachable if it
+        breaks off.
         """
         return b''.join(self.iterate_body(most=most))
 
@@ -193,10 +194,9 @@ class HttpClient:
         silence: float = SILENCE,
         headers: Mapping[str, str] = NO_HEADERS,
     ) -> Iterator[HttpAnswer]:
-        """Send a request with a body and provide its answer, whatever the status; redirects are not
-        followed.
+        """Send a request with a body and provide its answer, whatever the status.
 
-        Raises: ServerUnreachable, ContentTooSlow.
+        Redirects are not followed. Raises: ServerUnreachable, ContentTooSlow.
         """
         with (
             _RequestClock(seconds) as clock,

@@ -98,10 +98,10 @@ def read_blocks(
 
 
 def read_exactly(stream: ReadableStream, size: int, *, seconds: float | None = None) -> bytes:
-    """Return the next `size` bytes of a stream, and read no further; `seconds` is as in
-    `read_stream`.
+    """Return the next `size` bytes of a stream, and read no further.
 
-    Raises: ContentTooSlow; UnreadableContent if the stream ends early.
+    Raises: ContentTooSlow after `seconds` (see `read_stream`); UnreadableContent if the stream ends
+    early.
     """
     content = read_stream(_StreamBeginning(stream, size), most=size, seconds=seconds)
     if len(content) != size:
@@ -140,11 +140,12 @@ def load_file(path: Path, *, most: int) -> bytes:
 
 @contextmanager
 def open_zip(source: Path | IO[bytes]) -> Iterator[zipfile.ZipFile]:
-    """Open a .zip with a list of files of bounded length, for `load_member` and
-    `read_member_blocks`.
+    """Open a .zip whose list of files has a bounded length, and close it at the end of the block.
 
-    Raises: FileNotFoundError, PermissionError; UnreadableContent if it is not a .zip, or has a
-    duplicate name.
+    Its members are read by `load_member` and `read_member_blocks`.
+
+    Raises: FileNotFoundError, PermissionError; UnreadableContent if it is not a .zip or has a
+    duplicate name; ContentTooLarge if it expands too much.
     """
     with open_file(source) if isinstance(source, Path) else source as file:
         yield _open_checked_zip(file)
@@ -252,7 +253,7 @@ class _StreamBeginning:
         self._left = size
 
     def read(self, size: int) -> bytes:
-        """Return up to `size` of the remaining bytes."""
+        """Return up to `size` of the remaining bytes; empty once the first bytes are used up."""
         block: bytes = self._read(min(size, self._left)) if self._left else b''
         self._left -= len(block)
         return block

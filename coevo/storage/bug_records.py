@@ -34,7 +34,10 @@ def write_bug_record(
 
 
 def load_builds_by_record(place: StoragePlace, folder: str) -> dict[str, str]:
-    """Return the build in each readable bug record of a folder, by the record's name."""
+    """Return the build in each readable bug record of a folder, by the record's file name.
+
+    Records that are malformed are left out.
+    """
     builds_by_name = {}
     for entry in place.list_files(folder):
         record = place.read(entry.name)

@@ -40,7 +40,7 @@ def lock_for_change(git_dir: Path) -> Iterator[int]:
 
 @contextmanager
 def lock_for_use(git_dir: Path) -> Iterator[None]:
-    """Prevent the eviction of a clone, and record the time of this use."""
+    """Prevent the eviction of a clone until the block ends, and record the time of this use."""
     path = git_dir.with_suffix('.use')
     with _open_descriptor(path) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_SH)
@@ -84,9 +84,9 @@ class ClonePins:
 
 @contextmanager
 def lock_if_deserted(git_dir: Path) -> Iterator[bool]:
-    """Provide whether no process changes, reads or pins a clone.
+    """Yield True if no process changes, reads or pins a clone, else False.
 
-    If so, the clone stays locked until the context ends.
+    After True the clone stays locked until the block ends.
     """
     locks = (git_dir.with_suffix('.lock'), git_dir.with_suffix('.use'))
     with _open_descriptor(locks[0]) as changers, _open_descriptor(locks[1]) as readers:

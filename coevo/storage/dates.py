@@ -1,5 +1,6 @@
-"""First-seen dates of bodies (method texts): what each repository's rows need, and what its clone
-shows.
+"""First-seen dates of bodies (method texts).
+
+What each repository's rows need is kept apart from what its clone shows.
 
 STORE/dates/OWNER+NAME/LANGUAGE.wanted  the bodies of the repository's rows, with their tokens
 STORE/dates/OWNER+NAME/LANGUAGE.seen    the scope of the search in its clone, and the first commit
@@ -60,7 +61,10 @@ class RowBodies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedBody:
-    """A body's hash, and its print (`coevo.languages.prints.BodyPrint`) as spaced tokens."""
+    """A body to search for: its hash, and the tokens that a text with this body has.
+
+    They are those of `coevo.languages.prints.BodyPrint`, separated by spaces.
+    """
 
     body: str
     words: str
@@ -100,7 +104,12 @@ class SeenBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchState:
-    """The progress of an unfinished search: the number of moments done, and the question."""
+    """The progress of an unfinished search.
+
+    question  hash of the clone's state and of the bodies that are searched for; with another one
+              the search begins anew
+    done      number of moments (equal dates of commits) that were searched
+    """
 
     question: str
     done: int

@@ -62,8 +62,9 @@ def _is_named_in(path: str, words: Sequence[str]) -> bool:
 
 
 def describe_trouble(error: OSError, words: Sequence[str] = ()) -> str:
-    """Return what cannot be used and what to do about it. If a full-disk error names no file, the
-    full folder is named.
+    """Return what cannot be used and what to do about it, as one sentence.
+
+    If a full-disk error names no file, the full folder is named.
 
     words  of the command line, which may name folders
     """

@@ -36,7 +36,10 @@ def write_durably(path: Path, parts: Iterable[bytes]) -> None:
 
 @contextmanager
 def name_file_in_errors(path: Path) -> Iterator[None]:
-    """Put the target path into OSErrors that name no file (full disk) or the temporary file."""
+    """Let an OSError of the block name `path` if it names no file (full disk) or a temporary file.
+
+    The error is raised in any case.
+    """
     try:
         yield
     except OSError as error:
@@ -86,7 +89,7 @@ def _compute_checksum(data: bytes) -> bytes:
 
 @contextlib.contextmanager
 def build_folder_once(target: Path) -> Iterator[Path | None]:
-    """Provide a temporary folder that becomes `target` on success; None if `target` exists already.
+    """Provide a temporary folder that becomes `target` on success; None if `target` exists.
 
     Processes wait for each other, so that only one builds the folder. The temporary folder's parent
     may hold scratch files; it is removed at the end.

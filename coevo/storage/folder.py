@@ -26,7 +26,7 @@ class FolderPlace:
         return str(self._root / name)
 
     def list_top_names(self) -> frozenset[str]:
-        """See `StoragePlace.list_top_names`."""
+        """Return the names of the files and folders directly in the folder; empty without one."""
         return (
             frozenset(path.name for path in self._root.iterdir())
             if self._root.is_dir()
@@ -34,9 +34,9 @@ class FolderPlace:
         )
 
     def list_files(self, folder: str) -> Sequence[PlaceEntry]:
-        """See `StoragePlace.list_files`. Unfinished files are left out.
+        """Return all files below a folder, sorted by name; unfinished ones are left out.
 
-        Raises: OSError if a folder may not be read.
+        Empty if the folder does not exist. Raises: OSError if a folder may not be read.
         """
         return sorted(self._iterate_files(folder), key=lambda entry: entry.name)
 
@@ -52,7 +52,7 @@ class FolderPlace:
                     yield PlaceEntry(name=name, modified=state.st_mtime_ns)
 
     def read(self, name: str) -> StoredFile | None:
-        """See `StoragePlace.read`."""
+        """Return a file with its version; None if it does not exist."""
         try:
             with (self._root / name).open('rb') as file:
                 state = os.fstat(file.fileno())
@@ -63,15 +63,19 @@ class FolderPlace:
             return None
 
     def load_files(self, names: Sequence[str]) -> Sequence[StoredFile | None]:
-        """See `StoragePlace.load_files`."""
+        """Return many files as `read` does, in the order of their names in the call."""
         return [self.read(name) for name in names]
 
     def write_file(self, name: str, data: bytes) -> None:
-        """See `StoragePlace.write_file`."""
+        """Create or replace a file atomically."""
         join_beneath(self._root, name).replace_file(data)
 
     def write_if_unchanged(self, name: str, data: bytes, version: str | None) -> str | None:
-        """See `StoragePlace.write_if_unchanged`. A lock on the parent folder makes it atomic."""
+        """Write a file if it still has `version`; None means that it must not exist yet.
+
+        Return the new version; None if the condition failed. A lock on the parent folder makes
+        check and write one step.
+        """
         target = join_beneath(self._root, name)
         folder = target.path.parent
         folder.mkdir(parents=True, exist_ok=True)
@@ -82,18 +86,22 @@ class FolderPlace:
             return _load_version(target.path)
 
     def remove_files(self, names: Iterable[str]) -> None:
-        """See `StoragePlace.remove_files`."""
+        """Remove files; missing ones are ignored."""
         for name in names:
             join_beneath(self._root, name).remove()
 
     def remove_unfinished(self, folder: str) -> None:
-        """See `StoragePlace.remove_unfinished`."""
+        """Remove the temporary files directly in a folder that killed processes left."""
         for path in (self._root / folder).glob(f'*{durable.UNFINISHED}*'):
             path.unlink(missing_ok=True)
 
     @contextlib.contextmanager
     def lock(self, name: str, busy: str) -> Iterator[HeldLock]:
-        """See `StoragePlace.lock`. The kernel releases the lock when the process ends."""
+        """Hold an exclusive lock on a file of that name until the block ends.
+
+        The kernel releases it when the process ends. Raises: Fatal with the sentence `busy` if
+        another process holds it.
+        """
         path = join_beneath(self._root, name).path
         path.parent.mkdir(parents=True, exist_ok=True)
         with durable.name_file_in_errors(path), path.open('ab') as file:
@@ -122,10 +130,10 @@ class _KernelLock:
     """A lock of the kernel, which cannot be lost."""
 
     def check_held(self) -> None:
-        """Do nothing."""
+        """Do nothing: this lock cannot be lost."""
 
     def confirm_held(self) -> None:
-        """Do nothing."""
+        """Do nothing: this lock cannot be lost."""
 
 
 @contextlib.contextmanager

@@ -39,7 +39,7 @@ class MonthPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloneMoment:
-    """The refs of a clone as (name, object id) in order, and the first crawl that found them."""
+    """The refs of a clone as (name, object id), and the time of the first crawl that found them."""
 
     repo: str
     crawled_at: datetime
@@ -149,7 +149,10 @@ def load_month(place: StoragePlace, month: str) -> MonthRecord | None:
 
 
 def fix_month(place: StoragePlace, record: MonthRecord) -> bool:
-    """Write the record of a month. Return False if a different one exists already."""
+    """Write the record of a month, unless one exists already; it is never replaced.
+
+    Return True if the stored record is now equal to this one, False if a different one exists.
+    """
     names = {f'part {entry.partition.path.as_posix()}': entry for entry in record.parts}
     others = {
         'withdrawn': _WithdrawnNumbers(numbers=record.withdrawn),

@@ -52,7 +52,7 @@ class BucketPlace:
         return f'{self._url}/{name}' if name else self._url
 
     def list_top_names(self) -> frozenset[str]:
-        """See `StoragePlace.list_top_names`."""
+        """Return the names of the objects and folders directly below the prefix."""
         import obstore
 
         with _translate_errors(self._url):
@@ -62,7 +62,7 @@ class BucketPlace:
         )
 
     def list_files(self, folder: str) -> Sequence[PlaceEntry]:
-        """See `StoragePlace.list_files`."""
+        """Return all files below a folder, sorted by name."""
         import obstore
 
         with _translate_errors(self._url):
@@ -78,7 +78,7 @@ class BucketPlace:
         return sorted(files, key=lambda entry: entry.name)
 
     def read(self, name: str) -> StoredFile | None:
-        """See `StoragePlace.read`. The version is the ETag."""
+        """Return a file with its version, which is the ETag; None if it does not exist."""
         import obstore
 
         try:
@@ -93,16 +93,23 @@ class BucketPlace:
         )
 
     def load_files(self, names: Sequence[str]) -> Sequence[StoredFile | None]:
-        """See `StoragePlace.load_files`. Files are read in parallel."""
+        """Return many files as `read` does, in the order of their names in the call.
+
+        They are read in parallel.
+        """
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             return list(pool.map(self.read, names))
 
     def write_file(self, name: str, data: bytes) -> None:
-        """See `StoragePlace.write_file`."""
+        """Create or replace a file atomically, by one request."""
         self._put_object(name, data, 'overwrite')
 
     def write_if_unchanged(self, name: str, data: bytes, version: str | None) -> str | None:
-        """See `StoragePlace.write_if_unchanged`."""
+        """Write a file if it still has `version`; None means that it must not exist yet.
+
+        Return the new version; None if the condition failed. If the object has exactly these bytes
+        already, its version is returned, too.
+        """
         from obstore.exceptions import AlreadyExistsError, PreconditionError
 
         try:
@@ -114,7 +121,7 @@ class BucketPlace:
             return file.version if file is not None and file.data == data else None
 
     def remove_files(self, names: Iterable[str]) -> None:
-        """See `StoragePlace.remove_files`."""
+        """Remove files; missing ones are ignored."""
         import obstore
 
         paths = list(names)
@@ -127,9 +134,10 @@ class BucketPlace:
 
     @contextlib.contextmanager
     def lock(self, name: str, busy: str) -> Iterator[HeldLock]:
-        """See `StoragePlace.lock`. The lock is a lease.
+        """Hold an exclusive lock, a lease in a file of that name, until the block ends.
 
-        If its holder is killed, it expires within `leases.SECONDS`.
+        If its holder is killed, the lease expires within `leases.SECONDS`. Raises: Fatal with the
+        sentence `busy` if another process holds it.
         """
         try:
             lease = leases.take_lease_when_over(self, name, leases.LeaseTerms())

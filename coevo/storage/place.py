@@ -1,7 +1,7 @@
-"""The interface of a storage place: a folder (`coevo.storage.folder`) or an object store
-(`coevo.storage.objects`).
+"""The interface of a storage place: a folder or an object store.
 
-Files are named by relative paths with `/`. Each is complete or absent.
+`coevo.storage.folder` and `coevo.storage.objects` implement it. Files are named by relative paths
+with `/`. Each is complete or absent.
 """
 
 from __future__ import annotations
@@ -117,9 +117,9 @@ def parse_root(text: str) -> Root:
 
 
 def find_local_folder(store: Root) -> Path:
-    """Return the folder for a store's clones and caches.
+    """Return the folder of this machine for a store's clones and caches.
 
-    It is the store itself, or a cache folder of this machine for a URL.
+    It is the store itself, or for a URL a folder below coevo's cache.
     """
     if isinstance(store, Path):
         return store
@@ -127,10 +127,10 @@ def find_local_folder(store: Root) -> Path:
 
 
 def encode_folder_name(name: str) -> str:
-    """Return a name with slashes as the name of a single file or folder, with `+` for `/` and URL
-    escapes.
+    """Return a name with slashes as the name of a single file or folder.
 
-    The first dot of a name that consists of dots is escaped, too: `..` would be another folder.
+    `+` stands for `/`, and other characters that a file name must not have are URL escapes. The
+    first dot of a name that consists of dots is escaped, too: `..` would be another folder.
     """
     text = '+'.join(quote(part, safe='') for part in name.split('/'))
     return f'%2E{text[1:]}' if text and not text.strip('.') else text

@@ -56,7 +56,7 @@ def _lock_file(folder: Path) -> int:
 
 
 def _is_still_there(descriptor: int, file: Path) -> bool:
-    """Return whether the open file is the one under that name."""
+    """Return whether the open file still has that path, and was not removed or replaced."""
     try:
         there = file.stat()
     except FileNotFoundError:

@@ -104,7 +104,7 @@ class _PartitionContents:
 
 @dataclass(frozen=True, slots=True)
 class PackedSegments:
-    """Segments that are unpacked one at a time, anew for each iteration."""
+    """Segments that are kept packed; each iteration unpacks them anew, one at a time."""
 
     pieces: Sequence[ArchivePiece]
 
@@ -126,10 +126,10 @@ class MinedPartition:
 
 
 class Store:
-    """Partitions in one storage place, which the first write creates. `warnings` lists damaged
-    files.
+    """Partitions in one storage place, which the first write creates.
 
-    Raises: Fatal if the place holds other files, or a store of another version.
+    `warnings` lists damaged files. Raises: Fatal if the place holds other files, or a store of
+    another version.
     """
 
     def __init__(self, root: Root) -> None:
@@ -179,7 +179,7 @@ class Store:
 
     @contextlib.contextmanager
     def lock_partition(self, partition: Partition) -> Iterator[None]:
-        """Keep other miners away from a partition.
+        """Hold the lock of a partition during the block, so that no other process mines there.
 
         In an object store the lock is a lease; if it is lost, writing raises Transient.
 
@@ -199,7 +199,7 @@ class Store:
                 del self._holds[folder]
 
     def list_keys(self, partition: Partition) -> frozenset[str]:
-        """Return the keys of all intact segments."""
+        """Return the keys of all intact segments of a partition, be they current or not."""
         return frozenset(key for _, key in self._read_contents(partition).pieces)
 
     def has_segment(self, partition: Partition, key: str) -> bool:
@@ -299,9 +299,9 @@ class Store:
         return self._load_versioned_walk(partition)[0]
 
     def compact_segments(self, partition: Partition) -> None:
-        """Merge the loose segments into one file, then remove them. A kill in between is harmless.
+        """Merge the loose segments into one file, then remove the loose files.
 
-        The caller has to hold the partition's lock.
+        A kill in between is harmless. The caller has to hold the partition's lock.
         """
         folder = _name_partition_folder(partition)
         contents = self._read_contents(partition)
@@ -324,7 +324,10 @@ class Store:
         )
 
     def _record_newest_keys(self, partition: Partition, loose: Sequence[PlaceEntry]) -> None:
-        """Record the loose segments' keys for pairs whose recorded key is not among them."""
+        """Record in the walk, for each pair with loose segments, the key of the newest one.
+
+        A pair whose recorded key is among its loose segments keeps that key.
+        """
         walk, _ = self._load_versioned_walk(partition)
         if walk is None:
             return
@@ -392,8 +395,7 @@ class Store:
         return self._decode_whole_pieces(name, self.storage.read(name))
 
     def _decode_whole_pieces(self, name: str, found: StoredFile | None) -> _WholePieces:
-        """Return the intact pieces of a file and its version; the version is None if there is no
-        file.
+        """Return the intact pieces of a file and its version; the version is None without a file.
 
         If this process holds the partition's lock, a damaged file is set aside.
         """

@@ -22,10 +22,10 @@ _Verdict = tuple[str, ...] | Drop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkRecord:
-    """A partition's repository, and for each visited commit its pairs or the reason why it has
-    none.
+    """A partition's repository, and for each visited commit its pairs or why it has none.
 
     pairs     (new revision, pair_id); only the walk `window` has several for one revision
+    drops     one for each visited commit without a pair, with the reason
     keys      (pair_id, key of its current segment); for a pair without an entry, any segment is
               current
     bases     (pair_id, id of the basis from which the key was computed); see `coevo.storage.bases`
@@ -94,7 +94,7 @@ def select_commits(record: WalkRecord, revs: AbstractSet[str]) -> WalkRecord:
 
 
 def sort_walk(record: WalkRecord) -> WalkRecord:
-    """Return the record sorted, with the counts in its repository row updated."""
+    """Return the record sorted, with the counts in its repository row computed anew."""
     arranged = _build_sorted_record(
         record.repository, _collect_verdicts(record), dict(record.keys), dict(record.bases)
     )

@@ -23,7 +23,11 @@ _COMMAND = (sys.executable, '-m', 'flows.batches.job_process')
 
 
 def run_job(job: BatchJob, limits: BatchLimits, listener: Listener = SILENT) -> JobResult:
-    """Do one job, unless another worker has claimed its repository; a failure leaves a record."""
+    """Do one job in a separate process, and return how it ended.
+
+    If another worker has claimed the repository, nothing is run and the outcome is CLAIMED. Every
+    other outcome but DONE leaves a record in the store.
+    """
     store = parse_root(job.store)
     outputs: list[JobOutput] = []
     try:

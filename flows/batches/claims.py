@@ -33,13 +33,19 @@ def list_living_runs(store: Root) -> frozenset[str]:
 
 
 def list_silent_runs(store: Root) -> frozenset[str]:
-    """Return the ids of the flow runs whose lease expired without being released."""
+    """Return the ids of the flow runs whose lease expired without being released.
+
+    Their processes are taken for dead.
+    """
     run_leases = list_lease_states(open_place(store), _RUNS)
     return frozenset(_parse_run_id(lease.name) for lease in run_leases if lease.seconds_left < 0)
 
 
 def forget_dead_runs(store: Root) -> None:
-    """Remove the leases of runs that are over; no run takes such a lease again."""
+    """Remove the leases of all runs that do not live, released or expired.
+
+    No run takes such a lease again.
+    """
     storage, living = open_place(store), list_living_runs(store)
     storage.remove_files(
         entry.name for entry in storage.list_files(_RUNS) if _parse_run_id(entry.name) not in living

@@ -1,8 +1,7 @@
-"""Run a command in a separate process, and end it with all its descendants if it exceeds its
-limits.
+"""Run a command in a separate process, within limits of time and memory.
 
-The child should end when its standard input ends, so that it does not outlive a killed parent
-(`stop_with_parent`).
+If it exceeds them, it is ended with all its descendants. The child should end when its standard
+input ends, so that it does not outlive a killed parent (`stop_with_parent`).
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ class ChildExit:
 
     @property
     def last_line(self) -> str:
-        """The last line of standard error, with an exception or a sentence; empty if there was
-        none."""
+        """The last line of standard error: an exception or a sentence; empty if there was none."""
         return (self.complaint.strip().splitlines() or [''])[-1]
 
 
@@ -72,10 +70,12 @@ def run_command(
     over: Callable[[], bool],
     environment: Mapping[str, str],
 ) -> ChildExit:
-    """Run a command to its end.
+    """Run a command to its end, or end it when it exceeds its limits; return how it ended.
 
-    hear  gets each line of its output
-    over  returns whether to end it
+    stdin        what is written to its standard input, which stays open
+    hear         gets each line of its standard output, in the caller's thread
+    over         called about every half second; true ends the command
+    environment  all of its environment variables
     """
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
@@ -144,8 +144,10 @@ def _watch_process(
     over: Callable[[], bool],
     pass_on: Callable[[], None],
 ) -> StopReason | None:
-    """Wait for the end of a process; return why it has to be ended, or None if it ended by
-    itself."""
+    """Wait until a process ends or has to be ended, and return why it has to be.
+
+    None if it ended by itself. The process is not ended here.
+    """
     deadline = time.monotonic() + limits.seconds
     while True:
         with suppress(subprocess.TimeoutExpired):

@@ -38,7 +38,10 @@ from packagers.funnel import FunnelStep
 
 
 def main() -> int:
-    """Do the job and return the exit status."""
+    """Do the job that a line of standard input describes, and return the exit status.
+
+    Progress and result are written to standard output, one line each.
+    """
     job = codec.decode_record(BatchJob, sys.stdin.buffer.readline())
     stop_with_parent()
     signal.signal(signal.SIGTERM, _exit_on_signal)
@@ -65,13 +68,15 @@ def main() -> int:
 
 
 def _exit_on_signal(number: int, frame: object) -> NoReturn:
-    """Exit by an exception, which closes sandboxes and removes their folders in the time that is
-    left."""
+    """Exit by an exception, so that sandboxes are closed and their folders are removed."""
     raise SystemExit(128 + number)
 
 
 def _reserve_stdout() -> IO[bytes]:
-    """Reserve standard output for answers: what libraries print goes to standard error."""
+    """Return a stream to standard output for answers alone.
+
+    What libraries print to standard output goes to standard error from then on.
+    """
     answers = os.fdopen(os.dup(sys.stdout.fileno()), 'wb')
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     return answers

@@ -59,7 +59,10 @@ class BatchJob:
 
     @property
     def name(self) -> str:
-        """The name of the repository before its clone is read."""
+        """The name of the repository before its clone is read: `repo`, or its source.
+
+        Credentials in the source are left out.
+        """
         return self.repo or redaction.strip_credentials(self.source)
 
 

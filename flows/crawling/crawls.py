@@ -104,13 +104,16 @@ def list_stamps(store: Root) -> tuple[str, ...]:
 
 
 def load_latest_stamps(store: Root) -> dict[str, str]:
-    """Return the stamp of each profile's latest crawl."""
+    """Return the stamp of each profile's latest crawl by the profile's name; empty if none."""
     all_stamps = list_stamps(store)
     return dict(load_crawl_json(store, all_stamps[-1])['latest']) if all_stamps else {}
 
 
 def load_crawl_json(store: Root, stamp: str) -> dict[str, Any]:
-    """Return the content of `crawl.json`; Fatal if a newer coevo wrote it."""
+    """Return the content of a crawl's `crawl.json`.
+
+    Raises: Fatal if it is missing or a newer coevo wrote it.
+    """
     about: dict[str, Any] = json.loads(_load_file(open_place(store), f'crawls/{stamp}/crawl.json'))
     if about['coevo-crawl'] > FORMAT:
         raise Fatal(f'the crawl {stamp} was written by a newer coevo: update coevo')
@@ -118,8 +121,10 @@ def load_crawl_json(store: Root, stamp: str) -> dict[str, Any]:
 
 
 def load_repositories(store: Root, stamp: str) -> tuple[RepositorySeen, ...]:
-    """Return the repositories of a crawl; Fatal if the table is not the one that the crawl
-    wrote."""
+    """Return the repositories of a crawl.
+
+    Raises: Fatal if the table is missing, or is not the one that the crawl wrote.
+    """
     storage, name = open_place(store), f'crawls/{stamp}/repositories.parquet'
     data = _load_file(storage, name)
     if (
@@ -171,7 +176,10 @@ def parse_stamp(stamp: str) -> datetime:
 
 
 def write_crawl(store: Root, crawl: Crawl) -> str:
-    """Write a crawl; return its address as a user would write it."""
+    """Write a new crawl to the store; return its address as a user would write it.
+
+    Raises: Fatal if there is a crawl of this stamp already.
+    """
     storage, folder = open_place(store), f'crawls/{crawl.stamp}'
     tables = {
         f'{name}.parquet': encode_parquet(record, getattr(crawl, name))

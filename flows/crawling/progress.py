@@ -1,5 +1,7 @@
-"""Keep the answers of an interrupted crawl; its requests are repeated at no cost, by their
-ETags."""
+"""Keep the answers of an interrupted crawl.
+
+The next crawl repeats its requests at no cost, by their ETags.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ _EVERY = 200
 
 
 class CrawlProgress:
-    """A file beside the crawls, one for each profile, removed when a crawl completes."""
+    """The rows of an unfinished crawl, in a file beside the crawls, one for each profile.
+
+    The file is removed when a crawl completes.
+    """
 
     def __init__(self, store: Root, profile: str) -> None:
         self._place = open_place(store)
@@ -29,8 +34,10 @@ class CrawlProgress:
         self._noted = 0
 
     def read(self) -> Mapping[int, RepositorySeen]:
-        """Return the rows of the unfinished crawl by number; empty if there is none, or it is
-        damaged."""
+        """Return the rows of the unfinished crawl by repository number.
+
+        Empty if there is no file, or it is damaged.
+        """
         stored_file = self._place.read(self._name)
         if stored_file is None:
             return {}
@@ -43,7 +50,10 @@ class CrawlProgress:
 
     @contextmanager
     def record_rows(self, rows: Mapping[int, RepositorySeen]) -> Iterator[None]:
-        """Write added rows every now and then inside the `with` block, and when it fails."""
+        """Note the rows that the block fills, and write them if the block fails.
+
+        `count_row` writes them inside the block, too.
+        """
         self._rows = rows
         try:
             yield

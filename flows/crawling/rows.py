@@ -65,7 +65,10 @@ class RepositorySeen:
 
 
 def copy_fields(record: type[_Part], whole: object, **more: object) -> _Part:
-    """Return a record with the fields of another record, except for those given in `more`."""
+    """Return a new record of another type with the same-named fields of `whole`.
+
+    Fields given in `more` have these values instead.
+    """
     hint: Any = record  # mypy takes no type variable for a dataclass
     names = {item.name for item in dataclasses.fields(hint)} - more.keys()
     part_record: _Part = hint(**{name: getattr(whole, name) for name in names}, **more)
@@ -140,7 +143,10 @@ _Change = tuple[EventKind, str | None, str | None]
 def list_events(
     before: Mapping[int, RepositorySeen], after: Iterable[RepositorySeen]
 ) -> tuple[CrawlEvent, ...]:
-    """Return all events, sorted by repository; a new repository has appeared."""
+    """Return all changes of repositories since the previous crawl, sorted by repository number.
+
+    A repository that is not in `before` has appeared.
+    """
     return tuple(
         CrawlEvent(github_id=now.github_id, repo=now.repo, kind=kind, before=old, after=new)
         for now in sorted(after, key=lambda row: row.github_id)

@@ -45,7 +45,10 @@ class CrawlHistory:
     answers: Mapping[int, RepositorySeen]
 
     def find_latest_row(self, number: int) -> RepositorySeen | None:
-        """Return the latest row with answers and their ETags."""
+        """Return a repository's row of the unfinished crawl, else of the profile's last crawl.
+
+        None if the profile never saw it.
+        """
         return self.answers.get(number, self.rows.get(number))
 
 
@@ -84,7 +87,10 @@ class Survey:
             self.rows[number] = self._look_up_missed(number)
 
     def _look_up_missed(self, number: int) -> RepositorySeen:
-        """Look up a known repository that no search finds any more, and return its row."""
+        """Request a known repository that no search finds any more, and return its row.
+
+        A deleted or blocked one is not requested again. Without an answer it is no candidate.
+        """
         before = self._known.rows[number]
         if before.presence in (Presence.DELETED, Presence.BLOCKED):
             return before
@@ -125,8 +131,10 @@ class Survey:
         )
 
     def _gather_facts(self, seen: RepositoryMetadata) -> tuple[RepositoryFacts, tuple[str, ...]]:
-        """Request further facts if the repository may be a candidate; return them and unanswered
-        requests."""
+        """Return the facts of a repository that need requests, and the names of failed requests.
+
+        Nothing is requested if its metadata rule it out.
+        """
         known_row = self._known.find_latest_row(seen.github_id)
         facts = _keep_valid_facts(seen, known_row) if known_row is not None else RepositoryFacts()
         if check_metadata(self._profile, seen) is not None:
@@ -153,8 +161,10 @@ class Survey:
         return ask_contributors(self._api, seen.github_id, facts, self._profile.contributors)
 
     def _try_asking(self, ask: Callable[[], _T]) -> _T | None:
-        """Return an answer, or None if GitHub gives none; stop asking after several failures in
-        a row."""
+        """Return an answer, or None if GitHub gives none.
+
+        After three failures in a row no request is sent any more, and the result is always None.
+        """
         if self._silent >= _GIVE_UP:
             return None
         try:
@@ -167,8 +177,10 @@ class Survey:
         return answer
 
     def _assign_key(self, seen: RepositoryMetadata) -> str:
-        """Return the name in the data: the first name seen, with the number if that name is
-        taken."""
+        """Return the repository's name in the data, which it keeps for ever.
+
+        It is the first name seen; if another repository has that name, `.NUMBER` is added.
+        """
         if seen.github_id not in self._keys:
             free = seen.full_name.lower() not in self._taken
             key = seen.full_name if free else f'{seen.full_name}.{seen.github_id}'

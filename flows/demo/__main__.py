@@ -1,5 +1,4 @@
-"""`make demo`: write small histories, mine and release them, and compare with the expected
-results."""
+"""`make demo`: write small histories, mine and release them, and check the results."""
 
 from __future__ import annotations
 
@@ -67,7 +66,10 @@ class DemoOptions:
 
 
 def main() -> int:
-    """Return 0 if the demo gave the expected results, 1 if not, 2 if it could not run."""
+    """Run the demo with the options of the command line, and return its exit status.
+
+    0 if the demo gave the expected results, 1 if not, 2 if it could not run.
+    """
     parser = argparse.ArgumentParser(prog='python -m flows.demo')
     parser.add_argument('--profile', default='default', metavar='NAME')
     parser.add_argument('--verbose', action='store_true', help='print the whole reports')
@@ -97,7 +99,10 @@ def main() -> int:
 
 
 def run_demo(console: Console, chosen: Sequence[Story], options: DemoOptions) -> int:
-    """Run the histories whose runtime is here."""
+    """Write, mine and release the stories whose runtime this machine has; print the results.
+
+    Return 0 if all came out as expected, 1 if not. Raises: Fatal if no story is left.
+    """
     for story in (skipped for skipped in chosen if not has_runtime(skipped)):
         runtime = LANGUAGES[story.language].RUNTIME
         console.print(f'{story.name} is left out: there is no {runtime} here')
@@ -133,7 +138,7 @@ The repository is {home}/repository, the snapshot {home}/snapshot{those}. From h
 
 
 def grade_gold(story: Story) -> str:
-    """Grade the developers' own tests of a story's changes; return a line on their scores."""
+    """Grade the developers' own tests of a story's changes; return a sentence with their scores."""
     home = FOLDER / story.folder
     tasks = open_snapshots(home / 'snapshot').sql('SELECT task_id FROM standard_tasks').fetchall()
     report = evaluate(
@@ -159,7 +164,11 @@ def has_runtime(story: Story) -> bool:
 
 
 def check_story(console: Console, story: Story, options: DemoOptions) -> tuple[str, ...]:
-    """Write, mine and release a history; return differences from its table, and failures."""
+    """Write, mine and release a history; return a line for each deviation from its tables.
+
+    What could not be mined and families without a task are lines, too. Earlier results are removed
+    first.
+    """
     home = FOLDER / story.folder
     repository, store, snapshot = (home / name for name in ('repository', 'store', 'snapshot'))
     for folder in (repository, store, snapshot, home / 'results'):
@@ -200,7 +209,10 @@ def check_story(console: Console, story: Story, options: DemoOptions) -> tuple[s
 def make_mine_options(
     story: Story, repository: Path, store: Path, options: DemoOptions
 ) -> MineOptions:
-    """Return how a story is mined; the large ones are about labels and have no measures."""
+    """Return the options with which a story is mined.
+
+    Stories without families are about labels, so nothing is measured by mutants for them.
+    """
     profile = load_profile(options.profile)
     return MineOptions(
         source=str(repository),
@@ -250,7 +262,10 @@ def compare_with_table(
     report: MineReport,
     options: DemoOptions,
 ) -> tuple[str, ...]:
-    """Return the differences between the table and the store; print the funnel if that is wanted."""
+    """Return a line for each difference between a story's tables and what the store holds.
+
+    With `verbose` the report of the run is printed, too.
+    """
     (partition,) = report.partitions
     segments, walked = tuple(store.load_segments(partition)), store.load_walk(partition)
     if options.verbose:

@@ -57,8 +57,7 @@ def list_losses(
 def list_differences(
     expected: Iterable[ExpectedMethod | Loss], found: Iterable[ExpectedMethod | Loss]
 ) -> tuple[str, ...]:
-    """Return a line for every row that is expected and missing (-), or found and not expected
-    (+)."""
+    """Return a line for every row that is missing (-) or not expected (+); empty if all agree."""
     wanted, there = Counter(expected), Counter(found)
     missing = [_format_difference('-', row) for row in (wanted - there).elements()]
     excess = [_format_difference('+', row) for row in (there - wanted).elements()]

@@ -1,8 +1,9 @@
-"""Write the demo's repository with fixed dates and one identity, so that its commit ids are
-constant.
+"""Write the demo's repository with fixed dates and one identity.
 
-To change a step, write the repository, check out the step's first parent, edit it, and let
-`git diff` write the new patch.
+So its commit ids are constant.
+
+To change a step, write the repository, check out the step's first parent, edit it, and let `git
+diff` write the new patch.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ _LEFT_BEHIND = (':(exclude,glob)**/target/**', ':(exclude,glob)**/__pycache__/**
 
 
 def write_repository(folder: Path, story: Story) -> dict[str, str]:
-    """Create a repository with the demo's history in `folder`; return the commit id of each
-    subject."""
+    """Create a repository with a story's history in the new folder `folder`.
+
+    Return the commit id of each step by its subject.
+    """
     folder.mkdir(parents=True)
     _run_git(folder, 'init', '--quiet', '--initial-branch=main')
     commits: dict[str, str] = {}
@@ -35,8 +38,10 @@ def write_repository(folder: Path, story: Story) -> dict[str, str]:
 
 
 def _fill_index(folder: Path, story: Story, step: Step, commits: Mapping[str, str]) -> None:
-    """Put the step's files into the index: the project's, or those of its first parent with its
-    patch."""
+    """Put the files of a step into the Git index.
+
+    For the first step these are the project's files, else those of its first parent with its patch.
+    """
     if step.patch is None:
         own = f'--git-dir={folder.absolute() / ".git"}'
         _run_git(story.source / 'project', own, '--work-tree=.', 'add', '--', '.', *_LEFT_BEHIND)

@@ -1,6 +1,5 @@
-"""Prefect's flows: schedules, parameters, retries, and output for its UI; they only call plain
-functions.
+"""Prefect's flows: schedules, parameters, retries, and output for its UI.
 
-No other part of coevo imports Prefect, and nothing depends on Prefect's memory: after any kill the
-store shows what is done.
+They only call plain functions. No other part of coevo imports Prefect, and nothing depends on
+Prefect's memory: after any kill the store shows what is done.
 """

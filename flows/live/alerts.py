@@ -111,8 +111,10 @@ def _build_webhook_call(block: UUID, sentence: str) -> CallWebhook:
 
 
 def main(words: list[str]) -> int:
-    """Set up or remove the alerts; return 0, or 2 after a message if there is no server or no
-    address."""
+    """Set up the alerts, or remove them with `--remove`; return the exit status.
+
+    0, or 2 after a message if there is no server or no address of a web hook.
+    """
     parser = argparse.ArgumentParser(prog='python -m flows.live.alerts', description=__doc__)
     parser.add_argument(
         '--late',

@@ -1,5 +1,7 @@
-"""Flow runs over a batch of repositories, with a task for each that is retried after transient
-failures."""
+"""Flow runs over a batch of repositories.
+
+Each repository is a task that is retried after transient failures.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ def process_repositories(
 ) -> State[None]:
     """Do the same job for each repository, whatever the result of the others.
 
-    Each is owner/name, whose address the latest crawls give, or a path or URL.
+    Return a completed state with counts, also if some failed. Each is owner/name, whose address the
+    latest crawls give, or a path or URL.
     """
     check_tools(job.sandbox)
     store = parse_root(job.store)
@@ -70,8 +73,10 @@ def _build_jobs(store: Root, repositories: Sequence[str], job: BatchJob) -> Iter
 
 
 def _attempt_job(job: BatchJob, limits: BatchLimits, progress: LiveProgress) -> JobResult:
-    """Do the job of one repository; a last try that fails becomes a result, not an error of the
-    run."""
+    """Do the job of one repository, with retries, and return its result.
+
+    If all tries fail transiently, that is a result, and not an error of the run.
+    """
     listener = Listener(step=progress.show_step, say=get_run_logger().info)
     named = _do.with_options(task_run_name=job.name.replace('{', '{{').replace('}', '}}'))
     state = named(job, limits, quote(listener), return_state=True)
@@ -116,7 +121,7 @@ _UPDATE_SECONDS = 5.0
 
 
 def show_results(results: Iterable[JobResult]) -> None:
-    """Show a table of each repository's outcome and counts, and a table of all funnels."""
+    """Show two tables in Prefect's UI: each repository's outcome and counts, and all funnels."""
     results = tuple(results)
     create_table_artifact(list(map(_build_outcome_row, results)), key='repositories')
     stages = list(_list_funnel_rows(results))
@@ -174,7 +179,10 @@ class LiveProgress:
         self._next = time.monotonic()
 
     def show_step(self, name: str, done: int, total: int) -> None:
-        """Show the progress of the current repository, at most every few seconds."""
+        """Show how many pairs of the current repository are done, at most every few seconds.
+
+        Steps with another name than `pairs` are ignored.
+        """
         if name == 'pairs' and time.monotonic() >= self._next:
             self._show_progress(self._done + done / max(total, 1))
 

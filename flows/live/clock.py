@@ -1,8 +1,8 @@
-"""The time that flows take as the present: the scheduled start of a run, or the clock of a
-rehearsal.
+"""The time that flows take as the present.
 
-$COEVO_CLOCK names a file with a date, 2026-06-03 or 2026-06-03T12:00. With it, months can pass in
-minutes, while leases, heartbeats and schedules keep the true time.
+It is the scheduled start of a run, or the clock of a rehearsal. $COEVO_CLOCK names a file with a
+date, 2026-06-03 or 2026-06-03T12:00. With it, months can pass in minutes, while leases, heartbeats
+and schedules keep the true time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ VARIABLE = 'COEVO_CLOCK'
 
 
 def now() -> datetime:
-    """Return the present in UTC; Fatal if the file that $COEVO_CLOCK names cannot be read."""
+    """Return the present in UTC: the date in the file that $COEVO_CLOCK names, else the true time.
+
+    Raises: Fatal if that file cannot be read.
+    """
     file = os.environ.get(VARIABLE)
     if not file:
         return datetime.now(tz=UTC)
@@ -33,10 +36,13 @@ def now() -> datetime:
 
 
 def resolve_present(scheduled: datetime) -> datetime:
-    """Return the present for a run that was scheduled for that time, however late it starts."""
+    """Return the time that a run takes as the present: the time for which it was scheduled.
+
+    With $COEVO_CLOCK it is the date of that clock.
+    """
     return now() if os.environ.get(VARIABLE) else scheduled
 
 
 def get_scheduled_present() -> datetime:
-    """Return the present for the current flow run."""
+    """Return the time that the current flow run takes as the present, see `resolve_present`."""
     return resolve_present(flow_run.scheduled_start_time or now())

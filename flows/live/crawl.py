@@ -24,7 +24,10 @@ from miners.discovery.github_tokens import parse_tokens
 
 @flow(name='crawl', persist_result=False)
 def crawl(profile: str = 'testevo', profiles: str | None = None) -> State[None]:
-    """Crawl by one profile, from `profiles` (a file) or from the built-in ones."""
+    """Crawl GitHub once by one profile and write the crawl to the worker's store.
+
+    The profile is from the file `profiles`, or a built-in one.
+    """
     cancel_overdue_runs()
     with hold_run_lease(load_worker_settings().store):
         report = _crawl(profile, profiles)

@@ -151,7 +151,9 @@ def list_ungraded_parts(job: EvaluationJob) -> tuple[int, ...]:
 def grade_part(
     job: EvaluationJob, part: EvaluationPart, limits: BatchLimits, hear: Callable[[str], None]
 ) -> Report | None:
-    """Grade one part; return the report of all parts if it was the last one, else None.
+    """Grade one part in a separate process, within limits.
+
+    Return the report of all parts if no other part lacks its report, else None.
 
     Raises: Fatal, with the command's own sentence, if the part cannot be graded.
     """

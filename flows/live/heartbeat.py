@@ -1,5 +1,7 @@
-"""Record in the store that a flow run is alive, since Prefect leaves a killed run RUNNING for
-ever."""
+"""Record in the store that a flow run is alive.
+
+Prefect leaves a killed run RUNNING for ever.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +30,8 @@ def hold_run_lease(store: Root) -> Iterator[None]:
 
     A run that ends by SIGTERM is scheduled again, for any worker; by the time it starts, the leases
     of this run are free. `flows.live.worker` tells all runs of a worker to end.
+
+    Raises: Fatal if another process holds the lease of this run.
     """
     run_id = str(flow_run.id)
     try:
@@ -50,7 +54,10 @@ def hold_run_lease(store: Root) -> Iterator[None]:
 def start_run_again(
     client: SyncPrefectClient, run: FlowRun, why: str, tags: Collection[str] = ()
 ) -> None:
-    """Schedule a run of the same deployment under the same name; at most once for each reason.
+    """Schedule a run of the same deployment with the same name and parameters.
+
+    It happens at most once for each run and reason `why`; a run without a deployment is not
+    scheduled.
 
     tags  tags of the new run besides those of the old one
     """
@@ -65,7 +72,10 @@ def start_run_again(
 
 
 def request_present_run_again() -> None:
-    """Schedule the current run again, unless it was cancelled or is scheduled again already."""
+    """Schedule the current run again with the same parameters, unless it is no longer running.
+
+    It is scheduled once only.
+    """
     with get_client(sync_client=True) as client:
         run = client.read_flow_run(this_run.id)
         if run.state is not None and run.state.is_running():

@@ -1,5 +1,7 @@
-"""Cancel scheduled runs whose work is done already, which pile up if runs take longer than their
-schedule."""
+"""Cancel scheduled runs whose work is done already.
+
+Such runs pile up if runs take longer than their schedule.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ _OPEN = [*_WAITING, StateType.PENDING.value, StateType.RUNNING.value]
 
 
 def ignore_schedule(scheduled: datetime) -> str:
-    """Return the same work for every time, for flows that always do everything that is due."""
+    """Return an empty text for every time: each run does all that is due, whatever its schedule."""
     return ''
 
 

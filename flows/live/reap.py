@@ -1,9 +1,8 @@
-"""The reaper: end runs that Prefect believes to be running but that have no heartbeat, and free
-their slots.
+"""The reaper: end runs that Prefect believes to be running but that have no heartbeat.
 
-A run that was killed is started once more with the same parameters; the store has the work that it
-completed. A run whose heartbeat has stopped is dead at once; a run that never had one is dead after
-a while.
+Their slots become free. A run that was killed is started once more with the same parameters; the
+store has the work that it completed. A run whose heartbeat has stopped is dead at once; a run that
+never had one is dead after a while.
 """
 
 from __future__ import annotations
@@ -36,23 +35,32 @@ _OPEN = [StateType.PENDING.value, StateType.RUNNING.value, StateType.CANCELLING.
 
 @flow(name='reap', log_prints=True)
 def reap(grace_seconds: float = GRACE_SECONDS) -> int:
-    """End all dead runs; return their number."""
+    """End all dead runs, start them again, and return their number.
+
+    grace_seconds  how long a run may be without a first heartbeat
+    """
     cancel_overdue_runs()
     store, grace = load_worker_settings().store, timedelta(seconds=grace_seconds)
     return len(end_dead_runs(store, grace, get_run_logger().warning))
 
 
 def end_silent_runs(store: Root, say: Say) -> None:
-    """End dead runs for a caller outside of a flow run that checks often.
+    """End dead runs as `end_dead_runs` does, but only if some heartbeat is missing.
 
-    The server is contacted only if a heartbeat is missing.
+    Otherwise the server is not contacted, so that a process outside of a flow run can call this
+    often.
     """
     if claims.list_silent_runs(store):
         end_dead_runs(store, timedelta(seconds=GRACE_SECONDS), say)
 
 
 def end_dead_runs(store: Root, grace: timedelta, say: Say) -> tuple[FlowRun, ...]:
-    """Tell Prefect that runs without a heartbeat have crashed, then start them again."""
+    """Tell Prefect that runs without a heartbeat have crashed, then start them again.
+
+    A run that was started again before is not started a third time. Return the dead runs.
+
+    grace  how long a run may be without a first heartbeat
+    """
     with get_client(sync_client=True) as client:
         dead = tuple(_list_dead_runs(client, store, grace))
         for run in dead:

@@ -130,8 +130,11 @@ class Announcement:
 
 
 def announce_snapshots(snapshots: Root, site: Path | None, say: Say) -> Announcement:
-    """Rebuild the catalogue and the page from all snapshots; of several of a month, the page
-    shows the last by name."""
+    """Rebuild the catalogue and the page from all snapshots at a place.
+
+    If a month has several snapshots, the page shows the last by name. Without `site` there is no
+    page.
+    """
     catalogue_location = cataloguing.rebuild_catalogue(snapshots)
     if site is not None:
         names = {snapshot.month: snapshot.name for snapshot in load_catalogue(str(snapshots))}

@@ -1,5 +1,4 @@
-"""Check that the server that $PREFECT_API_URL names answers, and has a compatible version of
-Prefect."""
+"""Check that the server that $PREFECT_API_URL names answers, with a compatible version."""
 
 from __future__ import annotations
 
@@ -17,8 +16,10 @@ VARIABLE = 'PREFECT_API_URL'
 
 
 def check_server() -> str:
-    """Return the server's version; Fatal if none is named, none answers, or its major version
-    differs.
+    """Return the version of the Prefect server that $PREFECT_API_URL names.
+
+    Raises: Fatal if none is named, none answers, or its major version differs from that of this
+    machine.
 
     Without an address, each of Prefect's commands would start a temporary server of its own.
     """
@@ -37,7 +38,10 @@ def check_server() -> str:
 
 
 def _ask_server_version(api: str) -> str:
-    """Ask for the server's version; a proxy before it may demand a login."""
+    """Return the version that the server names.
+
+    Raises: Fatal if no Prefect server answers, for example since a proxy before it demands a login.
+    """
     try:
         with get_client(sync_client=True) as client:
             return str(client.api_version())

@@ -12,8 +12,10 @@ from coevo.sandboxes.sandbox import open_sandbox
 
 
 def check_tools(sandbox: str) -> None:
-    """Raise Fatal with what to install; otherwise every repository that this worker gets would
-    be refused."""
+    """Raise Fatal, with what to install, if this machine lacks Git or cannot start the sandbox.
+
+    Otherwise every repository that this worker gets would be refused.
+    """
     try:
         find_program('git', 'git')
         open_sandbox(sandbox).close()
@@ -22,11 +24,10 @@ def check_tools(sandbox: str) -> None:
 
 
 def prepare_runner_storage() -> None:
-    """Share Prefect's temporary folder with workers of other users; Fatal if it belongs to another
-    user.
+    """Make Prefect's temporary folder, open to workers of all users, unless it exists.
 
-    Prefect would end with a traceback, since the first user of a machine makes the folder for
-    himself.
+    Raises: Fatal if it is another user's and closed to this one. Prefect would end with a
+    traceback, since the first user of a machine makes the folder for himself.
     """
     folder = Path(tempfile.gettempdir()) / 'runner_storage'
     try:

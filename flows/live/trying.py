@@ -21,7 +21,10 @@ _R = TypeVar('_R')
 
 
 def make_retried_task(step: Callable[_P, _R]) -> Task[_P, _R]:
-    """Make a task of a function, with retries."""
+    """Return a Prefect task that calls a function, and calls it again after transient failures.
+
+    Any other error ends the task at once. Results are never cached.
+    """
     return task(
         retries=len(DELAYS),
         retry_delay_seconds=DELAYS,

@@ -18,8 +18,10 @@ def validate(
     hours: float = 3.0,
     memory_gib: float = 8.0,
 ) -> State[None]:
-    """Prove that some repositories can be mined; a revision with a current result is not run
-    again."""
+    """Find out for some repositories whether they can be mined.
+
+    A revision with a current result is not run again.
+    """
     check_engine(engine)
     settings = load_worker_settings()
     job = BatchJob(

@@ -41,8 +41,10 @@ class _StopSignal(BaseException):
 
 
 def main(words: list[str]) -> int:
-    """Run the worker; return its status, 143 if told to end, or 2 after a message if it could do
-    no work."""
+    """Run Prefect's worker until it ends, and return its exit status.
+
+    143 if it was told to end, 2 after a message if this machine could do no work.
+    """
     try:
         check_server()
         settings = load_worker_settings()

@@ -13,8 +13,9 @@ from coevo.storage.place import Root, parse_root
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSettings:
-    """Settings of all flows of a worker: $COEVO_STORE, $COEVO_SNAPSHOTS, $COEVO_SANDBOX,
-    $COEVO_JOBS.
+    """Settings of all flows of a worker.
+
+    They are $COEVO_STORE, $COEVO_SNAPSHOTS, $COEVO_SANDBOX and $COEVO_JOBS.
 
     site  $COEVO_SITE, the folder of the page that a release rewrites; None for no page
     """

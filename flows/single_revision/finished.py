@@ -50,9 +50,9 @@ class PartCache:
     def load_or_make_rows(
         self, part: str, cost: Cost, make: Callable[[], Iterable[Found]]
     ) -> tuple[Found, ...]:
-        """Return the rows of a part of the revision; make and keep them if they are not known.
+        """Return the rows of a part of the revision from the cache; else make them and store them.
 
-        The cost of making them is kept, too, and added to `cost` when known rows are used.
+        The cost of making them is stored, too, and added to `cost` when stored rows are used.
         """
         key = compute_short_hash(self.key, part)
         known = self.entries.read(key)

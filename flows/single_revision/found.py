@@ -26,7 +26,7 @@ def begin_row(
     focus: tuple[Focus, ...],
     unit: str | None = None,
 ) -> SingleRevisionRow:
-    """Return a row before anything is run."""
+    """Return a row of a test file with what is known before anything is run."""
     return SingleRevisionRow(
         suite_id=_compute_suite_id(pair, file.test_file, family, None, unit),
         repo=pair.repo,
@@ -52,7 +52,7 @@ def _compute_suite_id(
 def add_run_results(
     revision: ObservedRevision, row: SingleRevisionRow, steady: Steadiness
 ) -> SingleRevisionRow:
-    """Return the row with the results of its tests over all runs."""
+    """Return the row with the number of passing and unstable tests over all runs."""
     return replace(
         row,
         passing=len(steady.passing),
@@ -65,9 +65,10 @@ def add_run_results(
 def build_start_rows(
     family: Family, row: SingleRevisionRow, observed: ObservedSuite
 ) -> Iterator[Found]:
-    """Yield a row for each start state that can be made of a file.
+    """Yield a row for each kind of start state of the family, made or not.
 
-    Yield one row with a reason instead if the observer did not confirm a pass of gold.
+    A start that cannot be made gives its row with the reason. If the observer did not confirm a
+    pass of gold, there is only one row, with that reason.
     """
     if observed.doubt is not None:
         yield row, Reason.PASS_NOT_CONFIRMED, observed.doubt

@@ -54,8 +54,10 @@ class ObservedRevision:
     def trace_suite(
         self, suite: PassingSuite, files: Sequence[str], runner: EditedCellRunner
     ) -> TraceBatch:
-        """Return what the tests of a suite execute, each and together, with the lines of some
-        files."""
+        """Return what the tests of a suite execute, each and all together.
+
+        For `files` the trace also has the covered lines. It is empty if the language has no traces.
+        """
         if not offers_capability(self.pair.language, Capability.TRACE):
             return TraceBatch(traces=(), cpu_seconds=0.0)
         traced = self.evaluation.built.trace(
@@ -72,8 +74,10 @@ class ObservedRevision:
 
 @dataclass(slots=True, kw_only=True)
 class ObservedSuite:
-    """The passing tests of a file and their traces; each question is answered by one run at
-    most."""
+    """The passing tests of a file and their traces.
+
+    What its properties need to run is run once, when it is first asked for.
+    """
 
     revision: ObservedRevision
     file: SingleRevisionFile
@@ -100,8 +104,10 @@ class ObservedSuite:
 
     @property
     def doubt(self) -> str | None:
-        """The reason why the observer did not confirm a pass, with the test; None without
-        observers or doubt."""
+        """The reason why an observer did not confirm a pass, with the test.
+
+        None if it confirmed all, or the profile asks for no observer.
+        """
         if self._doubt is None:
             self._doubt = (self._find_doubt(),)
         (reason,) = self._doubt
@@ -130,7 +136,7 @@ class ObservedSuite:
 
     @property
     def reads_sources(self) -> bool:
-        """True if a test fails when the production sources are not beside it."""
+        """True if a test passes only with the text of the production sources beside it."""
         if self._reads is None:
             self._reads = self._needs_sources()
         return self._reads
@@ -154,8 +160,12 @@ class ObservedSuite:
     def measure_adequacy(
         self, focus: tuple[Focus, ...], tests: int
     ) -> tuple[SuiteAdequacy, tuple[SuiteMutant, ...]]:
-        """Return the adequacy of the tests on a focus, and the mutants with which it was
-        measured."""
+        """Return the adequacy of the tests on a focus: coverage, and killed mutants.
+
+        The mutants are returned, too. Each mutant is run once, whatever the number of calls.
+
+        tests  number of all tests of the file, passing or not
+        """
         covered = self.measure_coverage(self.suite, focus, tests, self.together)
         mutants = self._run_mutants(focus)
         return suites.add_mutant_counts(covered, mutants), mutants
@@ -174,7 +184,11 @@ class ObservedSuite:
         )
 
     def _run_mutants(self, focus: tuple[Focus, ...]) -> tuple[SuiteMutant, ...]:
-        """Run mutants up to the profile's limit of runs; each mutant is one run of the suite."""
+        """Return mutants of a focus, each with whether the suite kills it.
+
+        There are at most as many as the profile allows runs, since each mutant is one run of the
+        suite. Mutants that were run before are not run again.
+        """
         most = min(suites.MOST_MUTANTS, self.revision.tools.profile.measure_runs)
         if not most:
             return ()

@@ -26,9 +26,13 @@ LEAST_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steadiness:
-    """The results of a file's tests over all runs; `passing` has the ids of those that pass.
+    """The results of a file's tests over all runs.
 
+    passing      ids of the tests that pass in all runs
+    unstable     number of tests whose runs disagree
+    runs         least number of runs of a test
     cpu_seconds  of all tests together, each in its slowest run
+    reason       why the file is no suite; None if it is one
     """
 
     passing: tuple[str, ...]
@@ -40,8 +44,11 @@ class Steadiness:
 
 
 def measure_steadiness(evaluation: PairEvaluation, ids: Iterable[str]) -> Steadiness:
-    """Return the results of a file's tests; in a suite, all tests pass that are not skipped, at
-    least one."""
+    """Return the results of a file's tests over all runs.
+
+    The file is a suite if no test is unstable, all that are not skipped pass, and at least one
+    does.
+    """
     results = {method_id: evaluation.get_cells(method_id)[Cell.T_NEW_C_NEW] for method_id in ids}
     passing = tuple(
         method_id
@@ -70,7 +77,11 @@ def measure_steadiness(evaluation: PairEvaluation, ids: Iterable[str]) -> Steadi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dominance:
-    """The class that a suite is about, with its share, or the reason why there is none."""
+    """The class that a suite is about, with its share of what the tests execute.
+
+    focus   the class; several or none if there is a reason
+    reason  why the tests are about no single class; None if they are
+    """
 
     focus: tuple[Focus, ...]
     share: float | None
@@ -81,10 +92,13 @@ class Dominance:
 def find_dominant_class(
     named: Sequence[Focus], executed: Iterable[ExecutedMethod], least: float = LEAST_SHARE
 ) -> Dominance:
-    """Return the class that the tests are about; `executed` has what they execute, with
-    repetitions.
+    """Return the class that the tests are about, judged by what they execute.
 
-    least  the minimal share of the class
+    There is none if they execute none of the named classes, several of them, or less than `least`
+    of what they execute is in the class (a share of lines).
+
+    named     the classes that the file may be about
+    executed  what the tests execute; repetitions count once
     """
     own = frozenset(executed)
     met = tuple(focus for focus in named if any(_is_inside(focus, method) for method in own))
@@ -109,8 +123,10 @@ def _select_inside(
 
 
 def _is_inside(focus: Focus, method: ExecutedMethod) -> bool:
-    """Return whether a method is in a focus, by its lines, or by its type if its lines are
-    unknown."""
+    """Return whether a method is in a focus, by its lines.
+
+    If its lines are unknown, its outermost type must be the focus.
+    """
     if method.file != focus.file:
         return False
     if method.first_line <= 0:
@@ -131,15 +147,20 @@ def _count_lines(executed: Iterable[ExecutedMethod]) -> int:
 
 
 def find_test_file_rejection(rules: FileRules, test: bytes, tests: int) -> Reason | None:
-    """Return why a test file is not taken by this family, judged by its text; None if it may be."""
+    """Return why a test file is not taken by the family `file`, judged by its text.
+
+    It may have too few tests or lines. None if it may be taken.
+    """
     if tests < rules.least_tests:
         return Reason.TOO_FEW_TESTS
     return Reason.FILE_TOO_SHORT if count_lines(test) < rules.least_lines else None
 
 
 def find_focal_file_rejection(rules: FileRules, path: str, focal: bytes) -> Reason | None:
-    """Return why a focal file is not taken by this family, judged by its text; None if it may
-    be."""
+    """Return why a focal file is not taken by the family `file`, judged by its text.
+
+    It may be too short or have too many comments. None if it may be taken.
+    """
     lines = count_lines(focal)
     if lines < rules.least_lines:
         return Reason.FILE_TOO_SHORT
@@ -155,7 +176,10 @@ def count_lines(text: bytes) -> int:
 
 
 def _measure_comment_share(path: str, text: bytes) -> float | None:
-    """Return the share of lines that are comments; None if lizard does not know the language."""
+    """Return the share of lines that are comments; None if lizard does not know the language.
+
+    Blank lines count among all lines, but not as comments.
+    """
     if lizard_languages.get_reader_for(path) is None:
         return None
     analysis = lizard.analyze_file.analyze_source_code(path, text.decode('utf-8', 'replace'))

@@ -1,5 +1,7 @@
-"""Build the start states of suite tasks: the builders of each family, and reasons why a start
-fails."""
+"""Build the start states of suite tasks, or say why a start cannot be made.
+
+Each family has its kinds of starts.
+"""
 
 from __future__ import annotations
 
@@ -59,8 +61,10 @@ _TRIES = 3
 
 
 def build_injected_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
-    """Return the file with a defect of the first drawn kind that shows as expected (TAM-Eval,
-    repairs)."""
+    """Return the test file with one defect that shows as its kind should (TAM-Eval, repairs).
+
+    The kinds are tried in a drawn order, each with up to three texts. NoStart if none works.
+    """
     insertion = get_measures(observed.revision.pair.language).defects
     if insertion is None:
         return NoStart(reason=Reason.NO_DEFECT, detail=NOT_OFFERED)
@@ -103,8 +107,11 @@ def _prove_defect(
     text: bytes,
     unresolved: frozenset[Outcome],
 ) -> SuiteAdequacy | None:
-    """Return the adequacy of the file with a defect; None if the defect does not show as its
-    kind should."""
+    """Run the file with a defect, and return its adequacy; None if the defect does not count.
+
+    It counts if the outcomes are those of its kind, no other file breaks and, for kinds whose tests
+    still pass, the adequacy falls.
+    """
     if text == observed.text:
         return None
     run = run_start(observed, text)
@@ -133,15 +140,17 @@ BuildStart = Callable[[ObservedSuite, SingleRevisionRow], Start | NoStart]
 
 
 def build_absent_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
-    """Start without the test file."""
+    """Return a start without the test file; NoStart if other tests do not compile without it."""
     if observed.is_needed:
         return NoStart(reason=Reason.FILE_NEEDED)
     return Start(text=None)
 
 
 def build_as_is_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
-    """Start from the whole file if it leaves lines of its focus uncovered (TAM-Eval: "coverage <
-    100 %")."""
+    """Return the whole file as start if it leaves lines of its focus uncovered, else NoStart.
+
+    TAM-Eval demands "coverage < 100 %".
+    """
     gold = row.adequacy
     if gold is not None and gold.lines is not None and gold.covered_lines == gold.lines:
         return NoStart(reason=Reason.NOTHING_TO_ADD)
@@ -152,8 +161,11 @@ def build_as_is_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start 
 
 
 def build_removed_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
-    """Start without half of the tests, drawn by a hash, and what they alone use ("Recover
-    Tests")."""
+    """Return the file without half of its tests and what only they use ("Recover Tests").
+
+    The half is drawn by a hash. NoStart if a remaining test does not pass, another file breaks, or
+    the adequacy does not fall.
+    """
     path, rev = observed.file.test_file, observed.revision.rev
     cut, targets = get_surgery(observed.revision.pair.language), _draw_half(observed.suite.methods)
     if not targets:
@@ -194,8 +206,11 @@ def _draw_half(methods: tuple[TestMethod, ...]) -> tuple[TestMethod, ...]:
 
 
 def build_older_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
-    """Start from the file at the newest commit with other code in the focal file, if its
-    adequacy falls."""
+    """Return the file as it was at the newest commit whose focal file has other code.
+
+    NoStart if there is none, the file is the same there, other files break, or its adequacy on the
+    present code falls by less than the profile demands.
+    """
     older_rev = _find_older_rev(observed, row)
     if older_rev is None:
         return NoStart(reason=Reason.NO_OLDER_CODE)
@@ -215,8 +230,10 @@ def build_older_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start 
 
 
 def _find_older_rev(observed: ObservedSuite, row: SingleRevisionRow) -> str | None:
-    """Return the newest commit of the first-parent history at which the focal file has other
-    code."""
+    """Return the newest commit of the first-parent history whose focal file has other code.
+
+    None if there is none before the file did not exist.
+    """
     (focus,) = row.focus
     now = _load_declarations(observed, observed.revision.rev, focus.file)
     for rev in _list_earlier_revisions(observed, focus.file):
@@ -279,7 +296,11 @@ STARTS: Mapping[Family, tuple[StartBuilder, ...]] = {
 
 
 def compute_falls(gold: SuiteAdequacy | None, start: SuiteAdequacy) -> list[float]:
-    """Return by how many percentage points line coverage and the share of killed mutants fall."""
+    """Return by how many percentage points the start is below gold, as a list.
+
+    First line coverage, then the share of killed mutants; what was not measured is left out. A
+    negative number is a rise.
+    """
     if gold is None:
         return []
     pairs = (
@@ -303,8 +324,10 @@ def _compute_percentage(part: int | None, whole: int | None) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartRun:
-    """The verdicts of a text's tests; `breaks_others` is true if other test files do not
-    compile."""
+    """The verdicts of a changed test file's tests.
+
+    `breaks_others` is true if other test files do not compile beside it.
+    """
 
     text: bytes
     verdicts: Mapping[TestMethod, Verdict]
@@ -323,7 +346,12 @@ class StartRun:
 
 
 def run_start(observed: ObservedSuite, text: bytes) -> StartRun:
-    """Run the tests of a text in one process. Raises: Transient."""
+    """Run the tests of a changed test file in one process, once each.
+
+    text  the new content of the file
+
+    Raises: Transient for a failure of coevo.
+    """
     path, module = observed.file.test_file, observed.file.module
     runner = observed.revision.make_runner(((path, text),))
     compiled = runner.compile(module, whole=True)
@@ -338,9 +366,10 @@ def run_start(observed: ObservedSuite, text: bytes) -> StartRun:
 
 
 def measure_start(observed: ObservedSuite, row: SingleRevisionRow, run: StartRun) -> SuiteAdequacy:
-    """Return the adequacy at the start, on gold's focus and with gold's mutants.
+    """Return the adequacy of a changed test file, on gold's focus and with gold's mutants.
 
-    Raises: Transient.
+    Its coverage and killed mutants are zero if no test passes. Raises: Transient for a failure of
+    coevo.
     """
     assert row.adequacy is not None, 'gold is measured first'
     suite = PassingSuite(module=observed.file.module, methods=run.passing)
@@ -361,7 +390,7 @@ def measure_start(observed: ObservedSuite, row: SingleRevisionRow, run: StartRun
 
 
 def _build_zero_adequacy(gold: SuiteAdequacy, tests: int) -> SuiteAdequacy:
-    """Return the adequacy of a file without passing tests."""
+    """Return the adequacy of a file without passing tests: 0 of all that gold measured."""
 
     def zero_unless_none(whole: int | None) -> int | None:
         """Return 0, or None if the whole was not measured."""

@@ -1,5 +1,7 @@
-"""Turn the test files of a revision into rows of `single_revision`: run three times, traced,
-measured."""
+"""Turn the test files of a revision into rows of `single_revision`.
+
+They are run three times, traced and measured.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,10 @@ class StudyRequest:
 def study_revision(
     asked: StudyRequest, pair: Pair, open_builder: Callable[[], Builder]
 ) -> RevisionStudy:
-    """Return the rows of all test files of a pair's new revision. Raises: Transient."""
+    """Run the test files of a pair's new revision, and return their rows and drops.
+
+    If a runtime is missing, there are none. Raises: Transient for a failure of coevo.
+    """
     inputs = select_inputs(asked.tools, pair, asked.families)
     if not inputs.files:
         untested = (replace(unit, reason=Reason.NOT_TESTED) for unit in inputs.live)
@@ -92,8 +97,11 @@ def _study_parts(
     left: InputSelection,
     methods: Mapping[str, Mapping[str, TestMethod]],
 ) -> Iterator[Found | CodeUnit]:
-    """Yield rows by file, then by unit, since only all files together show which tests are about
-    a unit."""
+    """Yield the rows of each file, then those of each unit.
+
+    Only all files together show which tests are about a unit. Rows of files that an interrupted run
+    finished are taken from the cache.
+    """
     finished = PartCache(entries=asked.cache.entries, key=asked.key)
     observed: dict[str, tuple[ObservedSuite, Steadiness]] = {}
     for done, (file, wanted) in enumerate(left.files):
@@ -154,7 +162,10 @@ def _build_selected_method(method_id: str, method: TestMethod) -> SelectedMethod
 def _observe_file(
     revision: ObservedRevision, file: SingleRevisionFile, methods: Mapping[str, TestMethod]
 ) -> tuple[Steadiness, ObservedSuite | None]:
-    """Return the results of a file's tests; no suite if not all pass, or they were not traced."""
+    """Return the results of a file's tests, and its traced suite.
+
+    The suite is None if the file is no suite, or a test could not be traced.
+    """
     steady = measure_steadiness(revision.evaluation, methods)
     if steady.reason is not None:
         return steady, None
@@ -176,7 +187,7 @@ def _study_file(
 def _trace_suite(
     revision: ObservedRevision, file: SingleRevisionFile, suite: PassingSuite
 ) -> ObservedSuite | None:
-    """Return the traced suite; None if the execution of a test is unknown."""
+    """Return the traced suite; None if the trace of any test is missing."""
     runner = revision.make_runner()
     traced = revision.trace_suite(suite, file.files, runner)
     traces = tuple(trace for trace in traced.traces if trace is not None)
@@ -252,7 +263,10 @@ class InputSelection:
 
 
 def select_inputs(tools: Tools, pair: Pair, families: Sequence[Family]) -> InputSelection:
-    """Return what to study of a pair's new revision for some families."""
+    """Return which test files and units of a pair's new revision to study for some families.
+
+    Files and units that the text already rules out are in `out`, with the reason.
+    """
     tree = get_reading(pair.language).open_tree(tools.repository, pair.new.rev)
     units = list(list_code_units(tree, pair.language, families, tools.profile))
     live = [unit for unit in units if unit.reason is None]
@@ -283,7 +297,7 @@ def _determine_focus(
 
 
 def _widen_to_file(tree: RevisionTree, one: Focus) -> Focus:
-    """Return the whole file of a class as focus."""
+    """Return a focus that is the whole file of the given class."""
     last = max(1, selection.count_lines(tree.read_content(one.file)))
     return replace(one, kind=FocusKind.FILE, start_line=1, end_line=last)
 

@@ -1,5 +1,6 @@
-"""Turn units of the code, functions and packages, into rows: the test file about each, and its
-adequacy.
+"""Turn units of the code (functions and packages) into rows.
+
+Each unit gets the test file that is about it, and its adequacy.
 
 Execution decides whether a test is about a unit. Of several files, the one is chosen whose tests
 execute the least besides the unit; the others stay in the repository.
@@ -86,10 +87,11 @@ def _list_test_runs(known: Declarations, suite: ObservedSuite) -> Iterator[_Test
 def _match_function(
     revision: ObservedRevision, known: Declarations, unit: CodeUnit, runs: Sequence[_TestRun]
 ) -> _UnitMatch | None:
-    """Match a function with a test file.
+    """Return the test file that is about a function; None if no test executes the function.
 
-    ULT's functions use nothing else of their projects; here the executed callees show whether a
-    function does.
+    The match has a reason if the function calls more others than the profile allows. ULT's
+    functions use nothing else of their projects; here the executed callees show whether a function
+    does.
     """
     own = _find_declaration(known, unit)
     executing = [run for run in runs if own in run.executed]
@@ -119,8 +121,11 @@ def _find_declaration(known: Declarations, unit: CodeUnit) -> CallableDeclaratio
 def _match_package(
     revision: ObservedRevision, known: Declarations, unit: CodeUnit, runs: Sequence[_TestRun]
 ) -> _UnitMatch | None:
-    """Match a package with a test file whose tests execute a call between two of its files
-    (MultiFileTest, §3.1)."""
+    """Return the test file that is about a package; None if no test executes its code.
+
+    The match has a reason if no test executes a call between two files of the package
+    (MultiFileTest, §3.1).
+    """
     files = frozenset(unit.files)
     executing = [
         run for run in runs if any(declaration.file in files for declaration in run.executed)
@@ -185,8 +190,10 @@ def _build_unit_rows(
     observed: ObservedSuite,
     steady: Steadiness,
 ) -> Iterator[Found]:
-    """Yield the rows of the units that a test file is about; the lines of all units are traced
-    together."""
+    """Yield the rows of the units that a test file is about.
+
+    The lines of all these units are traced in one run.
+    """
     files = {path for match in found if match.reason is None for path in match.unit.files}
     lined = _trace_lines(observed, files) if files else observed
     for about in found:
@@ -240,11 +247,10 @@ def _narrow_to_bodies(about: _UnitMatch, lined: ObservedSuite) -> tuple[Focus, .
 
 
 def _narrow_to_body(focus: Focus, traces: Sequence[Trace]) -> Focus:
-    """Return the focus from the first line that tests execute, without the lines of its
-    declaration.
+    """Return the focus, begun at the first line that most of the executing tests execute.
 
-    Loading a file executes the declarations in it. A test that loads the file itself executes them,
-    too, but most tests do not.
+    So the lines of its declaration are left out. Loading a file executes the declarations in it. A
+    test that loads the file itself executes them, too, but most tests do not.
     """
     firsts = Counter(
         first
@@ -286,14 +292,20 @@ class CallableDeclaration:
         return self.type.simple if self.member.kind == 'constructor' else self.member.name
 
     def calls(self, other: CallableDeclaration, common: frozenset[str]) -> bool:
-        """Return whether its text calls the other's name, unless the name is common."""
+        """Return whether the text of this declaration calls the other's name.
+
+        False for itself, and for a name in `common`.
+        """
         name = other.call_name
         return self is not other and name in self.member.calls and name not in common
 
 
 @dataclass(slots=True, kw_only=True)
 class Declarations:
-    """The declarations to which executed methods belong in a revision; each is looked up once."""
+    """The methods and constructors of a revision's code, to which executed methods belong.
+
+    Each is looked up once.
+    """
 
     tree: RevisionTree
     language: str
@@ -301,8 +313,10 @@ class Declarations:
     _files: dict[str, tuple[CallableDeclaration, ...]] = field(default_factory=dict)
 
     def find_declaration(self, method: ExecutedMethod) -> CallableDeclaration | None:
-        """Return the declaration of an executed method; None if it is no method or constructor
-        of the code."""
+        """Return the declaration of an executed method; None if it is not in the project's code.
+
+        Also None if it is no method or constructor.
+        """
         if method not in self._of:
             self._of[method] = self._look_up(method)
         return self._of[method]
@@ -334,7 +348,10 @@ class Declarations:
         return self._files[path]
 
     def find_executed(self, methods: Iterable[ExecutedMethod]) -> tuple[CallableDeclaration, ...]:
-        """Return the declarations of executed methods in order, without duplicates."""
+        """Return the declarations of executed methods in order, each once.
+
+        Methods outside of the project's code are left out.
+        """
         declarations = (self.find_declaration(method) for method in methods)
         return tuple(
             dict.fromkeys(declaration for declaration in declarations if declaration is not None)

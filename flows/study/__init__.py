@@ -24,7 +24,11 @@ __all__ = ['PairContext', 'Study', 'Tools', 'study_pair']
 
 
 def study_pair(context: PairContext, decided: Sequence[DecidedMethod], sandbox: str) -> Study:
-    """Study the decided methods of a pair; those that lose their track get the reason."""
+    """Study the decided methods of a pair beyond their cells, and return the results.
+
+    `decided` of the result has the decisions again; a method that loses its track has the reason
+    there.
+    """
     labelled = [item for item in decided if item.decision.reason is None]
     rows = (build_method_row(context.pair, item, context.evaluation, sandbox) for item in labelled)
     pair_study = Study(methods={row.method_id: row for row in rows})

@@ -18,10 +18,10 @@ from miners.diffs.delta import Delta
 
 
 def measure_usefulness(context: PairContext, changed: Mapping[str, Delta], found: Study) -> None:
-    """Run mutants and undone changes for methods that keep their track; each gets half of the runs.
+    """Run mutants and undone changes for methods that keep their track; store the rows in `found`.
 
-    Mutants are made of the list of dependencies that the profile chooses, undone changes of all
-    dependencies.
+    Each gets half of the runs that the profile allows. Mutants are made of the list of dependencies
+    that the profile chooses, undone changes of all dependencies.
     """
     tests = [
         GoldTest(
@@ -53,8 +53,10 @@ def measure_usefulness(context: PairContext, changed: Mapping[str, Delta], found
 
 
 def measure_coverage(context: PairContext, changed: Mapping[str, Delta], found: Study) -> None:
-    """Measure the coverage of gold where siblings are removed; otherwise its cell has shown it
-    already."""
+    """Measure the coverage of new tests whose siblings are removed, and store it in `found`.
+
+    For tests without removed siblings the trace of their cell has shown it already.
+    """
     if not context.is_traced:
         return
     new = context.pair.new.rev

@@ -28,7 +28,10 @@ from miners.diffs.resources import find_resource_dependencies
 def trace_methods(
     context: PairContext, labelled: Sequence[DecidedMethod], found: Study
 ) -> dict[str, Delta]:
-    """Fill the columns that depend on traces; return the changed dependencies by method id."""
+    """Trace methods, and fill the columns of their rows that depend on traces.
+
+    Return the changed dependencies by method id.
+    """
     traces = _run_traces(context, labelled) if context.is_traced else {}
     changed = {}
     for item in labelled:
@@ -55,8 +58,10 @@ def _run_traces(context: PairContext, labelled: Sequence[DecidedMethod]) -> Trac
 
 
 def _select_traced_methods(labelled: Sequence[DecidedMethod]) -> dict[Cell, list[SelectedMethod]]:
-    """Return the methods to trace: each on its own code, old tests of `REFINED` also on the new
-    code."""
+    """Return the methods to trace in each cell.
+
+    Each test runs on its own code; old tests of refinements and extensions also on the new code.
+    """
     everything = [item.selected for item in labelled]
     refined = [item.selected for item in labelled if item.decision.label in REFINED]
     return {Cell.T_OLD_C_OLD: everything, Cell.T_NEW_C_NEW: everything, Cell.T_OLD_C_NEW: refined}
@@ -69,7 +74,7 @@ def _list_changed_files(change: PairChange) -> dict[PairEnd, frozenset[str]]:
 
 
 def list_new_files(change: PairChange) -> frozenset[str]:
-    """Return the files of the changed declarations at new."""
+    """Return the files of the changed declarations at the new revision."""
     return frozenset(source.new.path for source in change.sources if source.new is not None)
 
 
@@ -97,8 +102,11 @@ def _compute_delta(context: PairContext, item: SelectedMethod, traces: Traces) -
 def _add_coverage_and_kinds(
     known: MethodRow, item: DecidedMethod, delta: Delta, traces: Traces
 ) -> MethodRow:
-    """Add coverage of the chosen list, and the kinds of a refinement by all executed
-    dependencies."""
+    """Return the row with the coverage of the chosen dependencies and the kinds of a refinement.
+
+    The kinds are judged by all executed dependencies. Without a trace of the new test there is no
+    coverage.
+    """
     new, old = (
         traces.get((item.selected.method_id, cell)) for cell in (Cell.T_NEW_C_NEW, Cell.T_OLD_C_NEW)
     )

@@ -23,7 +23,10 @@ REFINED = (Label.REFINEMENT, Label.EXTENSION)
 def add_text_measures(
     row: MethodRow, repository: Repository, pair: Pair, candidate: Candidate
 ) -> MethodRow:
-    """Return a method's row with the columns that need no run."""
+    """Return a method's row with its smells and the number of lost and gained assertions.
+
+    Nothing is run for them.
+    """
     row = replace(
         row,
         smells_old=_find_smells(repository, pair.old.rev, candidate.old),
@@ -38,8 +41,12 @@ def add_text_measures(
 def find_refinement_kinds(
     label: Label | None, candidate: Candidate, old: Coverage | None, new: Coverage | None
 ) -> tuple[str, ...]:
-    """Return the kinds of a refinement or extension; the coverages are of the old and the new test on the new
-    code."""
+    """Return what changed in a refinement or extension, such as `assertions_gained`.
+
+    Empty for other labels.
+
+    old, new  coverage of the old and the new test on the new code; None if not measured
+    """
     if label not in REFINED or candidate.old_source is None or candidate.new_source is None:
         return ()
     return tuple(
@@ -55,7 +62,10 @@ def find_refinement_kinds(
 
 
 def _compare_assertions(candidate: Candidate) -> AssertionChange | None:
-    """Compare assertions; None if the test lacks an end, or its language offers no assertions."""
+    """Return how the assertions of a test changed.
+
+    None if the test is missing at an end, or its language offers no assertions.
+    """
     assertions = get_measures(detect_file_language(candidate.method.test_file)).assertions
     if assertions is None or candidate.old_source is None or candidate.new_source is None:
         return None
@@ -94,8 +104,10 @@ COVERAGE_STEP = 0.05
 
 
 class AssertionKind(StrEnum):
-    """The changes of a test that passes at both ends; `changed` is the same assertion on other
-    values."""
+    """What may change in a test that passes at both ends.
+
+    `assertions_changed` is the same kind of assertion on other values.
+    """
 
     ASSERTIONS_CHANGED = 'assertions_changed'
     ASSERTIONS_GAINED = 'assertions_gained'
@@ -114,8 +126,12 @@ class AssertionChange:
 
 
 def compare_assertions(assertions: Assertions, old_source: str, new_source: str) -> AssertionChange:
-    """Return the assertions in which two versions of a test method differ; each source is the
-    method alone."""
+    """Return the assertions in which two versions of a test method differ.
+
+    A lost and a gained assertion of one kind count as one that changed.
+
+    old_source, new_source  the text of the method alone
+    """
     old, new = (Counter(assertions.list_assertions(text)) for text in (old_source, new_source))
     lost, come = list((old - new).elements()), list((new - old).elements())
     changed = []

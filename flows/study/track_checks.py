@@ -30,8 +30,11 @@ def check_tracks(
     changed: Mapping[str, Delta],
     found: Study,
 ) -> None:
-    """Check the methods that have a track; any decided method may be the passing sibling of a
-    repair."""
+    """Check the methods that have a track, and store the evidence in `found`.
+
+    Any decided method may be the passing sibling of a repair. No track is removed here, see
+    `withhold_tracks`.
+    """
     tracked = [item for item in decided if item.decision.track is not None]
     if not tracked:
         return
@@ -166,7 +169,7 @@ def build_refactoring_rows(pair: Pair, refactorings: Refactorings) -> Iterator[R
 def withhold_tracks(
     decided: Sequence[DecidedMethod], cases: Mapping[str, TrackCase]
 ) -> Iterator[DecidedMethod]:
-    """Yield the decided methods, without the tracks that filters remove.
+    """Yield the decided methods; those that a filter rejects lose their track and get the reason.
 
     cases  the result of `build_track_cases`, by method id
     """

@@ -10,7 +10,7 @@ from coevo.storage.place import parse_root
 
 
 def add_store(verb: argparse.ArgumentParser) -> None:
-    """Add the option `--store`."""
+    """Add the option `--store` to the parser of a verb."""
     verb.add_argument(
         '--store',
         type=parse_root,

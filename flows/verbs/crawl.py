@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the parser."""
+    """Add the verb `crawl` with its options to the parsers of `coevo pipeline`."""
     from miners.discovery.candidate_profiles import load_profiles
 
     crawl = verbs.add_parser(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the parser."""
+    """Add the verb `forecast` with its options to the parsers of `coevo pipeline`."""
     verb = verbs.add_parser(
         'forecast',
         help=PIPELINE_STEPS['forecast'],

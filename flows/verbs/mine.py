@@ -18,7 +18,7 @@ from flows.verbs.arguments import LOCAL, add_store
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the parser."""
+    """Add the verb `mine` with its options to the parsers of `coevo`."""
     verb = verbs.add_parser(
         'mine',
         help=PIPELINE_VERBS['mine'],
@@ -185,7 +185,7 @@ def _mine(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_history(arguments: argparse.Namespace) -> None:
-    """Raise Fatal for an option about the history, which a walk of single revisions does not visit."""
+    """Raise Fatal for `--commits` or `--since`, which the walk `single_revision` does not use."""
     for option in ('commits', 'since'):
         if getattr(arguments, option) is not None:
             raise Fatal(

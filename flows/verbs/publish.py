@@ -12,7 +12,7 @@ from coevo.storage.place import parse_root
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the parser."""
+    """Add the verb `publish` with its options to the parsers of `coevo pipeline`."""
     verb = verbs.add_parser(
         'publish',
         help=PIPELINE_STEPS['publish'],
@@ -24,8 +24,10 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Publish a copy and update the catalogue beside it; return 1 if the snapshot does not
-    verify."""
+    """Publish a copy of a snapshot, update the catalogue beside it, and return the exit status.
+
+    The status is 1 if the snapshot does not verify; nothing is published then.
+    """
     from packagers import cataloguing
     from packagers.republishing import publish_copy
 

@@ -14,7 +14,7 @@ from flows.verbs.arguments import LOCAL, add_store
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the parser."""
+    """Add the verb `release` with its options to the parsers of `coevo`."""
     verb = verbs.add_parser(
         'release',
         help=PIPELINE_VERBS['release'],

@@ -9,7 +9,7 @@ from flows.verbs.arguments import add_store
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the parser."""
+    """Add the verb `reverify` with its options to the parsers of `coevo pipeline`."""
     verb = verbs.add_parser(
         'reverify',
         help=PIPELINE_STEPS['reverify'],

@@ -11,7 +11,7 @@ from coevo.options.parser import PIPELINE_STEPS, Parser
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the parser."""
+    """Add the verb `site` with its options to the parsers of `coevo pipeline`."""
     site = verbs.add_parser(
         'site',
         help=PIPELINE_STEPS['site'],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the parser."""
+    """Add the verb `status` with its options to the parsers of `coevo pipeline`."""
     verb = verbs.add_parser(
         'status',
         help=PIPELINE_STEPS['status'],

@@ -13,7 +13,7 @@ VALID, INVALID, BAD_INPUT, TROUBLE = 0, 1, 2, 3
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the parser."""
+    """Add the verb `validate` with its options to the parsers of `coevo pipeline`."""
     verb = verbs.add_parser(
         'validate',
         help=PIPELINE_STEPS['validate'],
@@ -38,8 +38,10 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    """Return the most severe status: bad input, then a transient failure, then an invalid
-    repository."""
+    """Validate each repository, and return the most severe status.
+
+    That is bad input, then a transient failure, then an invalid repository.
+    """
     if len(arguments.repositories) > 1 and (arguments.name or arguments.ref):
         raise Fatal('--name and --ref are of one repository; validate the others by themselves')
     statuses = [_validate_one(arguments, source) for source in arguments.repositories]
@@ -47,7 +49,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _validate_one(arguments: argparse.Namespace, source: str) -> int:
-    """Validate one repository; an error must not keep the others from being validated."""
+    """Validate one repository, print the result, and return its exit status.
+
+    Errors are printed, too: they must not keep the others from being validated.
+    """
     from coevo.display.console import open_console, show_progress
     from flows.validation import ValidateOptions, validate_repository
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
-    """Add the verb to the parser."""
+    """Add the verb `withdraw` with its options to the parsers of `coevo pipeline`."""
     verb = verbs.add_parser(
         'withdraw',
         help=PIPELINE_STEPS['withdraw'],

@@ -89,9 +89,10 @@ def obtain_clone(
     limits: FetchLimits = NO_LIMITS,
     expected_bytes: int = 0,
 ) -> Clone:
-    """Return the clone of a path, a URL or an `owner/name`, up to date with its source.
+    """Make the clone of a path, a URL or an `owner/name`, or bring it up to date; return it.
 
     Objects of a local repository are copied; its configuration, hooks and alternates are not.
+    Afterwards the clone is not protected from eviction, see `pin_clone`.
 
     expected_bytes  the size of the repository according to its host
 
@@ -113,8 +114,7 @@ def pin_clone(
     limits: FetchLimits = NO_LIMITS,
     expected_bytes: int = 0,
 ) -> Iterator[Clone]:
-    """Obtain a clone as `obtain_clone` does, and protect it from eviction inside the `with`
-    block."""
+    """Obtain a clone as `obtain_clone` does, and protect it from eviction until the block ends."""
     clone_source = _locate_source(source)
     repo = name or clone_source.repo
     if not _NAME.fullmatch(repo):
@@ -148,7 +148,7 @@ def pin_existing_clone(store: Path, repo: str, url: str | None = None) -> Iterat
     """Yield the folder of a clone that was obtained before, and protect it from eviction meanwhile.
 
     A clone that was evicted, or was made on another machine from `url`, is fetched again; that is
-    recorded as a crawl.
+    recorded as a crawl. If it is missing and its address is unknown, the folder does not exist.
     """
     git_dir = locate_clone(store, repo)
     with ExitStack() as stack:
@@ -176,8 +176,10 @@ def _locate_source(source: str) -> _CloneSource:
 
 
 def _parse_file_url(url: str) -> Path:
-    """Return the path in a file URL; Fatal if it has none, since an empty path would mean the
-    current folder."""
+    """Return the path in a file URL.
+
+    Raises: Fatal if it has none, since an empty path would mean the current folder.
+    """
     match = _FILE_URL.fullmatch(url)
     if match is None:
         raise Fatal(f'{url!r} names no path; write file:///PATH/TO/CLONE, or the path alone')
@@ -196,7 +198,10 @@ def _make_remote_source(url: str) -> _CloneSource:
 
 
 def _make_local_source(path: Path) -> _CloneSource:
-    """Accept a work tree, its .git, or a bare repository."""
+    """Return the source for a folder: a work tree, its .git, or a bare repository.
+
+    Raises: Fatal if it is none of these; Unclonable for a shallow clone.
+    """
     try:
         # A `$` in a path is literal: GitPython would expand it as a variable.
         with Repo(path.absolute(), expand_vars=False) as repository:
@@ -221,8 +226,10 @@ def _make_local_source(path: Path) -> _CloneSource:
 
 
 def _load_origin(repository: Repo) -> str:
-    """Return the URL of the remote `origin` in the repository's own configuration file; empty if
-    absent."""
+    """Return the URL of the remote `origin`; empty if there is none.
+
+    Only the repository's own configuration file is read. Raises: Fatal if it cannot be read.
+    """
     try:
         section = repository.config_reader('repository')
         return str(section.get_value('remote "origin"', 'url', default=''))
@@ -252,11 +259,12 @@ __all__ = ['find_default_ref', 'create_or_update_mirror', 'get_scratch_folder']
 
 
 def create_or_update_mirror(remote: Remote, git_dir: Path) -> tuple[str, ...]:
-    """Make or update a bare mirror that the caller has locked; it shares no files with a local
-    source.
+    """Make or update a bare mirror that the caller has locked; return sentences about losses.
 
-    Returns sentences about what was lost. Raises: Unclonable if the source is unreadable, empty,
-    shallow or too large; Transient if it cannot be reached now.
+    A damaged mirror is built anew. The mirror shares no files with a local source.
+
+    Raises: Unclonable if the source is unreadable, empty, shallow or too large; Transient if it
+    cannot be reached now.
     """
     scratch = get_scratch_folder(git_dir)
     for leftover in git_dir.parent.glob(f'.{git_dir.name}.*'):
@@ -277,7 +285,7 @@ def create_or_update_mirror(remote: Remote, git_dir: Path) -> tuple[str, ...]:
 
 
 def find_default_ref(git_dir: Path) -> str:
-    """Return the source's default branch, or the commit itself if none was checked out.
+    """Return the ref of the source's default branch, or the commit id of a detached HEAD.
 
     If the default branch has no commit, return another ref, preferably main or master.
     """
@@ -297,7 +305,10 @@ def get_scratch_folder(git_dir: Path) -> Path:
 
 
 def _create_mirror(remote: Remote, git_dir: Path, advertised: AdvertisedRefs) -> tuple[str, ...]:
-    """Build a whole mirror or none, in place of a damaged mirror if there is one."""
+    """Build a whole mirror or none, in place of a damaged mirror if there is one.
+
+    Return sentences about objects that were lost.
+    """
     scratch = get_scratch_folder(git_dir)
     goes_on = _can_continue(remote, scratch)
     if not goes_on:
@@ -351,7 +362,10 @@ def _update_existing(remote: Remote, git_dir: Path, advertised: AdvertisedRefs) 
 def _fetch_changes(
     remote: Remote, git_dir: Path, advertised: AdvertisedRefs, *, careful: bool
 ) -> None:
-    """Keep commits that the source no longer has, then fetch the new refs."""
+    """Keep commits that the source no longer has under refs of coevo, then fetch the new refs.
+
+    careful  whether an earlier fetch was interrupted, see `Remote.fetch_refs`
+    """
     remove_stale_files(git_dir)
     have = _list_source_refs(git_dir)
     moved = {ref: oid for ref, oid in have.items() if advertised.refs.get(ref) != oid}
@@ -375,7 +389,7 @@ def _change_refs(git_dir: Path, commands: Iterable[str]) -> None:
 
 
 def _list_source_refs(git_dir: Path) -> dict[str, str]:
-    """Return the refs that came from the source."""
+    """Return the refs that came from the source, without those that coevo added."""
     refs = list_refs(git_dir)
     return {ref: oid for ref, oid in refs.items() if ref == HEAD or not ref.startswith(OURS)}
 
@@ -402,8 +416,10 @@ def _check_same_repository(
 
 
 def _is_behind(git_dir: Path, oid: str, ref: str, refs: Mapping[str, str]) -> bool:
-    """Return whether a ref still leads to the commit that it pointed at before; always False for
-    tags."""
+    """Return whether a ref still leads to the commit `oid`, at which it pointed before.
+
+    Always False for tags and for refs that are gone.
+    """
     if ref.startswith('refs/tags/') or ref not in refs:
         return False
     return not git(git_dir, 'rev-list', '--max-count=1', oid, f'^{refs[ref]}', '--')

@@ -1,5 +1,4 @@
-"""Notice mirrors that have lost objects, and save into a new mirror what only the damaged one
-has."""
+"""Notice mirrors that have lost objects, and save what only the damaged one has."""
 
 from __future__ import annotations
 
@@ -32,8 +31,11 @@ def mark_suspect_commits(git_dir: Path, revs: Iterable[str]) -> bool:
 
 
 def is_damaged(git_dir: Path) -> bool:
-    """Return whether objects are known to be missing; only the tips of refs are checked, not
-    histories."""
+    """Return whether a mirror is known to lack objects.
+
+    It is if commits were marked as suspect or the tip of a ref is missing; histories are not
+    checked.
+    """
     if _load_notes(git_dir)['suspects']:
         return True
     try:
@@ -43,8 +45,7 @@ def is_damaged(git_dir: Path) -> bool:
 
 
 def salvage_objects(damaged: Path, new: Path) -> tuple[str, ...]:
-    """Copy what only a damaged mirror has into a new one; return sentences about what cannot be
-    read."""
+    """Copy what only a damaged mirror has into a new one; return sentences about what was lost."""
     there = list_refs(new)
     try:
         had = list_refs(damaged)

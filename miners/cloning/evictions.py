@@ -1,8 +1,8 @@
-"""Limit the disk space of a store's clones: evict those that can be fetched again, least used
-first.
+"""Limit the disk space of a store's clones by evicting clones that can be fetched again.
 
-Some clones always stay: those whose source is a local folder, cannot be reached now, or is gone;
-those in use; and those from which a snapshot has tasks, since every later release reads them.
+The least recently used go first. Some clones always stay: those whose source is a local folder,
+cannot be reached now, or is gone; those in use; and those from which a snapshot has tasks, since
+every later release reads them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ _log = logging.getLogger(__name__)
 
 
 def make_room(clones: Path, limits: FetchLimits, *, needed: int = 0) -> tuple[str, ...]:
-    """Evict clones of a folder until they and `needed` bytes fit `store_bytes`; return their
-    names."""
+    """Evict clones of a folder until they and `needed` bytes fit the limit; return their names.
+
+    The limit is `limits.store_bytes`; nothing happens without one. If not enough can be evicted, a
+    warning is logged.
+    """
     if limits.store_bytes is None or not clones.is_dir():
         return ()
     left = limits.store_bytes - needed - count_bytes(clones)
@@ -42,7 +45,7 @@ def make_room(clones: Path, limits: FetchLimits, *, needed: int = 0) -> tuple[st
 
 
 def _list_by_last_use(clones: Path) -> list[Path]:
-    """Return complete clones and those being made, the least recently used first."""
+    """Return the paths of complete and of unfinished clones, the least recently used first."""
     whole = {path for path in clones.glob('*.git') if not path.name.startswith('.')}
     begun = {path.with_name(path.name[1:].removesuffix('.new')) for path in clones.glob('.*.new')}
     return sorted(whole | begun, key=lambda path: (load_last_use(path), path.name))

@@ -57,7 +57,10 @@ def git(
 def stream_git(
     git_dir: Path, *arguments: str, stdin: IO[bytes], stdout: IO[bytes] | None = None
 ) -> None:
-    """Run a command like `git`, reading from one file and writing to another."""
+    """Run a Git command on the mirror with files as its input and output.
+
+    Without `stdout` the output is discarded. Raises: as `git` does.
+    """
     done = subprocess.run(
         ['git', f'--git-dir={git_dir}', *arguments],
         stdin=stdin,
@@ -86,7 +89,9 @@ def run_git(
     lock: int | None = None,
     file_bytes: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run Git; it ends with this call, and is killed with this process.
+    """Run Git to its end and return the process, whatever its status.
+
+    Git is killed if this process is.
 
     lock        a descriptor that Git inherits, so that a lock is held until the last holder has
                 ended
@@ -121,7 +126,7 @@ def load_origin(git_dir: Path) -> str:
 
 
 def list_refs(git_dir: Path) -> dict[str, str]:
-    """Return all refs with the ids of their objects."""
+    """Return all refs of a mirror with the ids of their objects, those of coevo included."""
     listing = git(git_dir, 'for-each-ref', '--format=%(refname) %(objectname)')
     # Not `splitlines`: names of refs may contain characters that Unicode counts as line ends.
     lines = (line.rpartition(' ') for line in listing.split('\n')[:-1])

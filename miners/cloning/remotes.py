@@ -118,14 +118,21 @@ class AdvertisedRefs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
-    """A source during one run; Git inherits `lock`, since it may outlive a killed run."""
+    """The source of a clone, and the limits for fetching from it, during one run.
+
+    lock  descriptor that Git inherits, since Git may outlive a killed run; None for no lock
+    """
 
     address: Address
     limits: FetchLimits
     lock: int | None = None
 
     def list_refs(self) -> AdvertisedRefs:
-        """Return the refs of the source; Unclonable if it has none."""
+        """Return the refs of the source and its default branch.
+
+        Refs that hosts make for merges are left out, and HEAD is there only if it is detached.
+        Raises: Unclonable if the source is empty or uses SHA-256.
+        """
         refs, branch, head = {}, None, None
         listing = self._run_git(None, 'ls-remote', '--symref', self.address.location)
         for line in listing.split('\n')[:-1]:
@@ -154,8 +161,9 @@ class Remote:
     def fetch_refs(
         self, git_dir: Path, wanted: Mapping[str, str], branch: str | None, *, careful: bool
     ) -> None:
-        """Fetch refs at these ids, the default branch first; each complete batch stays, whatever
-        follows.
+        """Fetch refs at these ids into a mirror, in batches, the default branch first.
+
+        Each complete batch stays, whatever follows.
 
         careful  whether an earlier fetch was interrupted: use smaller batches, and fetch tags
                  before the default branch
@@ -168,7 +176,10 @@ class Remote:
             self.fetch_refspecs(git_dir, ''.join(f'+{wanted[ref]}:{ref}\n' for ref in batch))
 
     def fetch_refspecs(self, git_dir: Path, refspecs: str) -> None:
-        """Fetch some refspecs (one a line); a failure leaves no partial files."""
+        """Fetch some refspecs (one a line); a failure leaves no partial files.
+
+        Raises: Unclonable if the clone becomes too large or is shallow, Transient for the network.
+        """
         left = self._count_bytes_left(git_dir)
         try:
             self._fetch_or_copy(git_dir, refspecs, left)
@@ -184,8 +195,10 @@ class Remote:
             raise Unclonable(reason, f'{self.address.redacted_location} {sentence}')
 
     def fill_holes(self, git_dir: Path, refs: Mapping[str, str]) -> None:
-        """Copy objects that a mirror lacks because its local source lacked them, if the source
-        has them now."""
+        """Copy objects that a mirror lacks and its local source now has.
+
+        Nothing happens for a source on another machine.
+        """
         if self.address.objects is not None and can_fill_holes(self.address.objects, git_dir):
             self._copy_objects(git_dir, sorted(refs.items()), self._count_bytes_left(git_dir))
 
@@ -202,7 +215,10 @@ class Remote:
     def _copy_objects(
         self, git_dir: Path, refs: Sequence[tuple[str, str]], left: int | None
     ) -> None:
-        """Copy all objects that a local and incomplete source has."""
+        """Copy all objects that some refs reach from a local source that Git cannot fetch from.
+
+        Raises: Unclonable or Transient if that fails.
+        """
         assert self.address.objects is not None, 'only what lies on this machine is copied'
         try:
             copy_objects(self.address.objects, git_dir, refs, lock=self.lock, file_bytes=left)
@@ -216,7 +232,10 @@ class Remote:
         stdin: str = '',
         file_bytes: int | None = None,
     ) -> str:
-        """Run a command that contacts the source; Unclonable or Transient if it fails."""
+        """Run a Git command that contacts the source, and return its output.
+
+        Raises: Unclonable or Transient if it fails.
+        """
         environment = make_fetch_environment(
             local=self.address.local, silence_seconds=self.limits.silence
         )
@@ -277,9 +296,9 @@ def _find_largest_size(folder: Path) -> int:
 
 
 def _rank_ref(branch: str | None, ref: str) -> tuple[int, int, str]:
-    """Return a sort key: the default branch first, since it brings most, then branches, tags, the
-    rest.
+    """Return the key by which refs are sorted before they are fetched.
 
+    The default branch comes first, since it brings most, then branches, tags, and all others.
     Shorter names come first within a kind, so that pull requests come in numerical order.
     """
     kinds = {'heads': 1, 'tags': 2}
@@ -302,8 +321,10 @@ def _split_into_batches(
 
 
 def _split_tags(refs: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield slices of tags in version order, so that a history is fetched in pieces, oldest
-    first."""
+    """Yield slices of the tags among the refs, in version order.
+
+    So a history is fetched in pieces, oldest first.
+    """
     tags = [ref for ref in refs if ref.startswith('refs/tags/')]
     tags.sort(key=lambda ref: [(part.isdigit(), part.zfill(9)) for part in _DIGITS.split(ref)])
     size = -(-len(tags) // _SLICES)
@@ -332,13 +353,20 @@ def copy_objects(
     lock: int | None,
     file_bytes: int | None,
 ) -> None:
-    """Copy all objects that some refs (name and id) reach into a mirror; CopyError if Git fails.
+    """Copy all objects that some refs (name and id) reach into a mirror, and set the refs.
+
+    Objects that the source lacks are recorded as holes.
 
     objects  the source's folder of objects
+
+    Raises: CopyError if Git fails.
     """
 
     def run_checked(*arguments: str, stdin: str) -> str:
-        """Run Git on the mirror and the source's objects; CopyError if it fails."""
+        """Run Git on the mirror and the source's objects, and return its output.
+
+        Raises: CopyError if it fails.
+        """
         done = run_git(
             git_dir,
             *arguments,
@@ -366,7 +394,10 @@ def copy_objects(
 
 
 def can_fill_holes(objects: Path, git_dir: Path) -> bool:
-    """Return whether a source now has an object that the mirror lacks."""
+    """Return whether the source now has an object that the mirror is recorded to lack.
+
+    objects  the source's folder of objects
+    """
     lacked = load_holes(git_dir)
     return bool(lacked) and find_missing(git_dir, lacked, _make_environment(objects)) < lacked
 

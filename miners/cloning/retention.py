@@ -11,7 +11,10 @@ from miners.cloning.remotes import RELEASED
 
 
 def keep_commits(git_dir: Path, revs: Iterable[str]) -> None:
-    """Point refs under refs/coevo/released/ at commits; DamagedMirror if one is missing."""
+    """Point refs under refs/coevo/released/ at commits, so that Git and coevo never remove them.
+
+    Raises: DamagedMirror if one is missing.
+    """
     with lock_for_change(git_dir):
         remove_stale_files(git_dir)
         new = {*revs} - {*(ref.removeprefix(RELEASED) for ref in list_refs(git_dir))}

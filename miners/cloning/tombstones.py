@@ -25,7 +25,12 @@ _SOURCE, _PACK = 'source.json', 'kept.pack'
 
 
 def write_tombstone(git_dir: Path, advertised: AdvertisedRefs) -> None:
-    """Write a tombstone with all of a clone that cannot be fetched again, before it is evicted."""
+    """Write a tombstone of a clone that is to be evicted, with all that cannot be fetched again.
+
+    The clone itself stays.
+
+    advertised  the refs that its source has now
+    """
     offered = {*advertised.refs.values()}
     kept_oids = sorted({*list_refs(git_dir).values()} - offered)
     lasting = {
@@ -49,8 +54,10 @@ def write_tombstone(git_dir: Path, advertised: AdvertisedRefs) -> None:
 
 
 def restore_objects(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, ...]:
-    """Restore the objects of a tombstone into the new clone; return sentences about lost
-    commits."""
+    """Restore the objects of an evicted clone's tombstone into the new clone.
+
+    Return sentences about commits that are lost. Nothing happens without a tombstone.
+    """
     tombstone = _load_tombstone(git_dir)
     if tombstone is None:
         return ()
@@ -69,14 +76,16 @@ def restore_objects(remote: Remote, git_dir: Path, scratch: Path) -> tuple[str, 
 
 
 def load_location(git_dir: Path) -> str | None:
-    """Return the address from which an evicted clone can be fetched again; None if none was
-    evicted."""
+    """Return the address from which an evicted clone can be fetched again.
+
+    None if there is no tombstone.
+    """
     tombstone = _load_tombstone(git_dir)
     return tombstone[0] if tombstone else None
 
 
 def discard_tombstone(git_dir: Path) -> None:
-    """Remove the tombstone, since the clone exists again."""
+    """Remove the tombstone of a clone, since the clone exists again; do nothing without one."""
     shutil.rmtree(_get_folder(git_dir), ignore_errors=True)
 
 
@@ -109,8 +118,10 @@ def _pack_commits(git_dir: Path, path: Path, revs: Collection[str]) -> None:
 
 
 def _load_tombstone(git_dir: Path) -> tuple[str, tuple[str, ...]] | None:
-    """Return the location of an evicted clone and the ids of its kept commits; None without a
-    tombstone."""
+    """Return the location of an evicted clone and the ids of the commits that its tombstone keeps.
+
+    None without a tombstone.
+    """
     file = _get_folder(git_dir) / _SOURCE
     if not file.exists():
         return None

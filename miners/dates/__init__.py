@@ -1,2 +1,4 @@
-"""Find when method bodies were first public, by searching a clone's history for all that a store
-wants."""
+"""Find when method bodies were first public.
+
+A clone's history is searched for all bodies that a store wants.
+"""

@@ -36,8 +36,7 @@ class SearchedClone:
 
     @property
     def basis(self) -> SearchBasis:
-        """The completeness of the clone's history: shallow, with pull requests, or branches
-        only."""
+        """The completeness of the clone: shallow, with pull requests, or with branches only."""
         if (self.repository.git_dir / 'shallow').exists():
             return SearchBasis.SHALLOW
         pulls = any(name.startswith(_PULLS) for name, _ in self.refs)
@@ -51,8 +50,10 @@ class SearchedClone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchListener:
-    """Callbacks of a search: `keep` saves its state, `step` gets the moments done and their
-    total."""
+    """Callbacks of a search: `keep` saves its state, `step` gets the progress.
+
+    `step` is called with the number of moments that are done and their total.
+    """
 
     keep: Callable[[SeenBodies], None] = lambda seen: None
     step: Callable[[int, int], None] = lambda done, total: None
@@ -65,9 +66,11 @@ def search_clone(
     known: SeenBodies | None,
     listener: SearchListener | None = None,
 ) -> SeenBodies:
-    """Return the earliest commit of each body that one of the clone's commits contains.
+    """Return the earliest commit of each body, and which bodies no commit of the clone contains.
 
-    known  the result, or the saved state, of an earlier search of the same clone
+    prints  the bodies to search for, by hash
+    known   the result, or the saved state, of an earlier search of the same clone; only what it
+            leaves open is searched
     """
     listener = listener or SearchListener()
     start = known or SeenBodies(
@@ -115,7 +118,10 @@ class _CloneSearch:
         start: SeenBodies,
         listener: SearchListener,
     ) -> None:
-        """One search of a clone, from an earlier result or an interrupted state."""
+        """Prepare one search of a clone, from an earlier result or an interrupted state.
+
+        The graph of its commits is loaded.
+        """
         self._clone, self._prints, self._start, self._listener = clone, prints, start, listener
         self._suffixes = get_reading(language).SUFFIXES
         self._texts = BlobTexts(clone.repository, get_reading(language))
@@ -152,7 +158,11 @@ class _CloneSearch:
         return _finish_search(start, self._clone, self._seen, self._prints)
 
     def _forget_outdated(self, before: frozenset[str]) -> None:
-        """Forget the results that require a new search of the whole history."""
+        """Forget the results for bodies that must be searched for in the whole history again.
+
+        With holes in the clone these are all results; else those that new commits show to be older
+        than thought, and undated ones after a later crawl.
+        """
         if self._clone.repository.holes:
             self._seen.clear()
             self._absent.clear()
@@ -173,8 +183,10 @@ class _CloneSearch:
                 self._former[body] = self._seen.pop(body)
 
     def _search_new_commits(self, before: frozenset[str]) -> None:
-        """Search the new commits for known bodies, as far as they may be earlier than the known
-        ones."""
+        """Search the new commits for known bodies, as far as they may hold earlier ones.
+
+        before  the commits of the earlier search
+        """
         known = {body: self._prints[body] for body in (*self._seen, *self._absent)}
         new = [rev for rev in self._graph if rev not in before]
         if not known or not new:
@@ -194,7 +206,12 @@ class _CloneSearch:
                 self._seen[each.body] = _choose_earlier(self._seen.get(each.body), each)
 
     def _search_whole_history(self, done: int) -> None:
-        """Search the whole history for all other bodies."""
+        """Search the whole history for all bodies without a result.
+
+        The state is saved now and then.
+
+        done  number of moments that an interrupted search completed
+        """
         wanted = {
             body: print_
             for body, print_ in self._prints.items()

@@ -1,5 +1,7 @@
-"""Date the bodies of a clone's rows as a step of mining: read its rows, and search its history
-for the store."""
+"""Date the bodies of a clone's rows as a step of mining.
+
+The rows are read from the clone, and its history is searched for the store.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,10 @@ from miners.dates.scanning import find_tests
 def date_repository(
     store: Store, repo: str, clone: SearchedClone, listener: Listener = SILENT
 ) -> None:
-    """Record which bodies a repository's rows want, and search its clone for those of all
-    repositories.
+    """Record which bodies a repository's rows want, and search its clone for all wanted bodies.
 
-    Known results are not computed again: a second call only reads the store.
+    The clone is searched for those of all repositories of the store. Known results are not computed
+    again: a second call only reads the store.
     """
     for language in sorted(
         {part.language for part in store.list_partitions() if part.repo == repo}
@@ -45,8 +47,10 @@ def update_wanted_bodies(
     clone: SearchedClone,
     more: Iterable[MethodRow | SingleRevisionRow] = (),
 ) -> None:
-    """Update the wanted bodies of one repository: those of its rows in the store, and of `more`
-    rows."""
+    """Record the bodies that the rows of a repository want: its stored rows and `more` rows.
+
+    Bodies that no row wants any more are dropped.
+    """
     version = name_parser_version(language)
     known = dates.load_wanted_bodies(store.storage, repo, language, version)
     rows = chain(list_stored_rows(store, repo, language), more)
@@ -58,7 +62,10 @@ def update_wanted_bodies(
 def list_stored_rows(
     store: Store, repo: str, language: str
 ) -> Iterator[MethodRow | SingleRevisionRow]:
-    """Yield the rows of a repository that get dates, of all walks."""
+    """Yield the rows of a repository that get dates, of all walks.
+
+    These are its method rows, and its rows of test files whose adequacy was measured.
+    """
     for partition in store.list_partitions():
         if (partition.repo, partition.language) == (repo, language):
             for segment in store.load_segments(partition):
@@ -73,8 +80,10 @@ def search_for_store(
     wanted: Mapping[str, Mapping[str, BodyPrint]],
     listener: Listener = SILENT,
 ) -> None:
-    """Search a clone for all bodies that the repositories of a store want
-    (`load_wanted_prints`)."""
+    """Search a clone for all wanted bodies, write the results, and mark the clone as searched.
+
+    wanted  what `load_wanted_prints` returns
+    """
     for language, prints in wanted.items():
         _search_language(store, repo, language, clone, prints, listener)
     dates.mark_searched(store.storage, repo)
@@ -144,7 +153,7 @@ def load_wanted_bodies(
 
 
 def unpack_prints(wanted: Iterable[WantedBody]) -> Mapping[str, BodyPrint]:
-    """Return prints by body, in the form that a search takes."""
+    """Return the prints of bodies, by hash, in the form that a search takes."""
     return {
         each.body: BodyPrint(
             words=frozenset(_unpack_tokens(each.words)),
@@ -206,8 +215,10 @@ class _RowReader:
             yield from self._find_dependency(row.new_rev, dependency)
 
     def _find_dependency(self, rev: str, dependency: Dependency) -> Iterator[Member]:
-        """Yield the method or constructor at a dependency's lines; nothing for other parts of a
-        type, or a resource."""
+        """Yield the method or constructor at a dependency's lines.
+
+        Nothing for a removed one, another part of a type, or a resource.
+        """
         if dependency.revised is Revised.REMOVED or dependency.is_resource:
             return
         for member in self._list_members(rev, dependency.file):
@@ -215,8 +226,7 @@ class _RowReader:
                 yield member
 
     def _list_file_tests(self, row: SingleRevisionRow) -> Iterator[Member]:
-        """Yield the tests of the row's file; for a function, the tests of all files that execute
-        it."""
+        """Yield the tests of the row's file; for a function, all tests that execute it."""
         if row.executing_tests is None:
             file = self._file(row.new_rev, row.test_file)
             yield from find_tests(self._reading, file) if file else ()

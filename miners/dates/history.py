@@ -1,5 +1,7 @@
-"""Load a clone's commits with their dates, and the files of a language in which each differs
-from its parents."""
+"""Load a clone's commits with their dates and the files in which they differ from parents.
+
+Only the files of one language are compared.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,10 @@ Graph = Mapping[str, Commit]
 
 @dataclass(frozen=True, slots=True)
 class ParentDifference:
-    """Files that differ from a parent: pairs of the blob there and here, None where there is no
-    file."""
+    """The files in which a commit differs from one parent.
+
+    Each is (blob there, blob here); None where there is no file.
+    """
 
     files: tuple[tuple[str | None, str | None], ...]
 
@@ -127,8 +131,10 @@ def date_commits(graph: Graph) -> dict[str, datetime]:
 
 
 def is_undated(commit: Commit, crawled_at: datetime) -> bool:
-    """Return whether a date of a commit cannot be read, or is later than the crawl that fetched
-    it."""
+    """Return whether a date of a commit is unreadable or later than the crawl that fetched it.
+
+    Then its dates prove nothing.
+    """
     dates = (_drop_early_date(commit.author_date), _drop_early_date(commit.committer_date))
     return any(date is None or date > crawled_at for date in dates)
 
@@ -148,8 +154,10 @@ def _drop_early_date(date: datetime | None) -> datetime | None:
 
 
 def _group_by_commit(raw: bytes) -> Iterator[tuple[str, list[ParentDifference]]]:
-    """Yield the differences of each commit; Git repeats a commit's id for each parent that it
-    differs from."""
+    """Yield each commit with its differences, one for each parent from which it differs.
+
+    Git repeats the commit's id for each such parent.
+    """
     current, differences = '', list[ParentDifference]()
     for rev, difference in _parse_differences(raw):
         if rev != current and current:

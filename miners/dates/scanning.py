@@ -1,5 +1,7 @@
-"""Find which files contain which bodies; each file is scanned once, and parsed only if
-necessary."""
+"""Find which files contain which bodies.
+
+Each file is scanned once, and parsed only if necessary.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,10 @@ class BlobTexts:
         self._known = lru_cache(maxsize=512)(self._parse_blob)
 
     def stream_blobs(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield many blobs in order; CorruptObject at the first that cannot be read."""
+        """Yield the id and content of many blobs in order.
+
+        Raises: CorruptObject at the first that cannot be read.
+        """
         for oid, source in stream_objects(self.repository.git_dir, oids):
             self._latest = oid, source
             yield oid, source
@@ -54,7 +59,10 @@ class BlobTexts:
 
 
 class BodyScanner:
-    """Finds open bodies in texts; a closed body is no longer searched for."""
+    """Finds bodies in texts; only open bodies, which are not closed yet, are searched for.
+
+    `holders` has for each open body the scanned blobs that contain it.
+    """
 
     def __init__(self, texts: BlobTexts, prints: Mapping[str, BodyPrint]) -> None:
         self.texts = texts
@@ -81,13 +89,16 @@ class BodyScanner:
             del self._by_key[self._keys[body]]
 
     def find_bodies(self, oid: str) -> AbstractSet[str]:
-        """Return the open bodies that a blob contains."""
+        """Return the open bodies that a blob contains.
+
+        The blob is scanned unless that was done before.
+        """
         if oid not in self.scanned:
             self.find_bodies_in_blob(oid, self.texts.read(oid))
         return self._held.get(oid, _NOTHING) & self.open.keys()
 
     def find_bodies_in_blob(self, oid: str, source: bytes) -> None:
-        """Scan a blob, unless it was scanned before."""
+        """Scan a blob for the open bodies and note what it holds, unless it was scanned before."""
         if oid in self.scanned:
             return
         self.scanned.add(oid)
@@ -147,8 +158,10 @@ class _LineWords:
 
 
 def _choose_keys(prints: Mapping[str, BodyPrint]) -> dict[str, bytes | None]:
-    """Return, for each body, its word that occurs in fewest texts: a long one that few other
-    bodies have."""
+    """Return for each body the word by which texts are preselected; None if it has no word.
+
+    It is a long word that few other bodies have.
+    """
     frequency = Counter(word for each in prints.values() for word in each.words)
     return {
         body: max(
@@ -159,14 +172,14 @@ def _choose_keys(prints: Mapping[str, BodyPrint]) -> dict[str, bytes | None]:
 
 
 class TreeBlobs:
-    """The blobs of a language in whole trees; folders that trees share are read once."""
+    """The blobs of a language's files in whole trees; folders that trees share are read once."""
 
     def __init__(self, repository: Repository, suffixes: tuple[str, ...]) -> None:
         self._repository, self._suffixes = repository, suffixes
         self._folder = lru_cache(maxsize=1 << 14)(self._load_folder)
 
     def list_blobs(self, rev: str) -> frozenset[str]:
-        """Return the blobs in the tree of a commit."""
+        """Return the ids of the language's blobs in the tree of a commit."""
         blob_sets = list[frozenset[str]]()
         todo = [self._repository.header(rev).tree]
         while todo:
@@ -188,8 +201,11 @@ class TreeBlobs:
 
 @dataclass(frozen=True, slots=True)
 class FileBodies:
-    """The hashes of a file (`Member.bare_hash`, `Member.body_hash`), and its test methods in
-    order."""
+    """The hashes of a file's bodies, and its test methods in order.
+
+    A body has two hashes: of the declaration (`Member.bare_hash`) and of the block
+    (`Member.body_hash`).
+    """
 
     all: frozenset[str]
     tests: tuple[Member, ...]

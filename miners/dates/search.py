@@ -21,8 +21,13 @@ from miners.dates.scanning import BlobTexts, BodyScanner, TreeBlobs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """Commits of a clone, descendants first, with their dates and those that change a language's
-    files."""
+    """Commits of a clone with their dates, and those that change files of a language.
+
+    graph       all commits, descendants first
+    dates       the date of each commit, see `date_commits`
+    changes     the commits that may introduce a body
+    crawled_at  when the commits were fetched
+    """
 
     graph: Graph
     dates: Mapping[str, datetime]
@@ -44,7 +49,10 @@ class History:
 
 
 class BodySearch:
-    """One search of a history for some bodies, moment after moment."""
+    """One search of a history for the first commit of some bodies, moment after moment.
+
+    A moment has the commits of one date.
+    """
 
     def __init__(
         self, texts: BlobTexts, trees: TreeBlobs, history: History, prints: Mapping[str, BodyPrint]
@@ -61,7 +69,10 @@ class BodySearch:
         return self._scanner.open.keys()
 
     def note_absent(self, revs: frozenset[str], bodies: frozenset[str]) -> None:
-        """Record that none of the commits `revs` contains any of `bodies`."""
+        """Tell the search that none of the commits `revs` contains any of `bodies`.
+
+        So their trees need not be searched.
+        """
         self._before, self._absent = revs, bodies
 
     def run(
@@ -141,7 +152,10 @@ class BodySearch:
 
 
 def _find_first_hole(history: History, lacked: AbstractSet[str]) -> datetime | None:
-    """Return the earliest moment at which a body may have been in a file that the clone lacks."""
+    """Return the earliest moment at which a body may have been in a file that the clone lacks.
+
+    None if the clone lacks none of the files of these commits.
+    """
     if not lacked:
         return None
     holes = (
@@ -217,8 +231,11 @@ def _find_new_tests(change: CommitChange, texts: BlobTexts) -> frozenset[str]:
 
 
 def _count_added_tests(change: CommitChange, texts: BlobTexts, fresh: AbstractSet[str]) -> int:
-    """Return how many of the bodies in `fresh` are tests that a commit adds, at least, over its
-    parents."""
+    """Return how many tests with a body in `fresh` a commit adds.
+
+    Against several parents it is the smallest number. A test that replaces another in its file does
+    not count.
+    """
     return min(
         sum(_count_added_in_file(old, new, texts, fresh) for old, new in difference.files)
         for difference in change.differences

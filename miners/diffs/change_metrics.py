@@ -1,9 +1,9 @@
-"""Measure the size of a pair's change of production files and its effect on maintainability
-(PyDriller).
+"""Measure the size of a pair's production change and its effect on maintainability.
 
 PyDriller gets diffs and files that coevo has read, presented as one commit from the old to the new
-revision. So PyDriller only measures and starts no Git; docs/internals/decisions/reading-repositories.md
-explains the problems of PyDriller's own access to clones.
+revision. So PyDriller only measures and starts no Git;
+docs/internals/decisions/reading-repositories.md explains the problems of PyDriller's own access to
+clones.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ MOST_FILES, MOST_BYTES = 200, 4 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeMetrics:
-    """The change metrics of a pair, over all lines of the production files in which it changes a
-    declaration.
+    """The change metrics of a pair over the production files in which it changes a declaration.
+
+    All changed lines of these files count.
 
     hunks  runs of lines that differ
     dmm_   the Delta Maintainability Model by length, complexity and parameters of functions: the
@@ -46,9 +47,9 @@ class ChangeMetrics:
 
 
 def compute_change_metrics(repository: Repository, change: PairChange) -> ChangeMetrics | None:
-    """Measure a pair's change.
+    """Measure a pair's change of production files.
 
-    Return None if no such file differs, there are too many files, one is too long, or the clone
+    Return None if no declaration changed, there are too many files, one is too long, or the clone
     lacks an object.
     """
     files = _list_files(change)

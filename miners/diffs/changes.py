@@ -64,7 +64,7 @@ class PairChange:
 
 
 def diff_pair(repository: Repository, pair: Pair) -> PairChange:
-    """Return the changes between a pair's ends."""
+    """Compare the two ends of a pair; return its changes and the tests that may get a label."""
     files = repository.list_changes(pair.old.rev, pair.new.rev)
     difference = _PairDifference(
         old=load_test_tree(repository, pair.old.rev, pair.language),
@@ -127,8 +127,10 @@ class _ComparedTests:
 
 @dataclass(frozen=True, kw_only=True)
 class _PairDifference:
-    """The comparison of the test trees and sources of two revisions; each part is computed on
-    demand."""
+    """The comparison of the test trees and sources of two revisions.
+
+    Each part is computed on demand.
+    """
 
     old: TestTree
     new: TestTree
@@ -169,7 +171,7 @@ class _PairDifference:
         ]
 
     def _is_test_data(self, path: str) -> bool:
-        """Return whether a path is a file of another kind that belongs to the tests at an end."""
+        """Return whether a path is, at an end, a file of the tests that is no code."""
         return any(
             tree.find_side(path) is None and path in tree.entries and tree.belongs_to_tests(path)
             for tree in (self.old.tree, self.new.tree)
@@ -177,8 +179,10 @@ class _PairDifference:
 
     @cached_property
     def source_changed(self) -> bool:
-        """True if the sources differ in more than comments and formatting, or another file that
-        the project ships differs."""
+        """True if the sources differ in more than comments and formatting.
+
+        Also if any other file that the project ships differs.
+        """
         return bool(self.kinds)
 
     @cached_property
@@ -193,8 +197,10 @@ class _PairDifference:
 
     @cached_property
     def tests_changed(self) -> bool:
-        """True if the tests differ in more than comments and formatting, or a test resource
-        differs."""
+        """True if the tests differ in more than comments and formatting.
+
+        Also if a test resource differs.
+        """
         shown = self._files_differ(*self._shown_paths)
         return bool(self._resources) or shown or self._files_differ(*self._test_paths)
 
@@ -203,11 +209,10 @@ class _PairDifference:
 
     @cached_property
     def _is_unreadable(self) -> bool:
-        """True if a source that differs cannot be read, at either end, or nothing that differs can
-        be read.
+        """True if a source that differs cannot be read at either end.
 
-        One unreadable test file among others does not count: nothing is mined from it, and it does
-        not affect other tests.
+        Also if only test files differ and none of them can be read. One unreadable test file among
+        others does not count: nothing is mined from it, and it does not affect other tests.
         """
         return any(self._list_unreadable_flags(self._source_paths)) or (
             any(self._list_unreadable_flags(self._test_paths))
@@ -245,7 +250,10 @@ class _PairDifference:
         )
 
     def compare_tests(self) -> _ComparedTests:
-        """Return the candidates, in no fixed order, and how many tests are none."""
+        """Compare all tests that may be affected, and return the candidates and how many are none.
+
+        The candidates are in no fixed order. There are none if the pair is of no use.
+        """
         compared = _ComparedTests()
         if self.reason is not None:
             return compared
@@ -279,7 +287,10 @@ class _PairDifference:
         yield from ((None, test) for test in new.values() if test not in matched)
 
     def _list_tests_among_sources(self) -> Iterator[_Referring]:
-        """Yield changed tests in files of the sources, such as a module of tests publishes."""
+        """Yield changed tests in files of the sources, as a module has that publishes tests.
+
+        Only in languages that have such tests.
+        """
         if self.new.reading.TESTS_AMONG_SOURCES:
             yield from self._list_tests_elsewhere(self._source_paths, FileOrigin.SOURCES)
 
@@ -424,8 +435,10 @@ class _PairDifference:
 
 
 def _has_changed(old: Test, new: Test) -> bool:
-    """Return whether a test's own body changed; a moved test is compared without its own name
-    and its class's name."""
+    """Return whether a test's own body changed.
+
+    A moved test is compared without its own name and its class's name.
+    """
     if old.method == new.method:
         return old.member.hash != new.member.hash
     return old.member.bare_hash != new.member.bare_hash

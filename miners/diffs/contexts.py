@@ -45,8 +45,10 @@ class TreeUnit:
 
     @property
     def content(self) -> str:
-        """A hash of the unit's tokens without the name of its class, since a class may move or
-        be renamed."""
+        """A hash of the unit's tokens, with its kind and name but without the name of its class.
+
+        So it stays the same if the class moves or is renamed.
+        """
         if self.member is None:
             return self.type.shape_hash
         name = '' if self.member.kind == 'constructor' else self.member.name
@@ -115,8 +117,10 @@ class TestTree:
             )
 
     def compute_closure(self, test: Test) -> tuple[TreeUnit, ...]:
-        """Return everything in the test tree that a test uses, itself first and closer units
-        earlier."""
+        """Return everything in the test tree that a test uses, directly or indirectly.
+
+        The test itself comes first, and closer units come earlier.
+        """
         if test.unit not in self._closures:
             seen = dict.fromkeys([test.unit, *self._get_fixtures(test)])
             queue = deque(seen)
@@ -128,14 +132,16 @@ class TestTree:
         return self._closures[test.unit]
 
     def hash_context(self, test: Test) -> str:
-        """Return a hash of what a test uses besides its own body, independent of where that is
-        declared."""
+        """Return a hash of what a test uses in the test tree besides its own body.
+
+        It does not depend on where that is declared.
+        """
         return compute_short_hash(
             *sorted({unit.content for unit in self.compute_closure(test)[1:]})
         )
 
     def find_named_resources(self, test: Test, paths: Iterable[str]) -> set[str]:
-        """Return the test resources that belong to a test.
+        """Return those of the paths that are resources of a test.
 
         A string literal in its closure names them, or they are named after the test or its file, as
         recorded snapshots and answers of services are.
@@ -161,8 +167,10 @@ class TestTree:
         return method.test_method.encode() in self.tree.read_content(path)
 
     def find_affected_files(self, changed: set[str], names: frozenset[str]) -> set[str]:
-        """Return test files that may use, directly or indirectly, a changed file or one of the
-        names."""
+        """Return the test files that may use a changed file or a name, directly or indirectly.
+
+        The changed files are among them.
+        """
         test_files = set(changed)
         rest = {
             p: self._mentions_by_file[p]
@@ -195,8 +203,10 @@ class TestTree:
         return mentions
 
     def _get_fixtures(self, test: Test) -> tuple[TreeUnit, ...]:
-        """Return what the framework runs around a test: fixtures and set-up of its class and its
-        ancestors."""
+        """Return what the framework runs around a test: fixtures and set-up.
+
+        Those of its class, of enclosing classes and of all their ancestors count.
+        """
         key = (test.unit.path, test.unit.type.name)
         if key not in self._surroundings:
             own = LocatedType(test.unit.path, test.unit.type)
@@ -338,15 +348,19 @@ class TestTree:
 
 @lru_cache(maxsize=4)
 def load_test_tree(repository: Repository, rev: str, language: str) -> TestTree:
-    """Return the test tree of a revision, cached since neighbouring pairs of a walk share an
-    end."""
+    """Return the test tree of a revision; the last few are cached.
+
+    Neighbouring pairs of a walk share an end.
+    """
     parsed = get_reading(language)
     return TestTree(parsed, parsed.open_tree(repository, rev))
 
 
 def _get_method_source(unit: TreeUnit) -> frozenset[str]:
-    """Return the name of the method that a `@MethodSource` without arguments refers to: the
-    test's own name."""
+    """Return the test's own name if it has `@MethodSource`, else nothing.
+
+    Without arguments this annotation refers to a method of the test's name.
+    """
     if unit.member is None or 'MethodSource' not in unit.member.annotations:
         return frozenset()
     return frozenset({unit.member.name})

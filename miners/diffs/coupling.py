@@ -1,5 +1,7 @@
-"""Rank how strongly tests are coupled to changed declarations; every ranking in coevo uses this
-order."""
+"""Rank how strongly tests are coupled to changed declarations.
+
+Every ranking in coevo uses this order.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,12 @@ class CoupledSubject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """The coupling of a test to a change; `count` is how often its text, or its helpers', names
-    it."""
+    """The coupling of a test to a change.
+
+    by     what shows it: a call, a helper, or execution
+    how    how the text names the declaration
+    count  how often the test's text, or its helpers', names it
+    """
 
     change: SourceChange
     subject: CoupledSubject
@@ -58,8 +64,11 @@ class Reference:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """The sort key: by depth, name, count and package (TestEvo-Bench, A.1 and A.2: static
-        coupling)."""
+        """The sort key, best first (TestEvo-Bench, A.1 and A.2: static coupling).
+
+        By the kind of evidence, then by the names of class and method, their count, and the
+        package.
+        """
         change, subject = self.change, self.subject
         located, member = change.located, change.member
         name = member.name if member else located.type.simple
@@ -135,11 +144,10 @@ def make_dependencies(
 
 
 def find_focal_method(dependencies: Sequence[Dependency]) -> str | None:
-    """Return the name of the best-ranked dependency, `pkg.Type#method(Parameter,Types)`; None if
-    there is none.
+    """Return the name of the best-ranked dependency; None if there is none.
 
-    Methods and constructors come before the rest of a type, which has the name of the type alone.
-    Resources do not count.
+    It has the form `pkg.Type#method(Parameter,Types)`. Methods and constructors come before the
+    rest of a type, which has the name of the type alone. Resources do not count.
     """
     named = [dependency for dependency in dependencies if not dependency.is_resource]
     methods = [dependency.name for dependency in named if dependency.is_method]

@@ -27,7 +27,7 @@ class Declaration:
 
 
 def make_type_rest(path: str, content: bytes, type_: DeclaredType) -> Declaration:
-    """Return a type of a file without its methods, constructors and nested types."""
+    """Return a type without its methods, constructors and nested types: its head and fields."""
     holes = [(m.start_byte, m.end_byte) for m in type_.members if m.kind in _CALLABLE]
     holes += [
         (other.start_byte, other.end_byte)
@@ -54,8 +54,10 @@ def _list_texts(declaration: Declaration) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def extract_skeleton(declaration: Declaration) -> tuple[str, ...]:
-    """Return the tokens that no renaming changes, without dots, whose number differs in full
-    names."""
+    """Return the tokens of a declaration that no renaming changes.
+
+    Dots are left out, since their number differs in full names.
+    """
     return tuple(
         word.text
         for word in split_words(declaration.file, declaration.source)

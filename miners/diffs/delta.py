@@ -47,7 +47,10 @@ class Traces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
-    """The dependencies, best first, and the changes to which they belong."""
+    """The changed dependencies of a test, best first, and the changes to which they belong.
+
+    `source` is None if there are no dependencies.
+    """
 
     changes: tuple[SourceChange, ...]
     dependencies: tuple[Dependency, ...]
@@ -60,7 +63,7 @@ def compute_delta(
     references: Sequence[Reference],
     traces: Traces,
 ) -> Delta:
-    """Return the dependencies of a test among the changes of its pair.
+    """Return which of its pair's changes a test depends on, ranked.
 
     references  how the text of the test refers to changes, at either end
     """
@@ -111,9 +114,9 @@ class Executions:
                 self._by_file[method.file].append(method)
 
     def was_executed(self, change: SourceChange) -> bool | None:
-        """Return whether a change was executed; None if it does not exist at this end.
+        """Return whether the test executed a changed declaration; None if it is not at this end.
 
-        The rest of a type counts as executed if any of its methods was.
+        A type without its methods counts as executed if any of its methods was.
         """
         located = change.new if self._is_new else change.old
         member = change.new_member if self._is_new else change.old_member

@@ -26,8 +26,7 @@ FEW = 3
 
 
 class SourceIndex:
-    """The types of a revision's source tree by the methods that they declare, and their
-    subtypes."""
+    """The types of a revision's source tree: which methods they declare, and their subtypes."""
 
     def __init__(self, tree: RevisionTree) -> None:
         self.tree = tree
@@ -42,7 +41,7 @@ class SourceIndex:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The canonical names of all source types."""
+        """The canonical names of all types of the sources."""
         return frozenset(located.canonical for located in self._located_types)
 
     @cached_property
@@ -98,8 +97,10 @@ class _UsedUnits:
 
 
 class RevisionDependencies:
-    """Finds how the tests of one end of a pair refer to the source changes, as they are at that
-    end."""
+    """Finds how the tests of one end of a pair refer to the source changes.
+
+    The changes are taken as they are at that end.
+    """
 
     def __init__(self, tests: TestTree, changes: Iterable[SourceChange], *, is_new: bool) -> None:
         self.tests = tests
@@ -111,8 +112,10 @@ class RevisionDependencies:
         self._targets = [(c, located, member) for c, located, member in seen if located is not None]
 
     def _locate_change(self, change: SourceChange) -> tuple[LocatedType | None, Member | None]:
-        """Return the type and member of a change at this end; no type if the change does not
-        exist here."""
+        """Return the type and member of a change at this end.
+
+        No type if the change does not exist here; no member if the change is of the type itself.
+        """
         located = change.new if self._is_new else change.old
         member = change.new_member if self._is_new else change.old_member
         if member is None and change.member is not None:
@@ -120,7 +123,10 @@ class RevisionDependencies:
         return located, member
 
     def list_mentioned_names(self) -> frozenset[str]:
-        """Return names of which a test file must contain one to refer to a change."""
+        """Return names of changed declarations and their subtypes.
+
+        A test file that contains none of them cannot refer to a change.
+        """
         names: set[str] = set()
         for _, located, member in self._targets:
             names.add(located.type.simple)
@@ -131,8 +137,7 @@ class RevisionDependencies:
         return frozenset(names)
 
     def find_references(self, test: Test) -> Iterator[Reference]:
-        """Yield how a test of this end refers to each change, without changes to which it does
-        not refer."""
+        """Yield for each change to which a test of this end refers how it does."""
         if not self._targets:
             return
         own, *helpers = self.tests.compute_closure(test)

@@ -1,5 +1,4 @@
-"""Measure the size and complexity of the production functions that a pair changed, as PyDriller
-does.
+"""Measure the size and complexity of the production functions that a pair changed.
 
 PyDriller takes these measures from lizard, which reads about thirty languages. PyDriller's own
 access to repositories is not used: see docs/internals/decisions/reading-repositories.md.
@@ -78,8 +77,10 @@ def _measure_declaration(repository: Repository, pair: Pair, change: SourceChang
 
 @lru_cache(maxsize=64)
 def parse_functions(path: str, content: bytes) -> tuple[Method, ...]:
-    """Return the functions of a file; none if the file is too long or lizard does not know its
-    language."""
+    """Return the functions of a file as lizard measures them.
+
+    Empty if the file is too long or lizard does not know its language.
+    """
     return tuple(_load_functions(path, content))
 
 
@@ -119,8 +120,10 @@ class FileHistory:
 def compute_file_history(
     repository: Repository, old: Commit, paths: Sequence[str]
 ) -> FileHistory | None:
-    """Return the history of some files; None if there are no files, too many, or the clone lacks
-    objects."""
+    """Return the history of some files up to the old revision.
+
+    None if there are no files, too many, no commits, or the clone lacks objects.
+    """
     if not paths or len(paths) > MOST_FILES or old.committer_date is None:
         return None
     try:

@@ -15,9 +15,9 @@ from coevo.languages.reading import RevisionTree
 
 
 def list_links(tree: RevisionTree) -> Mapping[str, str]:
-    """Return the links of a revision among its tests, with their targets as paths of the tree.
+    """Return the symbolic links of a revision among its tests, with their targets.
 
-    Targets outside of the tree are left out.
+    Targets are paths of the tree; links out of the tree are left out.
     """
     links: dict[str, str] = {}
     for path, entry in tree.entries.items():

@@ -1,5 +1,7 @@
-"""Match each deleted test method with the inserted one that it became by a move, a renaming or
-an edit."""
+"""Match each deleted test method with the inserted one that it became.
+
+It was moved, renamed or edited.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def match_tests(
 
 class _MatchPool:
     def __init__(self, deleted: Sequence[Test], inserted: Sequence[Test]) -> None:
-        """The tests that are not matched yet, and the matches so far."""
+        """Start with all tests unmatched and no matches."""
         self.old = dict.fromkeys(deleted)
         self.new = dict.fromkeys(inserted)
         self.matches: list[Match] = []
@@ -72,8 +74,10 @@ def _match_equal_bodies(pool: _MatchPool) -> list[Match]:
 
 
 def _get_distance_key(pair: Match) -> tuple[object, ...]:
-    """Return a sort key, nearest first: same name, file, simple class name, parameters, then
-    identity."""
+    """Return a sort key of a pair of tests, nearest first.
+
+    By same name, file, simple class name and parameters, then by place.
+    """
     old, new = (test.method for test in pair)
     return (
         old.test_method != new.test_method,
@@ -143,7 +147,10 @@ def _match_similar_bodies(
 
 
 def _match_namesakes(pool: _MatchPool) -> list[Match]:
-    """Return tests of any classes whose name no other deleted or inserted test has."""
+    """Return pairs of tests whose name no other deleted or inserted test has, if they are similar.
+
+    Their classes may differ.
+    """
     by_name: dict[str, tuple[list[Test], list[Test]]] = defaultdict(lambda: ([], []))
     for end, tests in enumerate((pool.old, pool.new)):
         for test in tests:
@@ -153,8 +160,10 @@ def _match_namesakes(pool: _MatchPool) -> list[Match]:
 
 
 def _compute_similarity(old: Test, new: Test, least: float = 0.0) -> float:
-    """Return the share of common tokens in order, without own names; 0 if it cannot reach
-    `least`."""
+    """Return the share of common tokens of two tests in order, without their own names.
+
+    0 if it cannot reach `least`.
+    """
     a, b = _list_body_tokens(old), _list_body_tokens(new)
     length = len(a) + len(b)
     if 2 * min(len(a), len(b)) < least * length:
@@ -183,7 +192,10 @@ def _get_order_key(test: Test) -> tuple[str, int, str]:
 
 
 def pair_with_keys(tests: Iterable[Test]) -> Iterator[tuple[tuple[str, ...], Test]]:
-    """Yield each test with the key by which it is the same method at both ends."""
+    """Yield each test with its key: file, class, name and parameters.
+
+    Tests with the same key at both ends are the same method.
+    """
     for test in tests:
         method = test.method
         yield (method.test_file, method.test_class, method.test_method, *method.parameters), test

@@ -1,5 +1,7 @@
-"""Decide whether a test, or everything changed that it depends on, is only refactored
-(TestEvo-Bench, 3.2)."""
+"""Decide whether a test, or all changed code that it depends on, is only refactored.
+
+See TestEvo-Bench, 3.2.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ def is_test_only_refactored(
     refactorings: Refactorings,
     ends: tuple[TestMethod | None, TestMethod | None],
 ) -> bool | None:
-    """Return whether a test is only refactored; None if unknown."""
+    """Return whether the change of a test is a refactoring and nothing more; None if unknown."""
     old, new = (
         _find_test_declaration(repository, commit.rev, method) if method is not None else None
         for commit, method in zip((pair.old, pair.new), ends, strict=True)
@@ -59,7 +61,10 @@ def is_source_only_refactored(
 def _has_changed_beside_its_text(
     change: SourceChange, old: RevisionTree, new: RevisionTree
 ) -> bool:
-    """Return whether a type is the same text and yet another, since a file that it embeds changed."""
+    """Return whether a type has the same text at both ends and changed all the same.
+
+    That is so if a file that it embeds changed.
+    """
     if change.member is not None or change.old is None or change.new is None:
         return False
     if change.old.type.header_hash == change.new.type.header_hash:

@@ -1,5 +1,4 @@
-"""Decide whether changed declarations are only refactored (TestEvo-Bench, 3.2: "non-refactoring
-changes").
+"""Decide whether changed declarations are only refactored (TestEvo-Bench, 3.2).
 
 A declaration that exists at both ends is only refactored if it is equal after renaming, with
 extracted or inlined code put back in place of the calls. A declaration that exists at one end is
@@ -58,7 +57,10 @@ def are_all_only_refactored(refactorings: Refactorings, changed: Iterable[Ends])
 def is_only_refactored(
     refactorings: Refactorings, old: Declaration | None, new: Declaration | None
 ) -> bool | None:
-    """Return whether a declaration is only refactored between two revisions; None if unknown."""
+    """Return whether a declaration is only refactored between two revisions; None if unknown.
+
+    True also if it differs only in comments and formatting.
+    """
     if old is not None and new is not None and have_same_tokens(old, new):
         return True
     if refactorings.status is not RefactoringStatus.FOUND:
@@ -149,7 +151,10 @@ def _find_opposite(
 
 
 def _list_members(class_: RefactoringLocation) -> Iterator[Declaration]:
-    """Yield the members of a class and of its nested classes, and the rest of each class."""
+    """Yield the members of a class and of its nested classes, and each class without its members.
+
+    Lines count from the start of the file.
+    """
     content = class_.source.encode('utf-8', 'replace')
     for type_ in get_reading_of_file(class_.file).parse(content, class_.file).types:
         declarations = [
@@ -169,8 +174,10 @@ def _list_members(class_: RefactoringLocation) -> Iterator[Declaration]:
 
 
 def _is_same_code(location: RefactoringLocation, declaration: Declaration) -> bool:
-    """Return whether both are the same code of the same revision; one may include its leading
-    comment."""
+    """Return whether a location and a declaration are the same code of the same revision.
+
+    One of them may include its leading comment.
+    """
     return (
         location.file == declaration.file
         and location.end_line == declaration.end_line
@@ -200,10 +207,11 @@ _HOSTS = ('source method declaration', 'target method declaration')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """A method from which code was extracted or into which it was inlined, at both ends, and the
-    other method.
+    """A method from which code was extracted, or into which it was inlined, and the other method.
 
     extracted  whether the other method is new and received code; else it is old and was inlined
+    old, new   the method at both ends
+    other      the other method, at the end where it exists
     calls      the calls of the other method, at the end where it exists
     pure       the verdict of the PurityChecker
     """
@@ -244,10 +252,10 @@ def _filter_by_role(
 
 
 def is_same_after_undoing(transfers: Sequence[Transfer], found: Sequence[Refactoring]) -> bool:
-    """Return whether a method is the same at both ends with the other methods in place of their
-    calls.
+    """Return whether a method is the same at both ends once calls are replaced by what they call.
 
-    All transfers must belong to one method.
+    All transfers must belong to one method. False if the checker says that one is not pure, or a
+    call cannot be replaced.
     """
     if any(each.pure is False for each in transfers):
         return False
@@ -338,8 +346,7 @@ def _find_statement_start(sequence: Sequence[Word], position: int) -> int:
 def _substitute_body(
     method: RefactoringLocation, call: Sequence[Word]
 ) -> tuple[Words, Words] | None:
-    """Return a method's statements with a call's arguments for its parameters, and the returned
-    value.
+    """Return the statements of a called method with the call's arguments, and the returned value.
 
     Return None if the call does not fit the method, or the method has no body.
     """
@@ -366,8 +373,7 @@ def _substitute_body(
 
 
 def _find_closing(whole: Sequence[Word], place: int) -> int:
-    """Return the position where the bracket at `place` closes; the length of the text if it does
-    not."""
+    """Return the position where the bracket at `place` closes; the length if it does not."""
     depth = 0
     for number in range(place, len(whole)):
         depth += (whole[number].text in _OPENING) - (whole[number].text in _CLOSING)
@@ -382,7 +388,7 @@ def _find_opening(call: Sequence[Word]) -> int:
 
 
 def _split_arguments(inner: Sequence[Word]) -> list[Words]:
-    """Split at commas outside of brackets and type arguments."""
+    """Return the arguments of a call, split at commas outside of brackets and type arguments."""
     if not inner:
         return []
     parts: list[list[Word]] = [[]]

@@ -1,5 +1,4 @@
-"""Decide whether two declarations are equal once the names that a pair's refactorings list are
-applied.
+"""Decide whether two declarations are equal once listed renamings are applied.
 
 Words are compared one by one. A word may differ only if it names something that a refactoring lists
 with both names. Within a declaration, no two names may become one, nor one name two. So a listed
@@ -60,8 +59,10 @@ class RenamedNames:
 def collect_names(
     found: Sequence[Refactoring], old: Sequence[Declaration], new: Sequence[Declaration]
 ) -> RenamedNames:
-    """Return the names that refactorings list; variables count only if declared in `old` and
-    `new`."""
+    """Return the names that may differ, since refactorings list them.
+
+    Variables and parameters count only if they are declared in `old` and `new`.
+    """
     listed = [
         (refactoring.type, *end)
         for refactoring in found
@@ -137,8 +138,7 @@ def find_ends(refactoring: Refactoring) -> tuple[RefactoringLocation, Refactorin
 def _changes_access(
     one: Refactoring, old: Sequence[Declaration], new: Sequence[Declaration]
 ) -> bool:
-    """Return whether a refactoring changes the access modifier of a method declared in `old` and
-    `new`."""
+    """Return whether a refactoring changes the access modifier of one of these methods."""
     return one.type == _ACCESS and any(
         _is_declared_in(left, old) and _is_declared_in(right, new)
         for left, right in product(one.left, one.right)
@@ -156,8 +156,10 @@ def _is_declared_in(location: RefactoringLocation, declarations: Sequence[Declar
 
 
 def _drop_access_modifiers(sequence: Sequence[Word]) -> Sequence[Word]:
-    """Return a method's words without access modifiers before its name; those of local types
-    stay."""
+    """Return a method's words without the access modifiers before its name.
+
+    Those of local types stay.
+    """
     name = next((n for n, word in enumerate(sequence) if word.part is DeclarationPart.CALL), 0)
     head = [word for word in sequence[:name] if word.text not in _MODIFIERS]
     return (*head, *sequence[name:])
@@ -186,7 +188,11 @@ def _collapse_names(
 
 
 def _get_simple_name(location: RefactoringLocation) -> str:
-    """Return the name in `public sum(a int) : int`, `count : int` or `harbour.Basket`."""
+    """Return the simple name of what is at a location.
+
+    Examples: `sum` for `public sum(a int) : int`, `count` for `count : int`, `Basket` for
+    `harbour.Basket`.
+    """
     method = _METHOD.search(location.element)
     if method is not None:
         return method[1]

@@ -1,5 +1,4 @@
-"""Find which literals name changed resources, and which tests depend on changed resources of the
-sources."""
+"""Find which literals name changed resources, and which tests depend on such resources."""
 
 from __future__ import annotations
 
@@ -20,8 +19,11 @@ def is_resource(reading: LanguageReading, path: str, side: Side) -> bool:
 
 
 def is_named_by_literal(reading: LanguageReading, path: str, literal: str) -> bool:
-    """Return whether a literal names a resource: by the end of its path, its folder or its file
-    name."""
+    """Return whether a literal names a resource.
+
+    It does by the end of the path, a folder, a pattern with `*`, or the file name alone. Literals
+    of less than three characters name nothing.
+    """
     placement = reading.classify_path(path)
     relative = placement.relative if placement else path
     text = literal.replace('classpath:', '').strip().strip('/')
@@ -41,8 +43,13 @@ def find_resource_dependencies(
     ends: Iterable[tuple[RevisionTree, Trace | None]],
     first_rank: int,
 ) -> tuple[Dependency, ...]:
-    """Return the changed source resources that are named by a type of which the test executes a
-    method."""
+    """Return the changed resources of the sources on which a test depends.
+
+    A literal names them in a type of which the test executes a method.
+
+    ends        tree and trace of the test at either end; without a trace the end shows nothing
+    first_rank  rank of the first dependency
+    """
     changed_resources = sorted(
         (c for c in changes if is_resource(reading, c.path, Side.SOURCE)), key=lambda c: c.path
     )

@@ -19,8 +19,10 @@ SIBLINGS = 8
 def group_methods_by_module(
     repository: Repository, rev: str, language: str
 ) -> Mapping[str, tuple[TestMethod, ...]]:
-    """Return all test methods that a revision declares, by module, in the order of files and
-    text."""
+    """Return all test methods that a revision declares, by module.
+
+    Within a module they are in the order of files and text.
+    """
     by_module: dict[str, list[TestMethod]] = {}
     tests = load_test_tree(repository, rev, language)
     for path in tests.tree.list_paths(Side.TEST):
@@ -32,9 +34,10 @@ def group_methods_by_module(
 def find_siblings(
     repository: Repository, rev: str, method: TestMethod
 ) -> Iterator[tuple[TestMethod, ...]]:
-    """Yield other test methods: of the same class, of the same file, then of the same module.
+    """Yield three groups of other test methods: of the same class, file and module.
 
-    Those of the module come in turns from the nearest files. Each group is computed on demand.
+    Each group has at most `SIBLINGS` methods, and is computed on demand. Those of the module come
+    in turns from the nearest files.
     """
     tests = load_test_tree(repository, rev, detect_file_language(method.test_file))
     own = [test.method for test in tests.list_tests(method.test_file) if test.method != method]

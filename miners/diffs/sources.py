@@ -22,9 +22,10 @@ _SHARED = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SourceChange:
-    """A changed declaration: a method, a constructor, or the rest of a type if there is no member.
+    """A changed declaration: a method, a constructor, or a type without these.
 
-    old and new are its type at both ends; None if the type does not exist there.
+    For a type, both members are None. `old` and `new` are the type at both ends, or the type that
+    declares the member; None if the type does not exist there.
     """
 
     revised: Revised
@@ -42,7 +43,7 @@ class SourceChange:
 
     @property
     def member(self) -> Member | None:
-        """The member at new, or at old if removed; None for the rest of a type."""
+        """The member at new, or at old if removed; None if the change is of the type itself."""
         return self.old_member if self.revised is Revised.REMOVED else self.new_member
 
     @property
@@ -67,8 +68,12 @@ class SourceChange:
 def find_source_changes(
     old: RevisionTree, new: RevisionTree, old_paths: Iterable[str], new_paths: Iterable[str]
 ) -> tuple[SourceChange, ...]:
-    """Return the changes between source files that differ and are not generated or vendored, in
-    a fixed order."""
+    """Return the changed declarations of source files, in a fixed order.
+
+    Generated and vendored files are left out, and so are declarations with equal tokens.
+
+    old_paths, new_paths  the source files that differ, at either end
+    """
     olds = [
         LocatedType(path, type_)
         for path in old_paths
@@ -90,7 +95,7 @@ def find_source_changes(
 
 
 def _is_written(path: str, old: RevisionTree, new: RevisionTree) -> bool:
-    """Return whether a file is handwritten, judged at new, or at old if deleted.
+    """Return whether a file is handwritten, judged at new, or at old if it was deleted.
 
     Tests need not follow the changes of a generator.
     """
@@ -100,8 +105,10 @@ def _is_written(path: str, old: RevisionTree, new: RevisionTree) -> bool:
 def _pair_up(
     olds: list[LocatedType], news: list[LocatedType]
 ) -> Iterator[tuple[LocatedType | None, LocatedType | None]]:
-    """Yield types of the same path and name, then moved types, then types that exist at one end
-    only."""
+    """Yield each type as it is at old and at new; None where it does not exist.
+
+    First come types of the same path and name, then moved types, then types at one end only.
+    """
     by_place = {(located.path, located.type.name): located for located in olds}
     rest = []
     for new in news:
@@ -130,7 +137,7 @@ def _find_moved_type(new: LocatedType, olds: list[LocatedType]) -> LocatedType |
 
 
 def _compute_share(old: DeclaredType, new: DeclaredType) -> float:
-    """Return the share of equal members, counting the header as one; 1 if both are the same."""
+    """Return the share of equal members of two types, from 0 to 1; the header counts as one."""
     before = {old.header_hash, *(member.hash for member in _list_callables(old).values())}
     after = {new.header_hash, *(member.hash for member in _list_callables(new).values())}
     return len(before & after) / max(len(before), len(after))

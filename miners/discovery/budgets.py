@@ -1,5 +1,6 @@
-"""Keep account of the GitHub requests that each token may still make, and of the time until a
-reset.
+"""Keep account of the GitHub requests that each token may still make.
+
+Also of the time until a budget is reset.
 
 https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
@@ -51,10 +52,9 @@ class TokenBudgets:
         self._resting: dict[int, float] = {}
 
     def choose_token(self, resource: Resource, affinity: int = 0) -> GitHubToken | None:
-        """Return a token that may be used now; the search begins at the one to which `affinity`
-        points.
+        """Return a token that may be used now; None if there is none.
 
-        Return None if no token may be used now.
+        affinity  number that selects the token that is tried first
         """
         now = self._clock.monotonic()
         count = len(self._tokens)
@@ -64,15 +64,17 @@ class TokenBudgets:
         )
 
     def compute_wait(self, resource: Resource) -> float:
-        """Return seconds until a token may be used again, never negative; ValueError if there
-        are no tokens."""
+        """Return the seconds until a token may be used again; 0 if one may be used now.
+
+        Raises: ValueError if there are no tokens.
+        """
         free_at = min(self._find_free_time(token, resource) for token in self._tokens)
         return max(0.0, free_at - self._clock.monotonic())
 
     def note_headers(
         self, token: GitHubToken, resource: Resource, headers: Mapping[str, str]
     ) -> None:
-        """Take over the token's budget from the headers of an answer."""
+        """Record from an answer's headers whether a token's budget is spent, and until when."""
         if _parse_number(headers, 'x-ratelimit-remaining', 1.0) >= 1:
             self._free_at.pop((token.number, resource), None)
             return
@@ -104,7 +106,10 @@ class TokenBudgets:
 
 
 def _parse_number(headers: Mapping[str, str], name: str, otherwise: float) -> float:
-    """Read a number from a header; GitHub has been seen to send floats."""
+    """Return the number in a header, or `otherwise` if it is absent or no number.
+
+    GitHub has been seen to send floats.
+    """
     try:
         return float(headers[name])
     except (KeyError, ValueError):

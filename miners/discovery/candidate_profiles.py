@@ -1,5 +1,7 @@
-"""Profiles of candidates: the conditions for a repository, from `candidates.toml` or a user's
-file."""
+"""Profiles of candidates: the conditions for a repository.
+
+They are read from `candidates.toml` or a user's file.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,14 @@ _OSI = 'osi'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateProfile:
-    """The conditions for a candidate; `licences` None accepts every licence that the OSI
-    approved."""
+    """The conditions for a candidate.
+
+    licences      SPDX ids that are accepted; None accepts every licence that the OSI approved
+    build_file    whether a build file of the language must be at the root
+    contributors  least number of contributors
+    forks         whether forks are accepted, too
+    archived      whether archived repositories are accepted, too
+    """
 
     name: str
     language: str
@@ -38,8 +46,7 @@ class CandidateProfile:
 
     @property
     def build_files(self) -> tuple[str, ...]:
-        """The build files of which one must be at the root; empty if the profile does not
-        require one."""
+        """The build files of which one must be at the root; empty if none is required."""
         known = LANGUAGES.get(self.language.lower()) if self.build_file else None
         return known.BUILD_FILES if known is not None else ()
 
@@ -77,7 +84,7 @@ class CandidateProfile:
 def load_profile(name: str, file: Path | None = None) -> CandidateProfile:
     """Return the profile of that name; a user's profile replaces a built-in one.
 
-    Fatal if there is none.
+    Raises: Fatal if there is none, or the user's file is invalid.
     """
     known = load_profiles(file)
     if name not in known:
@@ -86,8 +93,10 @@ def load_profile(name: str, file: Path | None = None) -> CandidateProfile:
 
 
 def load_profiles(file: Path | None = None) -> dict[str, CandidateProfile]:
-    """Return the built-in profiles by name, with those of a user's file; Fatal if the file is
-    invalid."""
+    """Return the built-in profiles and those of a user's file, by name.
+
+    Raises: Fatal if the file is invalid.
+    """
     return _load_profiles(_OWN) | (_load_profiles(file) if file is not None else {})
 
 

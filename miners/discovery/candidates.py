@@ -112,8 +112,10 @@ def _are_contributors_unknown(profile: CandidateProfile, facts: RepositoryFacts)
 
 
 def check_metadata(profile: CandidateProfile, seen: RepositoryMetadata) -> CandidateReason | None:
-    """Return the reason against a repository that its metadata alone gives; it saves further
-    requests."""
+    """Return the reason against a repository that its metadata alone gives; None if there is none.
+
+    With a reason, no further requests are needed.
+    """
     if seen.disabled:
         return CandidateReason.DISABLED
     if seen.fork and not profile.forks:

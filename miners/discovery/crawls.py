@@ -1,8 +1,8 @@
-"""Record when a clone was last brought to the state of its refs, the time against which dates are
-checked.
+"""Record when a clone was last brought to the state of its refs.
 
-A commit whose date is later than the crawl that fetched it cannot be trusted. The current time
-would give another answer every day (docs/contamination.md).
+Dates of commits are checked against that time. A commit whose date is later than the crawl that
+fetched it cannot be trusted. The current time would give another answer every day
+(docs/contamination.md).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RELEASED = b'\trefs/coevo/released/'
 
 
 def record_crawl(repository: Repository) -> None:
-    """Record the present time, unless the refs are the same as in the last record."""
+    """Record the present time and the refs of a clone, unless its last record has the same refs."""
     listing = repository.run_command('for-each-ref').splitlines(keepends=True)
     refs = hashlib.sha256(b''.join(x for x in listing if _RELEASED not in x)).hexdigest()
     file = repository.git_dir / CRAWL
@@ -35,7 +35,10 @@ def record_crawl(repository: Repository) -> None:
 
 
 def load_crawl_time(git_dir: Path) -> datetime:
-    """Return the time of the last record; Fatal if there is none."""
+    """Return the time at which the refs of a clone were last recorded.
+
+    Raises: Fatal if they never were.
+    """
     file = git_dir / CRAWL
     if not file.exists():
         raise Fatal(f'{git_dir} has no record of its crawl: mine its repository again')

@@ -73,7 +73,10 @@ def discover_repositories(api: GitHubApi, profile: CandidateProfile, now: dateti
 
 
 def look_up_repository(api: GitHubApi, github_id: int, etag: str | None) -> LookupResult:
-    """Look up one repository by its number; Transient if GitHub does not answer."""
+    """Return the state of one repository, looked up by its number.
+
+    A private one counts as deleted. Raises: Transient if GitHub does not answer.
+    """
     reply = _ask_about(api, github_id, '', etag)
     if reply.status == 304:
         return LookupResult(presence=Presence.LOOKUP, etag=etag)
@@ -88,7 +91,10 @@ def look_up_repository(api: GitHubApi, github_id: int, etag: str | None) -> Look
 def ask_root(
     api: GitHubApi, github_id: int, facts: RepositoryFacts, build_files: Sequence[str]
 ) -> RepositoryFacts:
-    """Find out whether one of the build files is at the root; unchanged answers cost no budget."""
+    """Return the facts with what is at the root: a build file, none, or nothing at all.
+
+    Unknown answers give None. Unchanged answers (by ETag) cost no budget.
+    """
     root = RootContent.NO_BUILD_FILE
     for name in build_files:
         reply = _ask_about(api, github_id, f'/contents/{name}', facts.root_etag)
@@ -107,7 +113,10 @@ def ask_root(
 def ask_contributors(
     api: GitHubApi, github_id: int, facts: RepositoryFacts, wanted: int
 ) -> RepositoryFacts:
-    """Count the contributors with an account, up to `wanted`."""
+    """Return the facts with the number of contributors with an account, counted up to `wanted`.
+
+    None if the answer is unknown; `wanted` if GitHub says that there are too many to list.
+    """
     reply = _ask_about(
         api, github_id, '/contributors', facts.contributors_etag, per_page=max(1, min(wanted, 100))
     )

@@ -49,7 +49,10 @@ class _NoAnswer(Exception):
 
 
 class GitHubApi:
-    """GitHub's API at `base`, with one request at a time; Fatal if `base` is no address."""
+    """GitHub's API at `base`, with one request at a time.
+
+    Raises: Fatal if `base` is no address of an API.
+    """
 
     def __init__(
         self, base: str, tokens: Sequence[GitHubToken], clock: Clock, patience: RetryLimits
@@ -184,9 +187,10 @@ class GitHubApi:
         headers: Mapping[str, str],
         text: str,
     ) -> _FailedTry | None:
-        """Return why a status is a failure, None for an answer.
+        """Return why a status is a failed try; None if it is an answer.
 
-        A 403 is an answer if it is about the repository and not about limits.
+        A 403 is an answer if it is about the repository and not about limits. A token that is
+        refused is dropped, one that met a limit is paused. Raises: Fatal if no token is left.
         """
         if status in _ANSWERS:
             return None
@@ -221,7 +225,7 @@ class GitHubApi:
 def _send_request(
     client: Github, path: str, parameters: Mapping[str, Any], etag: str | None
 ) -> tuple[int, dict[str, str], str] | _FailedTry:
-    """Return status, headers and body.
+    """Send one GET request, and return status, headers and body, or why it failed.
 
     The token is in the request and in errors of the client, so neither leaves this function: errors
     are returned as kinds, not raised.

@@ -1,9 +1,9 @@
-"""Search for repositories completely: split a search by stars, then by creation date, as far as
-needed.
+"""Search for repositories completely, although GitHub shows only the first 1,000 hits of a query.
 
-GitHub shows only the first 1,000 hits of a query. Parts are disjoint and cover their parent. So
-nothing is lost if each part shows as many repositories as its total says, and the totals of all
-parts add up to the total of the whole query.
+A search is split by stars, then by creation date, as far as needed. Parts are disjoint and cover
+their parent. So nothing is lost if each part shows as many repositories as its total says, and the
+totals of all parts add up to the total of the whole query.
+
 https://docs.github.com/en/rest/search/search#about-search
 """
 
@@ -159,8 +159,10 @@ def search_repositories(api: GitHubApi, words: str, stars: int, now: datetime) -
 def _add_total(
     api: GitHubApi, query: str, items: dict[int, dict[str, Any]], parts: Sequence[SearchPartResult]
 ) -> SearchResult:
-    """Return the result with the total before the search, or the current total if that changed
-    meanwhile."""
+    """Return the result of a search with the total of the whole query.
+
+    It is the total before the search; if the parts do not add up to that, the present total.
+    """
     result = SearchResult(items=items, parts=tuple(parts), total=parts[0].total)
     if result.is_complete or len(parts) == 1:
         return result
@@ -170,8 +172,10 @@ def _add_total(
 def _load_pages(
     api: GitHubApi, query: str, first: _SearchPage
 ) -> tuple[SearchPartResult, dict[int, dict[str, Any]]]:
-    """Load all pages of a part, again if they do not show as many repositories as the total
-    says."""
+    """Load all pages of a part, and return how that went and the repositories by id.
+
+    It is repeated up to three times while fewer repositories are shown than the total says.
+    """
     seen: dict[int, dict[str, Any]] = {}
     for attempt in range(_READS):
         page = first if attempt == 0 else _load_page(api, query, 1)
@@ -202,7 +206,7 @@ def _load_other_pages(api: GitHubApi, query: str, first: _SearchPage) -> Iterato
 
 
 def _load_page(api: GitHubApi, query: str, number: int) -> _SearchPage:
-    """Load one page, again while GitHub says that it ran out of time."""
+    """Load one page; repeat it up to three times while GitHub says that it ran out of time."""
     parameters = {
         'q': query,
         'sort': 'stars',

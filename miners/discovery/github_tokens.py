@@ -26,10 +26,12 @@ class GitHubToken:
 def parse_tokens(
     environment: Mapping[str, str], file: Path | None = None
 ) -> tuple[GitHubToken, ...]:
-    """Return the tokens of `file`, one a line; else of $GITHUB_TOKENS, separated by commas or
-    spaces, or of $GITHUB_TOKEN.
+    """Return the tokens of a file, one a line, or else those of the environment.
 
-    Duplicates count once. Fatal if there is no token.
+    $GITHUB_TOKENS has several, separated by commas or spaces; without it $GITHUB_TOKEN counts.
+    Duplicates count once.
+
+    Raises: Fatal if there is no token, or a word is none.
     """
     text = _load_token_file(file) if file is not None else _parse_environment(environment)
     words = dict.fromkeys(text.replace(',', ' ').split())

@@ -1,7 +1,7 @@
-"""The reasons why a whole repository cannot be cloned: a drop in a run over many, an error for a
-single one.
+"""The reasons why a whole repository cannot be cloned.
 
-The values are recorded; one is never renamed.
+That is a drop in a run over many repositories, and an error in a run over a single one. The values
+are recorded; one is never renamed.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class RepositoryMetadata:
 
 
 def parse_metadata(item: dict[str, Any]) -> RepositoryMetadata:
-    """Parse a `repo-search-result-item` or `full-repository`.
+    """Return the metadata in a `repo-search-result-item` or `full-repository` of GitHub's API.
 
     Raises: Transient if something is missing: absent data is never read as none.
     """

@@ -29,8 +29,10 @@ _MAKERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """The result of a walk, newest first: every visited commit ends a pair or is the key of a
-    drop."""
+    """The result of a walk, newest first.
+
+    Every visited commit ends a pair or is the key of a drop.
+    """
 
     head: str
     visited: tuple[str, ...]
@@ -39,7 +41,10 @@ class Visit:
 
 
 def visit_route(repository: Repository, route: Route) -> Visit:
-    """Walk a route. A commit that cannot be read becomes a drop and does not end the walk."""
+    """Walk a route, and return the visited commits, the pairs and the drops.
+
+    A commit that cannot be read becomes a drop and does not end the walk.
+    """
     head = repository.resolve(route.ref)
     log = log_single_revisions if route.walk is Walk.SINGLE_REVISION else _log_commits
     visited = dict(log(repository, route, head))
@@ -65,8 +70,10 @@ def visit_route(repository: Repository, route: Route) -> Visit:
 def _log_commits(
     repository: Repository, route: Route, head: str
 ) -> Iterator[tuple[str, Commit | None]]:
-    """Yield commits in Git's default order, newest first, within the route's bounds; None if
-    unreadable."""
+    """Yield commits within the route's bounds in Git's default order, newest first.
+
+    The commit is None if it cannot be read.
+    """
     log = repository.iterate_log(head, first_parent=route.walk is Walk.FIRST_PARENT)
     commits = ((rev, header.commit if header else None) for rev, header in log)
     return islice((item for item in commits if _is_within(route, item[1])), route.commits)
@@ -90,7 +97,7 @@ def _is_within(route: Route, commit: Commit | None) -> bool:
 def _pair_with_parents(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
-    """Yield each commit with its literal first parent."""
+    """Yield each commit paired with its first parent, or a drop with the reason why not."""
     merges = [c.rev for c in commits if len(c.parents) == 2 and route.walk is Walk.PARENTS]
     remerged = repository.list_remerge_differences(merges)
     for commit in commits:
@@ -140,7 +147,10 @@ def _list_code_changes(
 
 
 def _check_readable(repository: Repository, changes: Sequence[FileChange]) -> None:
-    """Read the changed files, so that a corrupt object shows now."""
+    """Read the changed files, so that a corrupt object shows now.
+
+    Raises: CorruptObject.
+    """
     for change in changes:
         for oid in (change.old_oid, change.new_oid):
             if oid is not None:

@@ -25,10 +25,10 @@ _NO_VERSION = 1900
 
 
 def find_latest_release(repository: Repository, until: datetime | None = None) -> str | None:
-    """Return the tag of the highest version, without pre-releases, released a month after `until`
-    at the latest.
+    """Return the ref of the tag with the highest version; None if no tag has a version.
 
-    Tags that are named by dates count only if there are no others. None if no tag has a version.
+    Pre-releases do not count, nor do tags whose commit is more than 31 days younger than `until`.
+    Tags that are named by dates count only if there are no others.
     """
     releases = [
         release
@@ -40,8 +40,10 @@ def find_latest_release(repository: Repository, until: datetime | None = None) -
 
 
 def _list_releases(repository: Repository) -> Iterator[tuple[tuple[int, ...], datetime, str]]:
-    """Yield version, date and ref of each release; dates and names decide between equal
-    versions."""
+    """Yield version, date and ref of each tag that is a release.
+
+    Their order is that of versions; dates and names decide between equal versions.
+    """
     listing = repository.run_command('for-each-ref', '--format=%(refname)', _TAGS)
     for ref in listing.decode('utf-8', 'surrogateescape').splitlines():
         match = _VERSION.search(ref.removeprefix(_TAGS))

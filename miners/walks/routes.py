@@ -58,7 +58,11 @@ class Route:
         )
 
     def drop_unreadable(self, repository: Repository, rev: str, error: CorruptObject) -> Drop:
-        """Return the drop of a commit with an object that cannot be read."""
+        """Return the drop of a commit with an object that cannot be read.
+
+        The reason is `object_missing` if the clone's source lacks the object, else
+        `unreadable_commit`.
+        """
         lacked = error.name in repository.holes
         reason = Reason.OBJECT_MISSING if lacked else Reason.UNREADABLE_COMMIT
         return self.make_drop(rev, reason, str(error))

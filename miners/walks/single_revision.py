@@ -1,5 +1,7 @@
-"""The walk `single_revision`: pair a few revisions with themselves, for tasks that are about no
-change."""
+"""The walk `single_revision`: pair a few revisions with themselves.
+
+Its tasks are about no change.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ from miners.walks.routes import Route
 def log_single_revisions(
     repository: Repository, route: Route, head: str
 ) -> Iterator[tuple[str, Commit | None]]:
-    """Yield the head and, if the route demands it, the latest release; None if unreadable."""
+    """Yield the head and, if the route demands it, the latest release, each once.
+
+    The commit is None if it cannot be read.
+    """
     release = find_latest_release(repository, route.until) if route.beside_release else None
     revs = (head,) if release is None else (head, repository.resolve(release))
     for rev in dict.fromkeys(revs):

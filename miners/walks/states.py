@@ -23,7 +23,10 @@ WINDOW_HOURS = 12.0
 def pair_neighbours(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
-    """Yield each state with the next older one."""
+    """Yield each state paired with the next older one.
+
+    The other commits, and the oldest state, are drops.
+    """
     related = _Ancestry(repository, commits)
     newest: Commit | None = None
     for state_or_drop in _list_states(repository, route, commits):
@@ -42,7 +45,10 @@ def pair_neighbours(
 def pair_windows(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Pair | Drop]:
-    """Yield each state with every older one that is at most `WINDOW_HOURS` older."""
+    """Yield each state paired with every state that is at most `WINDOW_HOURS` older.
+
+    States without such a pair, and the other commits, are drops.
+    """
     related = _Ancestry(repository, commits)
     states: list[Commit] = []
     for state_or_drop in _list_states(repository, route, commits):
@@ -74,7 +80,10 @@ def _is_close(old: Commit, new: Commit) -> bool:
 def _list_states(
     repository: Repository, route: Route, commits: Sequence[Commit]
 ) -> Iterator[Commit | Drop]:
-    """Yield the newest commit of each run, newest first; the others are drops."""
+    """Yield the newest commit of each run of commits with the same source files, newest first.
+
+    The others are drops.
+    """
     state_of = _StateNamer(repository, route.suffixes)
     state: str | None = None
     for commit in commits:
@@ -151,7 +160,10 @@ class _Ancestry:
         self._place = {commit.rev: number for number, commit in enumerate(commits)}
 
     def __call__(self, old: Commit, new: Commit) -> bool:
-        """Search the commits between the two first; ask Git only if they show no path."""
+        """Return whether `old` is an ancestor of `new`.
+
+        The commits between the two are searched first; Git is run only if they show no path.
+        """
         end = self._place[old.rev]
         waiting, seen = [new.rev], {new.rev}
         while waiting:

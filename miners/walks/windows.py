@@ -33,7 +33,8 @@ def find_tests_shown_nearer(
 ) -> frozenset[TestMethod]:
     """Return the tests, at new, whose change a state between the ends already shows.
 
-    `holds` is slow, so it is called for few states only.
+    holds  returns whether the own tests of a revision's module compile; it is slow, so it is called
+           for few states only
     """
     own = _list_edits(change)
     shown_tests: set[TestMethod] = set()
@@ -51,14 +52,18 @@ def find_tests_shown_nearer(
 # A new state is compared with all states of its window, of which there are seldom more than a few.
 @lru_cache(maxsize=256)
 def _list_shown_edits(repository: Repository, end: Pair, old: str) -> Mapping[Edit, bool]:
-    """Return what changed from an older state to an end of the walk, given as a pair with
-    itself."""
+    """Return the changed tests between an older state and an end of the walk.
+
+    end  the end, given as a pair with itself
+    """
     return _list_edits(diff_pair(repository, replace(end, old=repository.get_commit(old))))
 
 
 def _list_edits(change: PairChange) -> dict[Edit, bool]:
-    """Return the changed tests, and whether a method that they call changed; empty without a
-    source change."""
+    """Return the changed tests, each with whether a method that it calls changed.
+
+    Empty if the pair changes no source.
+    """
     if not change.source_changed:
         return {}
     return {

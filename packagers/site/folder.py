@@ -47,12 +47,13 @@ def write_site(
     results: Sequence[Path] = (),
     links: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write the site of these snapshots to `out`; Fatal if something else is there.
+    """Write the site of these snapshots to `out`, in place of an older site; return `out`.
 
     results  folders of evaluations (`coevo evaluate --out`), each against one of the snapshots
     links    https:// addresses of `repository` and `manual`, where there are any
 
-    The same snapshots and results give the same bytes.
+    The same snapshots and results give the same bytes. Raises: Fatal if something else is at `out`,
+    or two snapshots are of one month.
     """
     check_target(out)
     check_links(links or {})
@@ -83,8 +84,10 @@ def write_site(
 
 
 def _swap_folders(made: Path, target: Path, old: Path) -> None:
-    """Put a folder in place of another one, which moves to `old`; on failure the other one is
-    restored."""
+    """Put a folder in place of another one, which moves to `old`.
+
+    On failure the other one is restored.
+    """
     if target.exists():
         target.rename(old)
     try:
@@ -177,7 +180,10 @@ _OLDEST_NODE = 18
 
 
 def build_bundle(say: Say) -> Path:
-    """Return the folder of the page's files; call `say` if it has to be made first."""
+    """Return the folder with the files of the page, from the tool cache.
+
+    If it is not there, npm fetches and bundles them first, and `say` is called.
+    """
     target = find_cache_folder() / 'tools' / f'site-{_compute_digest()}'  # own name: a digest
     if not target.is_dir():
         npm = _find_npm()
@@ -196,8 +202,10 @@ def _compute_digest() -> str:
 
 
 def _list_sources() -> list[Path]:
-    """Return paths relative to the web folder, without what a developer's own `npm ci` left
-    there."""
+    """Return the paths of the page's sources relative to the web folder.
+
+    What a developer's own `npm ci` left there is not among them.
+    """
     paths = (path.relative_to(_WEB) for path in _WEB.rglob('*') if path.is_file())
     return sorted(path for path in paths if path.parts[0] not in ('node_modules', 'bundle'))
 
@@ -242,8 +250,10 @@ def _run_npm(command: Sequence[str], folder: Path, sentence: str) -> None:
 
 
 def _make_certificate_environment() -> dict[str, str]:
-    """Point Node to the machine's certificate store, which has certificates of the local network
-    that Node's own list lacks."""
+    """Return the variable that points Node to the machine's certificates; empty without them.
+
+    They include certificates of the local network that Node's own list lacks.
+    """
     return {'NODE_EXTRA_CA_CERTS': str(_STORE)} if _STORE.is_file() else {}
 
 

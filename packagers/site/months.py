@@ -35,8 +35,10 @@ TABLES = ('tasks', 'methods', 'pairs', 'withdrawn')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Month:
-    """A snapshot and its manifest, with the manifest's checksum, by which evaluations name the
-    snapshot."""
+    """A snapshot in a folder, its manifest, and the manifest's checksum.
+
+    Evaluations name the snapshot by this checksum.
+    """
 
     path: Path
     manifest: Mapping[str, Any]
@@ -49,14 +51,19 @@ class Month:
 
     @property
     def scored_as(self) -> tuple[str, ...]:
-        """The checksums by which evaluations may name it: its own, and of an edition also that of
-        its release, which has the same tasks."""
+        """The checksums by which evaluations may name the snapshot.
+
+        These are its own and, of an edition, that of its release, which has the same tasks.
+        """
         edition = self.manifest.get('edition')
         return (self.sha256, edition['manifest_sha256']) if edition else (self.sha256,)
 
 
 def load_month(path: Path) -> Month:
-    """Load a month; Fatal if the folder has no snapshot that this version reads."""
+    """Return the month of the snapshot in a folder.
+
+    Raises: Fatal if there is no folder, or this version cannot read the snapshot.
+    """
     if not path.is_dir():
         raise Fatal(f'{path} is no folder: fetch or unpack the snapshot, then name its folder')
     manifest = snapshot.load_manifest(path)
@@ -110,8 +117,10 @@ def _write_files(
 
 
 def _encode_table(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[str, bytes]:
-    """Return a table as one file, in the order of its rows, under the names of now: the page knows
-    no others."""
+    """Return a table as the name and bytes of one file, with the present names of columns.
+
+    The page knows no others. The order of rows stays.
+    """
     sink = io.BytesIO()
     rows = connection.sql(f'FROM {table}').to_arrow_table()
     pq.write_table(rows, sink, compression='zstd', row_group_size=ROWS_PER_GROUP.get(table))
@@ -119,7 +128,10 @@ def _encode_table(connection: duckdb.DuckDBPyConnection, table: str) -> tuple[st
 
 
 def _load_files(month: Month, table: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a table; DamagedSnapshot if their checksums differ from the manifest."""
+    """Yield the name and bytes of each file of a table.
+
+    Raises: DamagedSnapshot if a checksum differs from the manifest.
+    """
     for file in snapshot.list_data_files(
         month.path, get_table_name_in_files(table, snapshot.parse_schema_version(month.manifest))
     ):

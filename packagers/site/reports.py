@@ -26,7 +26,7 @@ class BoardEntry:
 def load_board_entries(
     folders: Sequence[Path], snapshots: Mapping[str, Sequence[str]]
 ) -> Mapping[str, Sequence[BoardEntry]]:
-    """Return evaluations by their snapshot's key, in a fixed order.
+    """Return the evaluations of each snapshot, by the snapshot's key, in a fixed order.
 
     snapshots  the checksums by which evaluations may name a snapshot, by its key
 
@@ -59,5 +59,5 @@ def _load_entry(folder: Path) -> BoardEntry:
 
 
 def _get_sort_key(one: BoardEntry) -> str:
-    """Sort by the submitting systems, then by the whole report."""
+    """Return the key by which evaluations are sorted: their systems, then the whole report."""
     return json.dumps([one.report['systems'], one.report], sort_keys=True)

@@ -1,5 +1,7 @@
-"""Write the scores that the leaderboard counts again for a reader's cutoff: a row for each
-method."""
+"""Write the scores that the leaderboard counts again for a reader's cutoff.
+
+There is a row for each method.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,10 @@ class MethodScore:
 
 
 def encode_scores(evaluations: Sequence[Sequence[MethodResult]]) -> bytes:
-    """Return the file's bytes, in the order of the evaluations and of their rows' keys."""
+    """Return the bytes of `scores.parquet`: a row for each method of the evaluations.
+
+    Rows are in the order of the evaluations, then of their keys.
+    """
     with open_results(['methods'], evaluations) as connection:
         scores = connection.sql(_SCORES).to_arrow_table().cast(build_arrow_schema(MethodScore))
     sink = io.BytesIO()

@@ -20,13 +20,14 @@ rows come from several commits, the section names the newest. What coevo adds is
 def fill_attribution(
     base: Path, texts: EditionTexts, whole: Collection[str] | None, before: Collection[str]
 ) -> str:
-    """Return the content of the file for some pairs.
+    """Return the content of the file ATTRIBUTION: the sections that concern a pair with texts.
 
-    base    the folder that is filled; its own file has the sections of the pairs in `before`
+    base    the folder that is filled; its own ATTRIBUTION has the sections of the pairs in `before`
     whole   the pairs that have their texts; None for all
 
-    A place of the file is a section (`row`) and a pair of it (`column`). Sections that are there are
-    copied, since the clones of an earlier call may be gone.
+    The recipes list each section (`row`) once for each pair that it concerns (`column`). Sections
+    of the old file are copied, since the clones of an earlier call may be gone; others are built
+    from clones.
     """
     there = (base / ATTRIBUTION).read_bytes().decode() if (base / ATTRIBUTION).is_file() else ''
     offset, parts = len(HEADING), [HEADING]

@@ -25,7 +25,7 @@ from coevo.snapshots.code_free.recipes import TextSource
 class BlobSearch:
     """The result of a search for the files of one repository.
 
-    folders  the clone that has it, by the id of each blob that was found
+    folders  for each file that was found, by the id of its blob: a clone that has it
     why      what kept other files away, such as Git's words; empty if all were found
     """
 
@@ -36,7 +36,10 @@ class BlobSearch:
 def find_blobs(
     clones: Path | None, repo: str, url: str | None, sources: Sequence[TextSource]
 ) -> BlobSearch:
-    """Search local clones for files, and fetch the commits of those that no clone has.
+    """Return which clones have the files of a repository; fetch the files that no clone has.
+
+    What is missing is fetched from `url` into coevo's cache. The result says why files are still
+    missing.
 
     clones  a store or a folder with clones, as for `list_local_clones`
     """
@@ -65,7 +68,10 @@ def find_blobs(
 def _fetch_blobs(
     repo: str, url: str | None, missing: Sequence[TextSource], folders: dict[str, Path]
 ) -> FetchFailure | None:
-    """Fetch the commits of some files, and add those that came to `folders`."""
+    """Fetch the commits of missing files into the cache, and add the files that came to `folders`.
+
+    Return what kept files away; None if all fetches succeeded.
+    """
     if not is_address(url):
         return FetchFailure(trouble=FetchTrouble.NO_ADDRESS)
     with hold_cached_clone(repo, url) as git_dir:
@@ -77,14 +83,17 @@ def _fetch_blobs(
 
 @contextmanager
 def open_clone(git_dir: str) -> Iterator[Repository]:
-    """Yield the repository at a path, which stays in place meanwhile."""
+    """Yield the repository at a path, and close it at the end of the block.
+
+    Meanwhile the clone is locked, see `lock_beside`.
+    """
     path = Path(git_dir)  # own name: of a clone that `find_blobs` named
     with lock_if_shared(path), closing(Repository(path)) as repository:
         yield repository
 
 
 def _list_blobs(git_dir: Path, sources: Sequence[TextSource]) -> Iterator[str]:
-    """Yield the ids of the files that a clone has."""
+    """Yield the ids of the wanted blobs that a clone has; none for a damaged clone."""
     wanted = sorted({source.blob for source in sources})
     request = ''.join(f'{blob}\n' for blob in wanted)
     try:

@@ -18,7 +18,12 @@ _BEGINS = '**Texts in this folder.**'
 
 
 def refresh_card(card: str, filled: Mapping[str, Collection[str]]) -> str:
-    """Return a card whose first paragraph says which texts the folder holds."""
+    """Return a card with a first paragraph that says which texts the folder holds.
+
+    It replaces such a paragraph of an earlier call.
+
+    filled  the pairs that have their texts, by repository
+    """
     count = sum(map(len, filled.values()))
     names = ', '.join(repo for repo, pair_ids in sorted(filled.items()) if pair_ids)
     note = (
@@ -34,9 +39,10 @@ def refresh_card(card: str, filled: Mapping[str, Collection[str]]) -> str:
 
 
 def refresh_croissant(text: str, files: Mapping[str, Any], folder: Path) -> str:
-    """Return a Croissant file with the checksums and sizes of these files.
+    """Return a Croissant file in which the entries of `files` have new checksums and sizes.
 
-    Raises: DamagedSnapshot if it is not in the form that coevo writes.
+    All other entries stay as they are. Raises: DamagedSnapshot if the text is not in the form that
+    coevo writes; the message names `folder`.
     """
     try:
         content = parse_json(text.encode(), most_values=_MOST_VALUES)

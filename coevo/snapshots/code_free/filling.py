@@ -38,10 +38,11 @@ class FillSelection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryFilling:
-    """The result for one repository.
+    """The result of filling for one repository.
 
-    texts, filled  number of texts that were wanted, and of those that clones have
-    why            what kept the others away
+    texts   number of texts that were wanted
+    filled  number of these whose files clones have
+    why     what kept the others away
     """
 
     repo: str
@@ -61,7 +62,9 @@ class FillReport:
 
     repositories  what became of each repository with wanted texts
     folder        what `out` holds now; None if it was not written, since nothing could be filled
-    pairs         number of pairs with texts in the edition, and of those that have them in `out`
+    pairs         number of pairs with texts in the edition
+    whole_pairs   number of these that have their texts in `out`
+    written_by    the Parquet writer of the edition, such as `pyarrow 19.0.0`
     """
 
     out: Path
@@ -78,7 +81,11 @@ class FillReport:
 
     @property
     def is_complete(self) -> bool:
-        """True if all wanted texts are there, with the bytes of the release if the folder is whole."""
+        """True if no wanted text is lacking and the folder was not refused as damaged.
+
+        A folder with all texts counts even if another version of the Parquet writer gave it other
+        bytes. If nothing was written, true means that no text was wanted.
+        """
         if self.folder is None:
             return not self.repositories  # nothing wanted was lacking
         return not self.folder.is_refused and not self.lacking
@@ -123,7 +130,9 @@ def fill_edition(
     selection: FillSelection = FillSelection(),
     listener: Listener = SILENT,
 ) -> FillReport:
-    """Fill the texts of an edition into a folder, which may hold what an earlier call filled.
+    """Fill the texts of an edition into a folder, and return what was filled and what is lacking.
+
+    The folder may hold what an earlier call filled. It is replaced as a whole, or left as it is.
 
     Raises: Fatal if the folder holds anything else, the place holds no edition, or nothing has a
     selected name; DamagedSnapshot if the edition is not valid.
@@ -198,7 +207,10 @@ class _FillPlan:
         }
 
     def select_pairs(self, selection: FillSelection) -> Sequence[PairTexts]:
-        """Return the pairs of a selection that lack their texts. Raises: Fatal for a wrong name."""
+        """Return the pairs of a selection that lack their texts, sorted by id.
+
+        Raises: Fatal for a task or repository that the edition does not have.
+        """
         wanted = self._find_selected(selection)
         return [
             pair
@@ -230,9 +242,11 @@ class _FillPlan:
         return all(self._texts.sources[number].blob in folders for number in pair.sources)
 
     def complete(self, filled: Collection[str]) -> Mapping[str, frozenset[str]] | None:
-        """Return all pairs that are whole, by repository; None if all pairs are.
+        """Return the pairs that have all their texts, by repository; None if all pairs do.
 
-        A pair without any text is whole as soon as all other pairs of its repository are.
+        A pair without any text counts as soon as all other pairs of its repository do.
+
+        filled  ids of the pairs with texts that have them
         """
         whole = set(filled)
         lacking = {self.repos[pair_id] for pair_id in self.pairs.keys() - whole}
@@ -257,7 +271,10 @@ def _search_repositories(
     clones: Path | None,
     listener: Listener,
 ) -> tuple[tuple[RepositoryFilling, ...], Mapping[str, Path]]:
-    """Search the files of all wanted texts; return what each repository gives, and the clones."""
+    """Search the files of all wanted texts; return the result of each repository, and the clones.
+
+    The clones are given by the id of the blob that each has.
+    """
     numbers: dict[str, set[int]] = defaultdict(set)
     for pair in wanted:
         for number in pair.sources:

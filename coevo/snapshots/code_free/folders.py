@@ -20,7 +20,10 @@ from coevo.storage.sole_use import NAME as LOCK, lock_for_sole_use
 
 @dataclass(slots=True)
 class FolderExchange:
-    """The next state of a folder, which replaces it if it is accepted."""
+    """The next state of a folder, which replaces the folder only if it is accepted.
+
+    new  where the next state is to be written; the folder does not exist yet
+    """
 
     new: Path
     accepted: bool = field(default=False, init=False)
@@ -71,7 +74,10 @@ def _remove_lock(scratch: Path) -> None:
 
 @contextmanager
 def _name_folder_in_errors(out: Path, scratch: Path) -> Iterator[None]:
-    """Put the user's folder into OSErrors about a file in the folder beside it."""
+    """Make an OSError of the block name the user's folder `out` instead of a file in `scratch`.
+
+    An error that names only other files stays as it is. The error is raised in any case.
+    """
     try:
         yield
     except OSError as error:
@@ -95,7 +101,7 @@ def _replace_folder(new: Path, out: Path, before: Path) -> None:
 
 
 def choose_base(edition: Path, content: Mapping[str, Any], out: Path) -> Path | None:
-    """Return the folder from which filling starts: the edition, or what was filled before.
+    """Return the folder from which filling starts: the edition, or a partly filled `out`.
 
     content  the edition's manifest
 

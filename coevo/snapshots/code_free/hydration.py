@@ -46,7 +46,7 @@ class FilledFolder:
     """The state of a filled folder.
 
     is_release  whether it is the whole release, with the SHA-256 of each file
-    differs     files with all texts whose bytes differ from those of the release
+    differs     names of files that have all their texts, but other bytes than in the release
     is_refused  whether they differ though the same Parquet writer wrote them: something is damaged
     """
 
@@ -67,14 +67,15 @@ def write_filled(
     filled: FilledPairs | None,
     before: Collection[str] = (),
 ) -> FilledFolder:
-    """Write the next state of a folder with texts filled in.
+    """Write the next state of a folder, with texts filled in, into the folder `made`.
 
     base    an edition, or what was filled before
     filled  the pairs that get or have their texts; None for all
     before  the pairs that have them in `base`
 
-    With all texts it is the release. If another version of the Parquet writer gives other bytes, it
-    stays a partial edition, in which nothing is lacking.
+    Filled for all pairs, the folder is the release. If another version of the Parquet writer gives
+    other bytes, the folder is a partial edition in which nothing is lacking. If the same version
+    does, the result is `is_refused`.
     """
     _check_space(base, made, is_partial=filled is not None)
     if filled is not None:
@@ -91,7 +92,7 @@ def write_filled(
 
 
 def _check_space(base: Path, made: Path, *, is_partial: bool) -> None:
-    """Raise Fatal if there is no room for the release, or for what a partial edition begins with."""
+    """Raise Fatal if the disk lacks room for the release, or, for a partial edition, for `base`."""
     manifest = load_manifest(base)
     files = manifest['files'] if is_partial else manifest['edition']['files']
     size = sum(about['size'] for about in files.values())
@@ -207,7 +208,7 @@ def _write_table(
     whole: Collection[str] | None,
     before: Collection[str],
 ) -> None:
-    """Write a file: a copy of that of `base`, unless its table has texts.
+    """Write a file of `base` to `target`: as a copy, unless its table has texts to fill in.
 
     whole   the pairs whose texts are written; None for all, in the form of the release
     before  the pairs that have them already

@@ -26,31 +26,37 @@ def find_table(name: str) -> str | None:
 
 
 def find_text_paths(name: str) -> frozenset[str]:
-    """Return the columns with third-party text of the table that a file belongs to."""
+    """Return the columns with third-party text of the table that a file belongs to.
+
+    Empty for a file of no table. A field of a nested column is written as `mutants.original`.
+    """
     table = find_table(name)
     return frozenset() if table is None else find_third_party_paths(TABLES[table])
 
 
 def list_text_files(folder: Path) -> tuple[str, ...]:
-    """Return the sorted names of the files in a snapshot's folder whose tables have such text."""
+    """Return the names of a folder's Parquet files whose tables have third-party text, sorted."""
     files = (path.relative_to(folder).as_posix() for path in folder.glob('data/*/*.parquet'))
     return tuple(sorted(name for name in files if find_text_paths(name)))
 
 
 def load_pair_ids(file: Path) -> Sequence[str]:
-    """Return the pair of each row of a file."""
+    """Return the `pair_id` of each row of a Parquet file, in the order of the rows."""
     pair_ids: list[str] = pq.read_table(file, columns=['pair_id']).column(0).to_pylist()
     return pair_ids
 
 
 def load_rows(folder: Path, table: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of a table that has the same name in all schema versions."""
+    """Yield the rows of a table from all its files, sorted by file name.
+
+    The table must have the same name in all schema versions.
+    """
     for file in sorted((folder / 'data' / table).glob('*.parquet')):
         yield from load_file_rows(file)
 
 
 def load_file_rows(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file."""
+    """Yield the rows of a Parquet file as dictionaries, in their order."""
     with pq.ParquetFile(file) as parquet:
         for batch in parquet.iter_batches(batch_size=_ROWS):
             yield from batch.to_pylist()

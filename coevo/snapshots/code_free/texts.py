@@ -56,9 +56,10 @@ class TextPosition:
 
 
 class EditionTexts:
-    """The texts of an edition in a folder.
+    """The texts that an edition omits: their recipes, read from its folder, and the restored texts.
 
-    Raises: DamagedSnapshot if the recipes are missing or malformed.
+    `use_clones` must be called before a text is built. Raises: DamagedSnapshot if the recipes are
+    missing or malformed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -82,15 +83,19 @@ class EditionTexts:
         return self._sources
 
     def use_clones(self, clone: Callable[[TextSource], Repository]) -> None:
-        """Cut texts from these repositories; `clone` is called when a text needs a source."""
+        """Set the repositories from which texts are cut.
+
+        `clone` is called when a text needs a source, and returns the repository that has it.
+        """
         self._clone = clone
 
     def group_by_pair(self, pairs: Mapping[str, Sequence[str]]) -> Iterator[PairTexts]:
-        """Yield the texts that places have in each pair.
+        """Yield for each pair how many texts it lacks, and the sources from which these are cut.
 
         pairs  the pair of each row, by file
 
-        Raises: DamagedSnapshot if a place is in no row, or its recipe is missing.
+        Raises: DamagedSnapshot if a text belongs to a row that is not there, or its recipe is
+        missing.
         """
         counts: Counter[str] = Counter()
         sources: dict[str, set[int]] = defaultdict(set)
@@ -131,9 +136,10 @@ class EditionTexts:
             raise make_damaged_error(self._folder) from None
 
     def measure_text(self, number: int) -> int:
-        """Return the number of characters of a recipe's text, unless slices have a prefix.
+        """Return the number of characters of a recipe's text, without the prefixes of its lines.
 
-        Raises: DamagedSnapshot if the edition has no such recipe.
+        So the number is too small if a slice has a prefix. Raises: DamagedSnapshot if the edition
+        has no such recipe.
         """
         try:
             pieces = self._recipes[number].as_py()
@@ -149,7 +155,10 @@ class EditionTexts:
         return decode_blob(self._clone(source).blob(source.blob), source.form)
 
     def _list_sources(self, text: int) -> frozenset[int]:
-        """Return the sources of a recipe, each of which there is."""
+        """Return the numbers of the sources that a recipe names.
+
+        Raises: IndexError if the edition has no such recipe or source.
+        """
         if text not in self._sources_of:
             pieces = self._recipes[text].as_py()
             numbers = frozenset(p['source'] for p in pieces if p['source'] is not None)
