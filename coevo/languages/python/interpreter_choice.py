@@ -43,7 +43,7 @@ def list_candidates(allowed: Collection[str], when: datetime | None) -> tuple[Fe
 
     allowed  the `requires-python` of both revisions; if together they exclude all releases, they
              are ignored
-    when     the date of the new revision; None for today
+    when     the date of the new revision; None counts as later than all releases
     """
     return _order_features(allowed, when)[:MOST_TRIED]
 

@@ -47,7 +47,10 @@ Read = Callable[[str], bytes | None]
 
 
 def make_pytest_options(read: Read) -> tuple[str, ...]:
-    """Return the options for pytest.
+    """Return the options of pytest for coevo's own runs.
+
+    coevo's options come first. From the project's `addopts` only those follow that tests may need,
+    such as `--import-mode` and `-W`.
 
     read  returns the content of a file in the module's folder, None if there is none
     """
@@ -57,8 +60,10 @@ def make_pytest_options(read: Read) -> tuple[str, ...]:
 def select_own_options(read: Read | None = None) -> tuple[str, ...]:
     """Return the options for a run as the project's developers start it.
 
-    All of their own are kept, but those of plugins that are left out and those that stop the run
-    early. `read` as in `make_pytest_options`; without it they have none.
+    All options in their `addopts` are kept, but those of plugins that are left out and those that
+    stop the run early.
+
+    read  as in `make_pytest_options`; without it the developers have none
     """
     return (*_BESIDE_OWN, *(_drop_options(_load_added_options(read)) if read else ()))
 
@@ -73,7 +78,7 @@ def _drop_options(options: Sequence[str]) -> Iterator[str]:
 
 
 def _load_added_options(read: Read) -> Sequence[str]:
-    """Return the `addopts` of the first file with settings for pytest."""
+    """Return the words of `addopts` in the first file that applies to pytest; () if it has none."""
     for name in SETTINGS:
         source = read(name)
         settings = parse_settings(name, source) if source is not None else None
