@@ -16,7 +16,10 @@ _OUT = '/tmp/coevo-metadata'
 
 
 def main(packages, backend, paths):
-    """Write the metadata to descriptor 3; nothing if the backend does not offer it."""
+    """Run the backend, and write the metadata to descriptor 3.
+
+    An error ends the program with nothing written, also if the backend does not offer metadata.
+    """
     os.set_inheritable(3, False)
     site.addsitedir(packages)
     os.makedirs(_OUT)
