@@ -94,7 +94,9 @@ def find_oracle_lines(source: bytes) -> frozenset[int]:
 
 
 def expects_exception(source: bytes, method: TestMethod) -> bool:
-    """Return whether a decorator declares that a test raises or fails.
+    """Return whether a decorator says that a test raises or fails.
+
+    Its simple name is `raises` or `expectedFailure`.
 
     Raises:
         LookupError: the file declares no such test method

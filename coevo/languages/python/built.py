@@ -64,7 +64,7 @@ class BuiltEnd:
 
     @property
     def extent(self) -> tuple[bool, int]:
-        """The success of the build, and the number of modules that are ready; more is better."""
+        """Whether the build succeeded, and how many modules are ready; greater is better."""
         return self.build.failure is None, len(self.modules)
 
 

@@ -234,7 +234,7 @@ class PythonBuiltPair:
             path for path, _ in edited
         }
         for batch in [methods] if shared else [[method] for method in methods]:
-            loads = together and not any(traces)  # the same for all tests that pass
+            loads = together and not any(traces)  # they are the same for all tests that pass
             done = self._run_methods(
                 compiled, batch, conditions, 'trace', traced=sorted(files), loads=loads
             )

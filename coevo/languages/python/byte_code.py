@@ -95,7 +95,7 @@ class ByteCodeCache:
                 process.stdin.write(process.translate_for_job(json.dumps(rows)).encode())
                 process.stdin.close()
             except BrokenPipeError:
-                pass  # its missing output tells
+                pass  # it has ended: its output is missing then
             output = process.stdout.read(_BYTES)
             process.wait(timeout=None)
         try:

@@ -71,7 +71,7 @@ def install_locked(
 
 
 def _move_into_place(new: Path, place: Path) -> None:
-    """Rename the new folder, unless another process was faster."""
+    """Rename the new folder to its place; do nothing if another process has made that folder."""
     try:
         new.rename(place)
     except OSError:

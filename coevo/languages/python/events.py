@@ -103,7 +103,7 @@ class PythonProcessReport:
 
     @property
     def running(self) -> int | None:
-        """The index of the target that has begun and not ended."""
+        """The index of the target that has begun and not ended; None if there is none."""
         return next((i for i, target in enumerate(self.targets) if target.is_running), None)
 
     @property

@@ -28,7 +28,7 @@ DISK_BYTES = 1 << 30
 # The packages are added by `site.addsitedir`, so that their .pth files are processed.
 _ADD_PACKAGES = f"""printf '%s%s%s\\n' "import site; site.addsitedir('" {PACKAGES} "')\""""
 
-# Of the commands that lay out a tree: the tests' own does not have them yet.
+# The PATH of the commands that lay out a tree: the one for tests does not lead to them yet.
 _OWN_PATH = 'PATH=/usr/bin:/bin'
 
 _BUILDING_SECONDS = 900.0
@@ -50,7 +50,8 @@ _SEED_TOGETHER, _SEED_ALONE = '0', '1'
 class PythonSetup:
     """The read-only files of a test process besides its tree.
 
-    programs  the folder with coevo's programs
+    installed  the packages and their interpreter
+    programs   the folder with coevo's programs
     """
 
     installed: InstalledPackages

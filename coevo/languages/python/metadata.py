@@ -143,7 +143,7 @@ def _parse_version(file_name: str) -> Version | None:
 def _run_backend(
     context: PythonRunContext, module: PythonModule, day: datetime, version: str
 ) -> tuple[bytes | None, float]:
-    """Return what the backend wrote, and the CPU seconds.
+    """Run the build backend of a project in the sandbox; return what it wrote, and the CPU seconds.
 
     The output is b'' if the backend cannot be run here, and None if it was ended by a limit: on a
     machine with less to do it may succeed.

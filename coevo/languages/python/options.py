@@ -17,7 +17,8 @@ BLOCKED = tuple(
 _SETTINGS = ('-o', 'addopts=', '-o', 'required_plugins=')
 _OURS = ('-q', '--continue-on-collection-errors', *_SETTINGS, *BLOCKED)
 
-# Of a run as the developers start it: nothing is written, and results come over the channel alone.
+# Options of a run as the developers start it: nothing is written, and results come over the
+# channel alone.
 _BESIDE_OWN = ('-p', 'no:cacheprovider', '--continue-on-collection-errors', *_SETTINGS)
 _DROPPED_WITH_VALUE = frozenset(
     {

@@ -306,7 +306,7 @@ def _add_login(url: str, logins: Mapping[str, str]) -> str:
 
 
 def _load_logins() -> dict[str, str]:
-    """Return the credentials of ~/.netrc by host, as uv uses them, too."""
+    """Return the credentials in ~/.netrc or $NETRC by host, as uv uses them; {} without any."""
     try:
         known = netrc(os.environ.get('NETRC')).hosts
     except (OSError, NetrcParseError):

@@ -115,7 +115,7 @@ class RewrittenTestCache:
                 process.stdin.write(process.translate_for_job(json.dumps([SECONDS, rows])).encode())
                 process.stdin.close()
             except BrokenPipeError:
-                pass  # its missing output tells
+                pass  # it has ended: its output is missing then
             output = process.stdout.read(_BYTES)
             process.wait(timeout=None)
         return _parse_output(output, len(rows))

@@ -191,7 +191,7 @@ def _compute_settled_date(interpreter: Interpreter) -> datetime:
 
 
 def copy_programs(folder: Path) -> Path:
-    """Copy the programs to a folder that sandboxes can see, wherever coevo is installed."""
+    """Copy the programs of `inside` to a new folder that sandboxes can see, and return it."""
     folder.mkdir(mode=0o755)
     for source in sorted(Path(str(inside.__file__)).parent.glob('*.py')):
         shutil.copyfile(source, folder / source.name)

@@ -56,7 +56,8 @@ _KEPT = ('UV_INDEX_STRATEGY',)
 _HEAD = re.compile(rb'(\d{1,3}) (\d{1,9}) (\d{1,9})\n')
 _HEAD_BYTES = 32
 _SAID_BYTES = 8 << 20
-# Not killed by one of coevo's limits: the machine ran out of memory.
+# The exit status of a uv that was killed, but not by one of coevo's limits: the machine ran out of
+# memory.
 _KILLED = 128 + signal.SIGKILL
 _LOCKED = re.compile(r'([A-Za-z0-9][\w.-]*==[\w.+!-]+|    --hash=\w+:[0-9a-f]+)( \\)?', re.ASCII)
 

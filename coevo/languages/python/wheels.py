@@ -129,7 +129,7 @@ class WheelMaker:
     def _load_build_files(
         self, source: Path, kind: str, interpreter: Interpreter
     ) -> tuple[bytes, bytes]:
-        """Return pyproject.toml and setup.py of an archive; b'' for a missing one."""
+        """Read pyproject.toml and setup.py of an archive in the sandbox; b'' for a missing one."""
         job = make_source_job(
             interpreter, self._programs, source, kind, ('pyproject.toml', 'setup.py')
         )

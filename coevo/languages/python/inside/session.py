@@ -175,7 +175,10 @@ class Zygote:
 
 
 def _get_import_name(entry: 'os.DirEntry[str]') -> str:
-    """Return the import name of an entry of a root; '' for others such as `pytest.ini`."""
+    """Return the name under which a file or folder on `sys.path` is imported.
+
+    '' for a file that is no module, such as `pytest.ini`.
+    """
     if entry.is_dir():
         return entry.name
     return entry.name.partition('.')[0] if entry.name.endswith(_MODULES) else ''

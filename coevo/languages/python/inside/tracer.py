@@ -140,7 +140,7 @@ def _map_qualified_names(path):
 
 class _MonitoringTracer(_Tracer):
     def start(self):
-        """Register for function starts."""
+        """Have `sys.monitoring` report the start of each function to `record_start`."""
         events = sys.monitoring.events
         sys.monitoring.use_tool_id(_TOOL, 'coevo')
         sys.monitoring.register_callback(_TOOL, events.PY_START, self.record_start)

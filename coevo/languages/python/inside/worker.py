@@ -173,7 +173,10 @@ class Plugin:
         self.report_load_failure(path, value, skipped=report.outcome == 'skipped')
 
     def report_load_failure(self, path, value, skipped=False):
-        """Report that a file could not be loaded, with the original exception."""
+        """Report that a file could not be loaded, or was skipped, with the original exception.
+
+        path  of the file; '' for all files
+        """
         file = os.path.relpath(os.path.realpath(path), self.root) if path else '*'
         while type(value).__name__ in ('CollectError', 'ConftestImportFailure'):
             inner = value.__cause__ or value.__context__
@@ -312,9 +315,10 @@ class Plugin:
         self.outcomes.append(self.classify_phase(item, call, report))
 
     def classify_phase(self, item, call, report):
-        """Return the outcome of one phase and its failure.
+        """Return the outcome of one phase (set-up, call, tear-down) and its failure, None if none.
 
-        A report that says `passed` although the test raised is not trusted.
+        A report that says `passed` although the test raised, or was not called, counts as that
+        failure.
         """
         value = call.excinfo.value if call.excinfo is not None else None
         xfail = hasattr(report, 'wasxfail')
@@ -336,7 +340,11 @@ class Plugin:
         return self.classify_exception(value, when), Failure(value, self.root)
 
     def classify_exception(self, value, when):
-        """Return `compile_error`, `fail` or `error` for an exception in a phase."""
+        """Return the outcome that an exception means in a phase.
+
+        It is `compile_error` for a name that the code lacks, `fail` for a failed assertion in the
+        call, and `error` for anything else.
+        """
         if type(value).__name__ == 'CoevoMissing':
             return 'compile_error'
         failed = isinstance(value, (AssertionError, self.pytest.fail.Exception))

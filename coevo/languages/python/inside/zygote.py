@@ -69,7 +69,7 @@ def fork_children(descriptor, packages, options):
 
 
 def _set_up_child(order, limit_time):
-    """Set the state of a child that must differ from its parent's."""
+    """Give a forked child its own session, folder, CPU limit, import caches and random state."""
     os.setsid()
     os.chdir(order['folder'])
     limit_time(order['cpu_seconds'])

@@ -124,7 +124,7 @@ class Head:
 
 
 def _find_comments(node: Node, end: int) -> Iterator[Node]:
-    """Yield the comments and line continuations in a head, in order."""
+    """Yield the comments and line continuations that begin before the offset `end`, in order."""
     todo = [node]
     while todo:
         child = todo.pop()

@@ -43,7 +43,7 @@ class ImportedName:
 
     @property
     def is_package(self) -> bool:
-        """True if the import binds a top-level package, as `import a` and `import a.b` do."""
+        """True if the import binds a top-level package: `import a`, `import a.b`; no alias."""
         return not self.module and self.bound == self.name.partition('.')[0]
 
     @property

@@ -26,5 +26,5 @@ def classify_path(path: str) -> PathClassification | None:
 
 
 def is_build_file(path: str) -> bool:
-    """Return whether the file configures the build."""
+    """Return whether the name of a file is pyproject.toml, setup.py or setup.cfg."""
     return PurePosixPath(path).name in BUILD_FILES

@@ -45,7 +45,11 @@ def list_declaring_statements(parent: Node, depth: int = 0) -> Iterator[Node]:
 
 
 def _holds_definition(node: Node, depth: int) -> bool:
-    """Return whether a statement contains a definition outside of any other function or class."""
+    """Return whether a statement contains a definition outside of any other function or class.
+
+    Raises:
+        StatementsTooDeep
+    """
     if depth > MOST_NESTED:
         raise StatementsTooDeep
     return any(

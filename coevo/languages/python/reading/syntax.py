@@ -172,7 +172,7 @@ class _PythonSyntaxReader:
     def _make_type(
         self, node: Node, statements: list[Node], name: str, simple: str, around: tuple[str, ...]
     ) -> DeclaredType:
-        """Return the parts that modules and classes have in common."""
+        """Return a module or class with the parts that both have: members, hashes, names, span."""
         members = [m for n in statements for m in self._parse_members(n, name, simple)]
         nested = [n for n in statements if get_definition(n).type == 'class_definition']
         bodies = [n for n in statements if get_definition(n).type == 'function_definition']

@@ -64,7 +64,11 @@ def _remove_imports(edits: TextEdits, file: PythonOutline, gone: Sequence[Python
 def _find_names_to_cut(
     pieces: Sequence[PythonPiece], kept: Iterable[PythonPiece]
 ) -> Iterator[Span]:
-    """Yield the spans of removed names: up to the next name, and after the last kept one."""
+    """Yield the spans to cut from an import statement, of which some names are kept.
+
+    A removed name is cut up to the next name. All names after the last kept one are one span, with
+    the comma before them.
+    """
     last = max(piece.end for piece in kept)
     behind = [piece for piece in pieces if piece.start > last]
     if behind:

@@ -237,7 +237,7 @@ def _stands_alone(source: bytes, piece: PythonPiece, margin: bytes) -> bool:
 
 
 def _is_on_one_line(new: PythonOutline, owner: str) -> bool:
-    """Return whether the body of a class is on the line of its head."""
+    """Return whether the body of a class is on the line of its head: `class A: pass`."""
     type_ = new.types[owner]
     last = new.source[: type_.end_byte].rpartition(b'\n')[2].split(maxsplit=2)
     return last[:1] == [b'class'] and last[1].startswith(type_.simple.encode())
@@ -291,7 +291,7 @@ def _is_string(statement: Node) -> bool:
 
 
 def _add_last(edits: TextEdits, file: OldPythonFile, piece: PythonPiece, body: bytes) -> None:
-    """Insert a piece that has no neighbour at the end of the file, or of the type around it."""
+    """Record the edit that inserts a piece at the end of its class, or of the file."""
     new, owner = file.new, file.translate_owner(piece)
     end = len(new.source.rstrip())
     if owner:

@@ -230,7 +230,10 @@ class PythonOutline:
         return self._find_start_above(span[0]), self._comments.find_end_behind(span[1])
 
     def _find_start_above(self, at: int) -> int:
-        """Return the start with the comments above; comments at the top belong to the file."""
+        """Return the start of a declaration extended to the comments above it.
+
+        Comments at the top of a file belong to the file: the start is then unchanged.
+        """
         start = self._comments.find_start_above(at)
         return start if self.source[:start].strip(b'\xef\xbb\xbf \t\r\n') else at
 
