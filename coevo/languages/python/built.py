@@ -27,16 +27,16 @@ _MOST_MODULES = 12
 class PythonModule:
     """A folder of a revision with a project whose tests can be run, and all that its runs need.
 
-    folder    '.' for the root
-    needs     its requirements
+    folder     '.' for the root
+    needs      its requirements
     installed  the packages that satisfy them
-    roots     the folders on `sys.path`
-    tops      the top-level packages of the code
-    options   of pytest
-    written   modules that a build would generate, by path; those that the tree has are left out
-    compiled  C extensions, by path
-    metadata  the files of its .dist-info folder, by path
-    others    folders of other projects below it, whose tests do not belong to it
+    roots      the folders on `sys.path`
+    tops       the top-level packages of the code
+    options    of pytest
+    written    modules that a build would generate, by path; those that the tree has are left out
+    compiled   C extensions, by path
+    metadata   the files of its .dist-info folder, by path
+    others     folders of other projects below it, whose tests do not belong to it
     """
 
     rev: str

@@ -25,14 +25,16 @@ _WORD = re.compile(rb'\w+')
 class PythonCell:
     """A cell: the tests of one revision on the code of another, and what is known about it so far.
 
-    module    supplies the environment and the settings of its runs
-    files     all files of its tree, with all edits
-    tree      the packed tree, made when it is first needed
+    module           supplies the environment and the settings of its runs
+    files            all files of its tree, with all edits
+    tree             the packed tree, made when it is first needed
     requested_files  the test files that the packed tree has as pytest rewrites them
-    loaded    by requested test file: None if it loads, with stand-ins if need be, else the verdict
-    stood_in  files that load only with stand-ins (`inside/absent.py`), and why they do not without
-    absent    by file, class and function: a name that the function needs and the code lacks
-    begun     a first run that is kept for the engine, and its methods, until it is taken
+    loaded           by requested test file: None if it loads, with stand-ins if need be, else the
+                     verdict
+    stood_in         files that load only with stand-ins (`inside/absent.py`), and why they do not
+                     without
+    absent           by file, class and function: a name that the function needs and the code lacks
+    begun            a first run that is kept for the engine, and its methods, until it is taken
     """
 
     key: CellKey

@@ -153,7 +153,7 @@ class PythonCells:
         one or, if that is not possible, fresh.
 
         limits       CPU seconds for each target
-        alone        passed on to the session or the job, which tell processes with one target apart
+        alone        whether the process has one target: it then has another hash seed
         cpu_seconds  for the whole process; None is the sum for its targets and for loading
         watched      as in `PythonTestRun`
         sources      as in `RunConditions`

@@ -344,7 +344,7 @@ def _add_runtimes_tried(
 ) -> tuple[BuiltEnd, BuiltEnd]:
     """Record in both builds the interpreters that were tried, and one that this machine lacks.
 
-    The latter is recorded only if another interpreter may help.
+    The latter is recorded only if another interpreter may help. The same objects are returned.
 
     passed_over  the features that were wanted before the chosen one, but were not available
     """

@@ -1,11 +1,12 @@
 """The metadata of a project as its build backend writes it, where something may read them.
 
-The backend runs in the sandbox, once for a revision. A project of which no file mentions metadata gets
-its name, version and entry points alone (`layout.make_metadata`), as does one whose backend fails.
+The backend runs in the sandbox, once for a revision. A project of which no file mentions metadata
+gets its name, version and entry points alone (`layout.make_metadata`), as does one whose backend
+fails.
 
-A backend that asks Git for a version gets that of the project's newest release on the package index as
-of the day. Git's tags would not do: a fetch for an evaluation has none of them, and a tag may be added to
-an old commit at any time.
+A backend that asks Git for a version gets that of the project's newest release on the package index
+as of the day. Git's tags would not do: a fetch for an evaluation has none of them, and a tag may be
+added to an old commit at any time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Find modules that tests import and no package provides, and the requirements that bring them.
 
-A revision may say what its tests need in a place that is not read as such: an extra beside the one for
-tests, a session that only some run. A module that is missing is brought from any group that names it,
-else by the distribution of its name.
+A revision may say what its tests need in a place that is not read as such: an extra beside the one
+for tests, a session that only some run. A module that is missing is brought from any group that
+names it, else by the distribution of its name.
 """
 
 from __future__ import annotations

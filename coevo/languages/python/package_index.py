@@ -98,7 +98,9 @@ class PackageIndex:
         return self._get_page(self.sources.links[number], HTML_TYPE)
 
     def fetch_file(self, file: IndexFile) -> Path:
-        """Return the path of a file in the tool cache, fetched if need be; its digest was checked.
+        """Return the path of a file in the tool cache, fetched if need be.
+
+        Its digest was checked, if the page gives one.
 
         Raises: IndexRefusal, Transient
         """

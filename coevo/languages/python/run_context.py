@@ -140,8 +140,8 @@ class PythonRunContext:
 
         This is done once for equal requirements, interpreter and day.
 
-        when  the day as of which versions are chosen, None for today; not before the interpreter
-              was settled
+        when  the day as of which versions are chosen, None for today; if it is earlier than 180
+              days after the interpreter's release, that day is used instead
         """
         day = (when or datetime.now(UTC)).replace(hour=0, minute=0, second=0, microsecond=0)
         day = max(day, _compute_settled_date(interpreter))

@@ -119,7 +119,7 @@ class PythonSessionOrders:
         )
 
     def make_session_head(self) -> bytes:
-        """Return the first line of a session's standard input: the worker's command and its options.
+        """Return the first line of a session's standard input: command, packages and options.
 
         The line is the same for all runs of the session.
         """

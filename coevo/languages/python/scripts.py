@@ -1,8 +1,8 @@
-"""The programs of an environment: console scripts of the project and of its libraries, and host tools.
+"""The programs of an environment: console scripts of project and libraries, and host tools.
 
 An installer writes a script for each entry point `console_scripts`
-(https://packaging.python.org/en/latest/specifications/entry-points/). Of the host's programs tests see
-those of a list alone, as what else a machine has would decide outcomes.
+(https://packaging.python.org/en/latest/specifications/entry-points/). Of the host's programs tests
+see those of a list alone, as what else a machine has would decide outcomes.
 """
 
 from __future__ import annotations

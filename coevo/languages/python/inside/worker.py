@@ -198,7 +198,8 @@ class Plugin:
     def pytest_collection_modifyitems(self, session, config, items):
         """Keep only the targets, in the requested order; report missing ones as without tests.
 
-        To load files, no item is kept. From here on any use of a stand-in raises an error.
+        In the mode `load` no item is kept. In all others any use of a stand-in from here on raises
+        an error.
         """
         yield
         _make_hypothesis_deterministic(self.request)

@@ -1,8 +1,8 @@
-"""The test files whose fixtures reach a test file without being called: pytest's way of finding them.
+"""Find the test files whose fixtures apply to a test file without an import, as pytest does.
 
-https://docs.pytest.org/en/stable/reference/fixtures.html: those of the file itself, of each conftest
-above, of the modules that `pytest_plugins` or `-p` name, and what any of these import, by name, by star
-or as a module. The packages around a file run when it is imported.
+https://docs.pytest.org/en/stable/reference/fixtures.html: those of the file itself, of each
+conftest above, of the modules that `pytest_plugins` or `-p` name, and what any of these import, by
+name, by star or as a module. The packages around a file run when it is imported.
 """
 
 from __future__ import annotations

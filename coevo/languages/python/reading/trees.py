@@ -249,7 +249,8 @@ class PythonFileContext:
 
     imports     its imports, resolved
     interfaces  of the module: names that it sees without an import, by fixtures
-    rules, collected, extended  as in `PythonFile`
+
+    The other fields are those of `PythonFile`.
     """
 
     imports: tuple[Import, ...]
