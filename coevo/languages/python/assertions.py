@@ -67,9 +67,11 @@ _ENDS = frozenset({'raises', 'expectedFailure'})
 
 
 def list_assertions(source: str) -> tuple[str, ...]:
-    """Return the assertions of a test method in order, as texts; `source` is the method alone.
+    """Return the assertions in the source of one test method, in order, each as a text.
 
-    Comments, layout, messages and `self` are left out.
+    Comments, layout, failure messages and the receivers `self` and `cls` are left out. An assertion
+    within the arguments of another one follows it. Example: `self.assertEqual(a, 1, 'why')` becomes
+    `assertEqual(a, 1)`.
     """
     text = textwrap.dedent(source).encode()
     root = Parser(PYTHON).parse(text).root_node
@@ -78,13 +80,13 @@ def list_assertions(source: str) -> tuple[str, ...]:
 
 
 def classify_assertion(text: str) -> str:
-    """Return the simple name of an assertion: `assert`, `assertEqual`, `raises`."""
+    """Return the simple name of an assertion, given its text: `assert`, `assertEqual`, `raises`."""
     match = _WORD.match(text)
     return match[0].rpartition('.')[2] if match is not None else text
 
 
 def find_oracle_lines(source: bytes) -> frozenset[int]:
-    """Return the numbers of all lines with assertions."""
+    """Return the numbers, from 1, of all lines of a file that an assertion covers."""
     nodes = find_assertion_nodes(Parser(PYTHON).parse(source).root_node)
     return frozenset(
         line for node in nodes for line in range(node.start_point.row + 1, node.end_point.row + 2)
@@ -92,7 +94,9 @@ def find_oracle_lines(source: bytes) -> frozenset[int]:
 
 
 def expects_exception(source: bytes, method: TestMethod) -> bool:
-    """Return whether a decorator declares that a test raises or fails.
+    """Return whether a decorator says that a test raises or fails.
+
+    Its simple name is `raises` or `expectedFailure`.
 
     Raises:
         LookupError: the file declares no such test method
@@ -126,7 +130,10 @@ def _is_oracle(call: Node) -> bool:
 
 
 def split_callee(call: Node) -> tuple[str, str]:
-    """Return the parts of a callee before and after its last dot."""
+    """Return the parts of a called expression before and after its last dot.
+
+    The first is '' if there is no dot, the second if it is no identifier, as in `f()()`.
+    """
     function = call.child_by_field_name('function')
     text = function.text.decode(errors='replace') if function and function.text else ''
     receiver, _, name = text.rpartition('.')
@@ -142,7 +149,10 @@ def _format_assertion(node: Node, tokens: PythonTokens) -> str:
 
 
 def _format_arguments(call: Node, name: str, tokens: PythonTokens) -> Iterator[str]:
-    """Yield the arguments without messages."""
+    """Yield the arguments of an assertion as texts, without its failure message.
+
+    The message is a keyword such as `msg`, or what follows the usual number of arguments.
+    """
     listed = call.child_by_field_name('arguments')
     children = listed.named_children if listed is not None else []
     count = 0

@@ -1,4 +1,4 @@
-"""The parts of a module of a revision that its cells need: its environment and its settings."""
+"""The modules of a built revision: what their cells need of environment and settings."""
 
 from __future__ import annotations
 
@@ -25,14 +25,18 @@ _MOST_MODULES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonModule:
-    """A module whose tests can be run.
+    """A folder of a revision with a project whose tests can be run, and all that its runs need.
 
-    folder    '.' for the root
-    roots     the folders on `sys.path`
-    tops      the top-level packages of the code
-    compiled  C extensions, by path
-    metadata  the files of its .dist-info folder, by path
-    others    folders of other projects below it, whose tests do not belong to it
+    folder     '.' for the root
+    needs      its requirements
+    installed  the packages that satisfy them
+    roots      the folders on `sys.path`
+    tops       the top-level packages of the code
+    options    of pytest
+    written    modules that a build would generate, by path; those that the tree has are left out
+    compiled   C extensions, by path
+    metadata   the files of its .dist-info folder, by path
+    others     folders of other projects below it, whose tests do not belong to it
     """
 
     rev: str
@@ -50,19 +54,25 @@ class PythonModule:
 
 @dataclass(slots=True, kw_only=True)
 class BuiltEnd:
-    """The modules of a revision that are ready, and the record of its build."""
+    """One built revision of a pair: the record of its build, and its modules that are ready.
+
+    modules  by folder; a module whose build failed is not among them
+    """
 
     build: Build
     modules: dict[str, PythonModule] = field(default_factory=dict)
 
     @property
     def extent(self) -> tuple[bool, int]:
-        """The success of the build, and the number of modules that are ready; more is better."""
+        """Whether the build succeeded, and how many modules are ready; greater is better."""
         return self.build.failure is None, len(self.modules)
 
 
 def list_module_folders(trees: RevisionTrees, rev: str) -> tuple[str, ...]:
-    """Return the folders of projects to test; the root is always among them."""
+    """Return the folders with projects to test, sorted; the root is always among them.
+
+    Folders for examples, documentation and vendored code are left out. At most 12 are returned.
+    """
     folders = {'.'}
     for folder in list_project_folders(trees, rev):
         if not _ASIDE.intersection(folder.split('/')):
@@ -71,7 +81,10 @@ def list_module_folders(trees: RevisionTrees, rev: str) -> tuple[str, ...]:
 
 
 def list_project_folders(trees: RevisionTrees, rev: str) -> tuple[str, ...]:
-    """Return all folders below the root with a build file, except those of tests."""
+    """Return all folders below the root that have a build file, sorted.
+
+    A build file among the files of the tests does not count.
+    """
     tests, folders = trees.list_test_paths(rev), set[str]()
     for path in trees.repository.tree(rev):
         folder, name = posixpath.split(path)
@@ -89,10 +102,12 @@ def make_module(
     others: Sequence[str] = (),
     beside: Sequence[str] = (),
 ) -> PythonModule:
-    """Return the module in a folder of a revision.
+    """Return the module in a folder of a revision, with the settings that its files state.
 
-    others  the folders of all projects
-    beside  those whose code it needs
+    Its `compiled` and `metadata` are empty: nothing is built.
+
+    others  the folders of all projects of the revision
+    beside  the folders of those projects whose code this one needs: `sys.path` gets them, too
     """
     paths = repository.tree(rev).keys()
     every = [layout.find_import_roots(paths, project) for project in (folder, *beside)]
@@ -118,7 +133,10 @@ def make_module(
 
 
 def find_nearest_folder(folder: str, among: Collection[str]) -> str | None:
-    """Return the folder itself or the nearest one above it that is in `among`; '.' is above all."""
+    """Return the folder itself or the nearest one above it that is in `among`; None if none is.
+
+    The root '.' is above all folders.
+    """
     parents = (str(candidate) for candidate in PurePosixPath(folder).parents)
     return next((candidate for candidate in (folder, *parents) if candidate in among), None)
 
@@ -128,7 +146,10 @@ def _is_within(folder: str, other: str) -> bool:
 
 
 def load_settings(repository: Repository, rev: str, folder: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the files in a folder of a revision that may hold settings of pytest, by name."""
+    """Yield the name and content of each file that may hold settings of pytest in a folder.
+
+    Subfolders are not searched; a symbolic link is skipped.
+    """
     tree = repository.tree(rev)
     for name in (*SETTINGS, 'setup.py'):
         path = name if folder == '.' else f'{folder}/{name}'

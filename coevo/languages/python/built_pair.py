@@ -60,12 +60,13 @@ _FIRST = RunConditions(together=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonBuiltPair:
-    """Implements `coevo.languages.engine.BuiltPair`.
+    """A pair whose revisions were built with one interpreter. Implements `engine.BuiltPair`.
 
-    ends     the built revisions, by revision
-    cells    the cells of this pair
-    passing  how long passing tests took
-    others   returns the pair built with the next interpreter; None if there is none
+    old, new  the builds of its revisions
+    ends      the built revisions with their modules, by revision
+    cells     the cells of this pair
+    passing   how long passing tests took
+    others    builds the pair with the next interpreter; returns None if there is none
     """
 
     pair: Pair
@@ -95,8 +96,8 @@ class PythonBuiltPair:
     ) -> CompiledTests:
         """See `BuiltPair.compile`.
 
-        A test file counts as compiled if it loads without stand-ins. Edited sources are compiled in
-        the sandbox.
+        Nothing is compiled but edited sources of the code, in the sandbox. A test file counts as
+        compiled if it loads without stand-ins for names that the code lacks (`inside/absent.py`).
         """
         failure, spent = None, 0.0
         sources = [(p, c) for p, c in edits.code if c and p.endswith('.py')] if edits else []
@@ -151,7 +152,8 @@ class PythonBuiltPair:
     def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
         """See `BuiltPair.find_compile_verdict`.
 
-        A test of a file with stand-ins does not compile if it uses a missing name.
+        In a file that loads only with stand-ins (`inside/absent.py`), a test has a compile error if
+        it uses a name that the code lacks, and the other tests have none.
         """
         cell, file = self._get_cell(compiled), method.test_file
         if not cell.has_file(file):
@@ -174,7 +176,10 @@ class PythonBuiltPair:
         methods: Sequence[TestMethod],
         conditions: RunConditions = PLAIN,
     ) -> VerdictBatch:
-        """See `BuiltPair.run`. If files load only with new stand-ins, the run is repeated."""
+        """See `BuiltPair.run`.
+
+        If a file fails to load and then loads with stand-ins, the run is repeated.
+        """
         if not methods:
             return VerdictBatch(verdicts=(), cpu_seconds=0.0)
         cell = self._get_cell(compiled)
@@ -220,7 +225,7 @@ class PythonBuiltPair:
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
     ) -> TraceBatch:
-        """See `BuiltPair.trace`. Watched lines are observed in a process without a tracer."""
+        """See `BuiltPair.trace`. Watched lines are observed in another process, without tracer."""
         traces: list[Trace | None] = []
         heard: list[TargetReport] = []
         spent = 0.0
@@ -229,7 +234,7 @@ class PythonBuiltPair:
             path for path, _ in edited
         }
         for batch in [methods] if shared else [[method] for method in methods]:
-            loads = together and not any(traces)  # the same for all tests that pass
+            loads = together and not any(traces)  # they are the same for all tests that pass
             done = self._run_methods(
                 compiled, batch, conditions, 'trace', traced=sorted(files), loads=loads
             )
@@ -262,9 +267,10 @@ class PythonBuiltPair:
         traces: Sequence[Trace | None],
         watched: Mapping[str, Collection[int]],
     ) -> tuple[list[Trace | None], float]:
-        """Return each trace with the watched lines that were executed, and the CPU seconds.
+        """Run the methods under the observer; return each trace with its executed watched lines.
 
-        A trace is None if the observer did not confirm the pass.
+        A trace becomes None if the observer did not confirm that its method passed; all are None if
+        this machine has no observer. The number is the CPU seconds.
         """
         if not self.context.has_library(OBSERVER):
             return [None] * len(methods), 0.0
@@ -287,7 +293,10 @@ class PythonBuiltPair:
         reached: Mapping[str, frozenset[int]],
         counted: Collection[str],
     ) -> dict[str, frozenset[int]]:
-        """Return the executed lines; for files in `counted`, with the first lines of statements."""
+        """Return the executed lines by path, with the first lines of the statements around them.
+
+        First lines are added only for the files in `counted`.
+        """
         return {
             path: add_first_lines(lines, cell.load_file(path)) if path in counted else lines
             for path, lines in reached.items()
@@ -317,9 +326,9 @@ class PythonBuiltPair:
         return run_by_pytest(self.cells, self.cells.get(key, own), methods, settings)
 
     def _find_module(self, rev: str, module: str) -> PythonModule | None:
-        """Return the module of a folder, or the one around a folder that is no module of its own.
+        """Return the built module in a folder, else the one in the nearest folder above it.
 
-        None if neither was built.
+        None if the build of the revision names no module in this folder, or says that it failed.
         """
         end = self.ends.get(rev)
         if end is None or end.build.modules.get(module, 'none') is not None:
@@ -340,7 +349,11 @@ class PythonBuiltPair:
     def _borrow_settings(
         self, own: PythonModule, other: PythonModule, scope: SettingsScope
     ) -> PythonModule | None:
-        """Return the module with borrowed settings; None if its packages cannot be resolved."""
+        """Return `own` with settings of `other`; None if its packages cannot be resolved.
+
+        With the scope `ALL_SETTINGS` these are all packages and the options of pytest; otherwise
+        the test requirements alone, resolved anew together with the runtime requirements of `own`.
+        """
         if scope is SettingsScope.ALL_SETTINGS:
             return replace(own, installed=other.installed, options=other.options)
         needs = Needs(runtime=own.needs.runtime, tests=other.needs.tests, pins=own.needs.pins)
@@ -367,8 +380,10 @@ class PythonBuiltPair:
     ) -> float:
         """Run methods as the engine's first run will, while pytest collects their files as a whole.
 
-        If a test begins, all files load, and no separate process has to find that out. The run is
-        kept for the engine. Return the CPU seconds that are not part of the kept run.
+        If no file fails to load and a test begins, all files load, and no separate process has to
+        find that out: the run is kept for the engine (`_take_first_run`), and 0 is returned.
+        Otherwise the run is dropped, and its CPU seconds are returned, with those of further tries
+        to load its files.
         """
         cell = self._get_cell(compiled)
         done = self._run_methods(compiled, methods, _FIRST, 'run', files=files, whole=True)
@@ -389,9 +404,9 @@ class PythonBuiltPair:
     def _take_first_run(
         self, cell: PythonCell, methods: Sequence[TestMethod], conditions: RunConditions
     ) -> PythonRunResult | None:
-        """Return the kept first run if exactly this run is requested; it is given out once.
+        """Return the run that `_run_first` kept, if exactly this run is requested; else None.
 
-        Each run has to be one of its own, so a repetition is run anew.
+        It is given out only once: each repetition has to be a run of its own.
         """
         if cell.begun is None or conditions != _FIRST or cell.begun[0] != tuple(methods):
             return None
@@ -448,7 +463,11 @@ class PythonBuiltPair:
         return self.context.get_clock_variables(cell.module.installed, conditions.clock)
 
     def _list_files_to_collect(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
-        """Return the files to collect: those of the methods, and others that load."""
+        """Return the test files that pytest gets for a run of these methods.
+
+        These are the files of the methods, and those that may define subclasses of their classes,
+        if they load; this may start a process that tries.
+        """
         files, own = (
             self._list_candidate_files(cell, methods),
             {method.test_file for method in methods},
@@ -459,7 +478,10 @@ class PythonBuiltPair:
         return [path for path in files if path in own or cell.loaded[path] is None]
 
     def _list_candidate_files(self, cell: PythonCell, methods: Sequence[TestMethod]) -> list[str]:
-        """Return the files of the methods and those of possible subclasses, in order."""
+        """Return the files of the methods and those that may define subclasses of their classes.
+
+        A method's file that the cell lacks is left out.
+        """
         files: dict[str, None] = {}
         for method in methods:
             _, owner, _ = make_target(method)
@@ -470,9 +492,10 @@ class PythonBuiltPair:
         return list(files)
 
     def _retry_with_stand_ins(self, cell: PythonCell, done: PythonRunResult) -> tuple[bool, float]:
-        """Return whether a file that did not load now loads with stand-ins, and the CPU seconds.
+        """Load with stand-ins the files that failed to load in a run and were not tried before.
 
-        In cells with edited code the loading of files has not been checked before.
+        In cells with edited code the loading of files has not been tried before. Return whether a
+        file now loads with stand-ins, and the CPU seconds.
         """
         spent, before = 0.0, len(cell.stood_in)
         for path, why in done.heard.files.items():
@@ -484,9 +507,11 @@ class PythonBuiltPair:
     def _complete_verdict(
         self, cell: PythonCell, method: TestMethod, verdict: Verdict | None
     ) -> Verdict | None:
-        """Complete a verdict by facts that the process cannot know; None stays None.
+        """Return a verdict completed by facts that the test process cannot know; None stays None.
 
-        A test whose declaration vanished together with a missing name has a compile error.
+        A missing test has a compile error instead if its file has the declaration but loads only
+        with stand-ins: the declaration vanished together with a missing name. The time of a pass is
+        noted.
         """
         if verdict is None:
             return None

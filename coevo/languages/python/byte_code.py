@@ -1,4 +1,4 @@
-"""Compile sources to byte code in the sandbox, with the pair's interpreter; none is run."""
+"""Compile sources to byte code in the sandbox, with the pair's interpreter; no code is executed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _Key = tuple[str, str, bytes]
 
 
 class ByteCodeCache:
-    """Byte code by interpreter, path and text. Thread-safe."""
+    """A cache of byte code by interpreter, path and text, in memory. Thread-safe.
+
+    A source that it lacks is compiled in the sandbox.
+    """
 
     def __init__(self, sandbox: Sandbox, programs: Path) -> None:
         self._sandbox, self._programs = sandbox, programs
@@ -32,14 +35,18 @@ class ByteCodeCache:
         self._lock = threading.Lock()
 
     def keep(self, installed: InstalledPackages, path: str, text: bytes, code: bytes) -> None:
-        """Keep byte code that was compiled elsewhere."""
+        """Put byte code that was compiled elsewhere into the cache."""
         with self._lock:
             self._kept[installed.interpreter.version, path, text] = code
 
     def get_or_compile(
         self, sources: Mapping[str, bytes], installed: InstalledPackages
     ) -> dict[str, bytes]:
-        """Return the magic number and marshalled code by repository path, compiled if need be.
+        """Return the magic number and marshalled code by path, from the cache or newly compiled.
+
+        A text that does not compile, or crashes the compiler, gets code that raises a SyntaxError.
+
+        sources  texts by repository path
 
         Raises:
             Transient: the interpreter does not compile anything in the sandbox
@@ -64,7 +71,10 @@ class ByteCodeCache:
     def _compile_all(
         self, sources: Sequence[tuple[str, bytes]], installed: InstalledPackages
     ) -> list[bytes]:
-        """Compile all sources in one process, or each in its own after a crash."""
+        """Compile all sources in one process or, if that ends without an answer, each in its own.
+
+        A source that crashes the compiler alone, too, is replaced by `_CRASHING`.
+        """
         codes = self._compile_in_sandbox(sources, installed)
         if codes is not None:
             return codes
@@ -85,7 +95,7 @@ class ByteCodeCache:
                 process.stdin.write(process.translate_for_job(json.dumps(rows)).encode())
                 process.stdin.close()
             except BrokenPipeError:
-                pass  # its missing output tells
+                pass  # it has ended: its output is missing then
             output = process.stdout.read(_BYTES)
             process.wait(timeout=None)
         try:

@@ -33,7 +33,9 @@ def find_compiler() -> str | None:
 
 
 def compile_library(name: str) -> Path | None:
-    """Return the path of a library, compiled if need be; None without a compiler.
+    """Return the path of the compiled `inside/NAME.c`, compiled now or before.
+
+    None if this machine has no C compiler.
 
     Raises:
         Transient: the compiler failed

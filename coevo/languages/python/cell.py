@@ -1,4 +1,4 @@
-"""One cell: the test tree of one revision on the code of another, and its known properties."""
+"""One cell: the tests of one revision on the code of another, and its known properties."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ _WORD = re.compile(rb'\w+')
 
 @dataclass(kw_only=True)
 class PythonCell:
-    """A test tree on a tree of code.
+    """A cell: the tests of one revision on the code of another, and what is known about it so far.
 
-    files     of the tree, with all edits
-    tree      the packed tree, made when it is first needed
+    module           supplies the environment and the settings of its runs
+    files            all files of its tree, with all edits
+    tree             the packed tree, made when it is first needed
     requested_files  the test files that the packed tree has as pytest rewrites them
-    loaded    by requested test file: None if it loads, with stand-ins if need be, else the verdict
-    stood_in  files that load only with stand-ins, and why they do not load without
-    absent    by file, class and function, a name that it needs and the code lacks
-    begun     the kept first run and its methods, until it is taken
+    loaded           by requested test file: None if it loads, with stand-ins if need be, else the
+                     verdict
+    stood_in         files that load only with stand-ins (`inside/absent.py`), and why they do not
+                     without
+    absent           by file, class and function: a name that the function needs and the code lacks
+    begun            a first run that is kept for the engine, and its methods, until it is taken
     """
 
     key: CellKey
@@ -47,7 +50,7 @@ class PythonCell:
 
     @property
     def broken_files(self) -> frozenset[str]:
-        """Files that do not load as they are."""
+        """The test files that were tried and do not load without stand-ins."""
         return frozenset((*self.stood_in, *(path for path, why in self.loaded.items() if why)))
 
     @cached_property
@@ -60,7 +63,7 @@ class PythonCell:
 
     @property
     def test_files(self) -> list[str]:
-        """Files of the module that may have tests."""
+        """The files of this module that may have tests, without those of projects below it."""
         folder = self.module.folder
         prefix = '' if folder == '.' else f'{folder}/'
         others = tuple(f'{project}/' for project in self.module.others)
@@ -72,7 +75,7 @@ class PythonCell:
 
     @cached_property
     def _collectable_files(self) -> list[str]:
-        """Files of all modules that may have tests."""
+        """The files of all modules that may have tests, sorted, without conftests."""
         theirs = (path for path in self._test_paths if self._names.is_test_file(path))
         return sorted(path for path in theirs if not path.endswith('conftest.py'))
 
@@ -85,14 +88,17 @@ class PythonCell:
         return path in self.files
 
     def declares_method(self, method: TestMethod) -> bool:
-        """Return whether the text of a test's file defines a function of its name."""
+        """Return whether the text of a test's file has a `def` of its name, in any class."""
         name = re.escape(method.test_method.encode(errors='surrogateescape'))
         return (
             re.search(rb'\bdef\s+' + name + rb'\s*\(', self.load_file(method.test_file)) is not None
         )
 
     def find_files_naming(self, file: str, name: str) -> list[str]:
-        """Return other test files that may define subclasses of a class of `file`."""
+        """Return the other test files that may define subclasses of the class `name` of `file`.
+
+        These are all test files in which the last part of the name occurs other than after `class`.
+        """
         last = name.rpartition('.')[2].encode(errors='surrogateescape')
         if last not in self._mentioning:
             named = re.compile(rb'(?<!\bclass )\b' + re.escape(last) + rb'\b')
@@ -104,7 +110,10 @@ class PythonCell:
         return [path for path in self._mentioning[last] if path != file]
 
     def compute_line_bounds(self, modules: Collection[str]) -> dict[str, int]:
-        """Return, by path, a number above all line numbers of each file of the modules."""
+        """Return, by path, a number above all line numbers of each file of the modules.
+
+        modules  dotted names
+        """
         return {
             path: content.count(b'\n') + content.count(b'\r') + 2
             for path, (_, content) in self.files.items()
@@ -112,9 +121,10 @@ class PythonCell:
         }
 
     def find_importable_files(self, files: Iterable[str]) -> frozenset[str]:
-        """Return the test files and conftests that may be imported together with the given ones.
+        """Return the given files, all conftests, and the test files that these may import.
 
-        A file may be imported if its module name occurs anywhere in the text of another one.
+        A file may be imported if its module name occurs as a word anywhere in the text of another
+        one.
         """
         by_name: dict[bytes, list[str]] = {}
         for path in filter(self._names.is_test_file, self._test_paths):

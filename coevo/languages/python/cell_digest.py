@@ -11,7 +11,7 @@ from coevo.languages.python.run_context import PythonRunContext
 
 
 def digest_cell(context: PythonRunContext, cell: PythonCell, compiled: CompiledTests) -> str:
-    """Return the digest of a cell; see `BuiltPair.digest_content`."""
+    """Return the digest of all that a run in a cell depends on; see `BuiltPair.digest_content`."""
     repository = context.repository
     revs = (compiled.code_rev, compiled.tests_rev)
     parts = (

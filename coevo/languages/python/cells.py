@@ -56,7 +56,7 @@ _OF_NAMES = frozenset(('ImportError', 'AttributeError', 'NameError', 'TypeError'
 
 
 class PythonCells:
-    """The cells of one pair."""
+    """The cells of one pair: their packed trees, and the runs of requests in them."""
 
     def __init__(self, context: PythonRunContext, sessions: PythonSessions) -> None:
         self._context, self._sessions = context, sessions
@@ -65,7 +65,11 @@ class PythonCells:
         self._shown: dict[tuple[CellKey, MainSources], tuple[PythonModule, Path]] = {}
 
     def get(self, key: CellKey, module: PythonModule) -> PythonCell:
-        """Return a cell, made if need be; the least recently used archive is removed."""
+        """Return the cell with a key, made if need be.
+
+        The archives of at most six cells are kept: another one replaces the least recently used
+        cell. A cell that was made for a different `module` is made anew.
+        """
         cell = self._cells.pop(key, None)
         if cell is not None and cell.module != module:  # built with an interpreter tried before
             _remove_packed_tree(cell)
@@ -79,13 +83,18 @@ class PythonCells:
         return cell
 
     def close(self) -> None:
-        """Remove the packed trees; they are packed again when needed."""
+        """Forget all cells and remove their packed trees; they are made again when needed."""
         self._cells.clear()
         self._shown.clear()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def load_test_files(self, cell: PythonCell, files: Sequence[str] | None = None) -> float:
-        """Find out which test files load, all of them if none are named. Return the CPU seconds."""
+        """Find out which test files load, and record it in the cell. Return the CPU seconds.
+
+        Files that were tried before are skipped.
+
+        files  None for all test files of the module
+        """
         every = cell.test_files if files is None else files
         wanted = [path for path in every if path not in cell.loaded]
         if not wanted:
@@ -95,9 +104,11 @@ class PythonCells:
         return used + self.record_loading(cell, verdict_by_path)
 
     def record_loading(self, cell: PythonCell, found: dict[str, Verdict | None]) -> float:
-        """Record which files load, after a second try with stand-ins for those that do not.
+        """Record in the cell which files load. Return the CPU seconds.
 
-        Return the CPU seconds.
+        Files that may have failed because of a missing name are first tried again with stand-ins.
+
+        found  by file, why it does not load; None if it loads
         """
         used = 0.0
         broken = {path: why for path, why in found.items() if why is not None}
@@ -114,7 +125,11 @@ class PythonCells:
         return used
 
     def prepare_for_files(self, cell: PythonCell, files: Sequence[str]) -> None:
-        """Have the tree packed with these test files rewritten; each run rewrites other files."""
+        """Ensure that the packed tree will have these test files as pytest rewrites them.
+
+        A packed tree without one of them is removed and packed anew when it is next needed. A test
+        file that is not rewritten there is rewritten by pytest in each run.
+        """
         if not cell.requested_files.issuperset(files):
             cell.requested_files.update(files)
             _remove_packed_tree(cell)
@@ -132,10 +147,14 @@ class PythonCells:
         clock: Mapping[str, str] | None = None,
         shared: bool = True,
     ) -> PythonRunResult:
-        """Run a request in a cell; the fields that describe the tree are added.
+        """Run a request in a test process on the tree of a cell; return what the process reported.
+
+        Fields of the request that describe the tree are added. The process is forked from a shared
+        one or, if that is not possible, fresh.
 
         limits       CPU seconds for each target
-        cpu_seconds  for the whole process; None is the sum for its targets
+        alone        whether the process has one target: it then has another hash seed
+        cpu_seconds  for the whole process; None is the sum for its targets and for loading
         watched      as in `PythonTestRun`
         sources      as in `RunConditions`
         clock        as in `make_test_job`
@@ -191,7 +210,7 @@ class PythonCells:
         return self._sessions.run_in_session(key, run, partial(PythonSessionOrders, key, setup))
 
     def _find_users_of_c(self, cell: PythonCell) -> list[str]:
-        """Return the files of the code, as it was committed, that name a library to call C."""
+        """Return the unedited files of the code that name `ctypes` or `cffi`, which call C."""
         edits = cell.key.edits
         apart = {path for path, _ in (*edits.code, *edits.tests)} if edits else set()
         apart |= self._context.trees.list_test_paths(cell.key.tests_rev)
@@ -202,7 +221,7 @@ class PythonCells:
         )
 
     def to_process_paths(self, cell: PythonCell, files: Sequence[str]) -> list[str]:
-        """Return repository paths as they are relative to the folder of the process."""
+        """Return repository paths relative to the module's folder, in which its processes run."""
         folder = cell.module.folder
         prefix = '' if folder == '.' else f'{folder}/'
         up = '../' * (folder.count('/') + 1) if prefix else ''
@@ -213,7 +232,10 @@ class PythonCells:
     def list_files_needing_stand_ins(
         self, cell: PythonCell, files: Sequence[str]
     ) -> list[list[str]]:
-        """Return files that load only with stand-ins and the conftests above, with packages."""
+        """Return [path, package] of files that load only with stand-ins and of conftests above.
+
+        The path is relative to the folder of the process. Files that load as they are are left out.
+        """
         paths: dict[str, None] = {}
         for file in files:
             if file in cell.stood_in:
@@ -229,9 +251,10 @@ class PythonCells:
     def _try_loading(
         self, cell: PythonCell, files: Sequence[str]
     ) -> tuple[dict[str, Verdict | None], float]:
-        """Return for each file why it does not load, or None, and the CPU seconds.
+        """Load test files in a process; return by file why it does not load, and CPU seconds.
 
-        A failing conftest is the reason for the files below it, but not for others.
+        None if it loads. A failing conftest is the reason for the files below it only. If a file
+        ends the process, each file is tried separately.
         """
         verdict_by_path: dict[str, Verdict | None] = {}
         used = 0.0
@@ -278,7 +301,7 @@ class PythonCells:
         return done
 
     def _may_share(self, cell: PythonCell, sources: MainSources | None) -> bool:
-        """Return whether runs may be forked from one process.
+        """Return whether runs in a cell may be forked from a process that serves other runs, too.
 
         A submitted patch is run separately: from its neighbours it could tell which run it is in.
         """
@@ -290,7 +313,10 @@ class PythonCells:
         return cell.tree
 
     def _get_tree_with_sources(self, cell: PythonCell, sources: MainSources) -> Path:
-        """Return the tree of a cell with other sources than its own shown beside its code."""
+        """Return the packed tree of a cell: its code as byte code, beside the texts of `sources`.
+
+        These texts are not executed: a test that reads them cannot tell from them which code runs.
+        """
         key = (cell.key, sources)
         entry = self._shown.pop(key, None)
         # built with an interpreter tried before
@@ -318,7 +344,10 @@ class PythonCells:
         return self._pack(replace_shown_sources(files, own, shown, feature, compiled), cell)
 
     def _pack_with_byte_code(self, cell: PythonCell) -> Path:
-        """Pack with the byte code of all unedited files, so that no process compiles them."""
+        """Pack the tree with the byte code of its unedited code, so that no process compiles it.
+
+        If the sources have more than 8 MiB, none has byte code.
+        """
         key, module, files = cell.key, cell.module, _add_generated_modules(cell)
         edited = {path for path, _ in (*key.edits.code, *key.edits.tests)} if key.edits else set()
         theirs = self._context.trees.list_test_paths(key.tests_rev)
@@ -333,9 +362,11 @@ class PythonCells:
     def _rewrite_test_files(
         self, cell: PythonCell, sources: Sequence[tuple[str, str]]
     ) -> Sequence[Said] | None:
-        """Return test files as pytest rewrites them, in a fork of the zygote of the cell's runs.
+        """Return test files as pytest rewrites them, in a process forked for this purpose.
 
         None if the cell may not share a process, or if the session does not take the run.
+
+        sources  paths, and texts in Base64
         """
         if not self._may_share(cell, None):
             return None
@@ -375,9 +406,9 @@ def _add_generated_modules(cell: PythonCell) -> dict[str, tuple[str, bytes]]:
 
 
 def _may_lack_a_name(why: Verdict) -> bool:
-    """Return whether stand-ins may make a file load.
+    """Return whether a file may have failed to load because of a missing name.
 
-    They do not help against missing data, for example: a second load would fail in the same way.
+    Only then can stand-ins help. With missing data, for example, a second load would fail as well.
     """
     unknown = not why.exceptions or any(name.endswith('CollectError') for name in why.exceptions)
     return not why.syntax and (unknown or not _OF_NAMES.isdisjoint(why.exceptions))
@@ -394,5 +425,5 @@ def _get_test_edits(key: CellKey) -> tuple[tuple[str, bytes | None], ...]:
 
 
 def _derive_package(path: str) -> str:
-    """Return the package that a file's relative imports start from."""
+    """Return the dotted package that a file's relative imports start from; '' at the root."""
     return '.'.join(path.split('/')[:-1])

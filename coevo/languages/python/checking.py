@@ -27,7 +27,10 @@ _Row = tuple[str | None, str | None, str | None]
 def compile_and_check(
     context: PythonRunContext, installed: InstalledPackages, sources: Sequence[tuple[str, bytes]]
 ) -> tuple[CheckedSource, ...]:
-    """Return the result for each source; results are cached.
+    """Compile each source in the sandbox without running it; return its result.
+
+    Results are cached, and the byte code is kept for cells. A source that crashes the compiler has
+    the signature `compiler_crashed`.
 
     sources  repository path and text
     """
@@ -51,7 +54,7 @@ def compile_and_check(
 def _check_in_sandbox(
     context: PythonRunContext, installed: InstalledPackages, sources: Sequence[tuple[str, bytes]]
 ) -> tuple[list[_Row], float]:
-    """Return signature, digest and byte code of each source, and the CPU seconds."""
+    """Return (error, digest, byte code in Base64) of each source, and the CPU seconds."""
     if not sources:
         return [], 0.0
     setup = PythonSetup(installed=installed, programs=context.programs)
@@ -61,7 +64,7 @@ def _check_in_sandbox(
             process.stdin.write(process.translate_for_job(json.dumps(rows)).encode())
             process.stdin.close()
         except BrokenPipeError:
-            pass  # its missing output tells
+            pass  # it has ended: its output is missing then
         output = process.stdout.read(_BYTES)
         process.wait(timeout=None)
         spent = process.get_cpu_seconds()
@@ -75,9 +78,9 @@ def _check_in_sandbox(
 
 
 def _parse_rows(said: bytes, count: int) -> list[_Row] | None:
-    """Return the rows; None without an answer.
+    """Return the rows that the checker wrote; None unless there are `count` valid ones.
 
-    Then a source ended the process or used up its time.
+    There are fewer if a source ended the process or used up its time.
     """
     try:
         rows: list[_Row] = [(row[0], row[1], row[2]) for row in json.loads(said)]

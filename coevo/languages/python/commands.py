@@ -25,14 +25,19 @@ def add_commands(
     methods: Sequence[TestMethod],
     tree: RevisionTree,
 ) -> Environment:
-    """Return the environment with its two commands; without methods they run the whole file."""
+    """Return the environment with the commands that install it and that run the methods.
+
+    Without methods, the second command runs the whole test file.
+
+    module  the folder of the project, in which both commands run
+    """
     folder = '' if module == '.' else f'cd {shlex.quote(module)} && '
     feature = '.'.join(environment.runtime.split('.')[:2])
     packages = shlex.join(item.coordinates for item in environment.libraries)
     file = to_module_path(module, test_file)
 
     def is_collected_type(path: str, type_: DeclaredType) -> bool:
-        """Return whether tests of a type run under its own name."""
+        """Return whether pytest collects the tests of a class under the class's own name."""
         return is_collected(
             tree.parse_file(path),
             type_,

@@ -52,7 +52,7 @@ _NOT_READ = ('import:SyntaxError@', 'import:TabError@', 'import:IndentationError
 
 
 class PythonEndBuilder:
-    """Builds both revisions of a pair; `cells` are those of the pair."""
+    """A builder of both revisions of a pair; `cells` are the cells of this pair."""
 
     def __init__(self, context: PythonRunContext, supply: PythonSupply, cells: PythonCells) -> None:
         self._context, self._supply, self._cells = context, supply, cells
@@ -60,7 +60,8 @@ class PythonEndBuilder:
     def build_ends(self, pair: Pair, mute: Container[str] = ()) -> tuple[BuiltEnd, BuiltEnd]:
         """Build both revisions with the first interpreter that builds everything and is not mute.
 
-        If there is none, the first interpreter that builds most is used.
+        If there is none, the first interpreter that builds most is used. If the machine has no
+        suitable interpreter, the builds say so, and nothing is built.
 
         mute  versions of interpreters with which no test gives a result
         """
@@ -124,7 +125,10 @@ class PythonEndBuilder:
         return features if other is None else (*features, other)
 
     def _get_end(self, commit: Commit, pair: Pair, interpreter: Interpreter) -> BuiltEnd:
-        """Build a revision, or reuse at no cost what another pair has built in the same way."""
+        """Build a revision, or reuse at no cost what another pair has built in the same way.
+
+        The date and the pins of both builds are those of the pair's new commit.
+        """
         when = pair.new.committer_date
         folders = list_module_folders(self._context.trees, commit.rev)
         pinned = tuple(
@@ -148,7 +152,7 @@ class PythonEndBuilder:
         interpreter: Interpreter,
         pinned: Mapping[str, tuple[str, ...]],
     ) -> BuiltEnd:
-        """Build all modules of a revision.
+        """Build all modules of a revision; those that fail are recorded with their reason.
 
         pinned  the pins of the new commit, by the folder of a module
         """
@@ -199,9 +203,10 @@ class PythonEndBuilder:
     def _bring_missing(
         self, rev: str, folder: str, needs: Needs, installed: InstalledPackages, pair: Pair
     ) -> tuple[Needs, InstalledPackages]:
-        """Return needs and packages with modules that test files import and nothing provided yet.
+        """Add packages for modules that test files import and that nothing provides yet.
 
-        What cannot be had is left out. The names of what came are workarounds.
+        Return the needs and the packages with them. A package is left out if it cannot be installed
+        or would change others. Each one that came is recorded as the workaround `brought-NAME`.
         """
         missing = find_missing_modules(self._context.repository, rev, folder, installed.site)
         lines = find_missing_lines(needs, missing)
@@ -232,11 +237,12 @@ class PythonEndBuilder:
         return NEEDS_SUBMODULE if needs_one else failure
 
     def _probe_import(self, module: PythonModule, failure: str | None) -> tuple[str | None, float]:
-        """Return why the package with the project's name cannot be imported, and the CPU seconds.
+        """Import the package with the project's name in a process; return why it fails.
 
-        None as the reason if it can be imported, or if there is no such package.
+        The reason is None if the package can be imported, or if there is no such package. The
+        number is the CPU seconds.
 
-        failure  why its extensions were not built: some projects work without them
+        failure  why the module's extensions were not built: some projects work without them
         """
         paths = self._context.repository.tree(module.rev).keys()
         names = find_main_packages(paths, module.roots, module.needs.name)
@@ -258,7 +264,10 @@ def _is_no_worse(
     installed: InstalledPackages,
     names: Collection[str],
 ) -> TypeGuard[InstalledPackages]:
-    """Return whether packages could be added without a workaround that changes others."""
+    """Return whether packages were installed without new workarounds for other packages.
+
+    brought  the result of an installation with the packages `names` in addition
+    """
     if isinstance(brought, ResolutionFailure):
         return False
     harmless = {f'without-{name}' for name in names} | {f'built-{name}' for name in names}
@@ -268,9 +277,10 @@ def _is_no_worse(
 def _cover_all_projects(
     modules: Mapping[str, str | None], folders: Collection[str]
 ) -> dict[str, str | None]:
-    """Return the failures of modules, also for folders that are no modules of this revision.
+    """Return the failure of each module and of each folder in `folders`; None for a success.
 
-    A folder such as an example, or one of the other revision, gets that of the project around it.
+    A folder that is no module of this revision, such as an example, or one of the other revision,
+    gets the result of the nearest module above it.
     """
     failure_by_folder = dict(modules)
     for folder in sorted(folders):
@@ -288,7 +298,7 @@ def _classify_import_failure(verdict: Verdict, names: Sequence[str]) -> str:
 
 
 def _choose_build_date(pair: Pair) -> datetime:
-    """Return the date that selects the tools for building extensions."""
+    """Return the date that selects the tools for building: that of the new commit, else today."""
     return pair.new.committer_date or datetime.now(UTC)
 
 
@@ -318,7 +328,7 @@ def _make_build(
 def _is_interpreter_too_new(
     ends: Sequence[BuiltEnd], feature: Feature, when: datetime | None
 ) -> bool:
-    """Return whether the code failed to parse and is older than the interpreter.
+    """Return whether the code failed to parse and is older than the interpreter's release.
 
     Later interpreters then fail too (Python 2 code).
     """
@@ -332,9 +342,11 @@ def _add_runtimes_tried(
     lacking: str | None,
     passed_over: Sequence[Feature],
 ) -> tuple[BuiltEnd, BuiltEnd]:
-    """Note the interpreters that were tried, and those that could not be, in the builds.
+    """Record in both builds the interpreters that were tried, and one that this machine lacks.
 
-    passed_over  the features that were wanted before the chosen one
+    The latter is recorded only if another interpreter may help. The same objects are returned.
+
+    passed_over  the features that were wanted before the chosen one, but were not available
     """
     preferred = '{}.{}'.format(*passed_over[0]) if passed_over else None
     hopeful = any(_may_another_interpreter_help(end.build.failure) for end in ends)
@@ -349,9 +361,9 @@ def _add_runtimes_tried(
 
 
 def _may_another_interpreter_help(failure: str | None) -> bool:
-    """Return whether another interpreter may help.
+    """Return whether a build with this failure may succeed with another interpreter.
 
-    It cannot provide modules that a package or its clone lacks.
+    False for None, no failure, and for modules that the project itself lacks.
     """
     lacks_of_itself = (failure or '').startswith(f'{OWN_MODULE_MISSING}:')
     return failure not in (None, NEEDS_SUBMODULE) and not lacks_of_itself
@@ -366,7 +378,8 @@ def _may_another_interpreter_help(failure: str | None) -> bool:
 def join_members(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tuple[str, ...]]:
     """Return what a project needs from the index, and the folders of the projects that it needs.
 
-    The nearest folder comes first.
+    Projects of the same repository are removed from the needs, and their own needs are added. The
+    projects that they need in turn are followed; each folder is listed once, as it was found.
 
     members  the needs of each project of a revision, by its folder
     """
@@ -400,7 +413,7 @@ def join_members(folder: str, members: Mapping[str, Needs]) -> tuple[Needs, tupl
 
 
 def _list_shared_test_needs(folder: str, members: Mapping[str, Needs]) -> Sequence[str]:
-    """Return the test needs that the root states for a project below it.
+    """Return the test needs that the root states for a project below it; () for the root itself.
 
     If the root is no project itself, its runtime needs also apply to all projects below it.
     """

@@ -17,8 +17,7 @@ from coevo.model.records import Pair
 
 
 class PythonBuilder:
-    """Builds pairs for one thread, one after the other. Implements
-    `coevo.languages.engine.Builder`.
+    """A builder of pairs for one thread, one pair after the other. Implements `engine.Builder`.
 
     The packed trees of a pair are kept until the next pair.
     """
@@ -29,7 +28,7 @@ class PythonBuilder:
         self._sessions = make_sessions(context.sandbox)
 
     def build(self, pair: Pair) -> PythonBuiltPair:
-        """Build a pair; a repetition for the last pair reuses its cells."""
+        """Build both revisions of a pair; a repetition for the last pair reuses its cells."""
         last = self._last
         if last is None or last.pair.pair_id != pair.pair_id:
             if last is not None:
@@ -64,8 +63,8 @@ class PythonBuilder:
     ) -> PythonBuiltPair | None:
         """Build with the next interpreter that builds both revisions and is not in `mute`.
 
-        If tests give no result with any interpreter, the one that builds most is used again. Return
-        None if that is the current one.
+        If each of them is in `mute`, the one that builds most is used again. Return None if that is
+        the current one.
         """
         last = self._last
         assert last is not None, 'who asks for another has one'
@@ -80,14 +79,14 @@ class PythonBuilder:
         return candidate
 
     def close(self) -> None:
-        """End the sessions and remove the packed trees."""
+        """End the sessions, and remove the packed trees of the last pair."""
         self._sessions.close()
         if self._last is not None:
             self._last.cells.close()
 
 
 def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
-    """Return the engine of a run."""
+    """Return the engine of a run; closing `stack` frees its resources."""
     supply = run.runtimes
     assert supply is None or isinstance(supply, PythonSupply), 'those that Python itself gave'
     context, interpreters = PythonRunContext(run, stack), supply or PythonSupply()

@@ -1,7 +1,8 @@
-"""Installed requirements, cached by exact versions and interpreter.
+"""Requirements installed into the tool cache, by their exact versions and interpreter.
 
 The project itself is not installed: its code is the tree that a test runs in. Its version and its
-entry points, which it would lose, are written beside the packages (`make_metadata`).
+entry points, which would be missing without an installation, are written beside the packages
+(`make_metadata`).
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ INSTALLS_TOO_LONG = 'install_too_long'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledPackages:
-    """The installed packages of an interpreter.
+    """The packages of one environment, installed for one interpreter.
 
-    site    the folder of packages, readable by all users
-    locked  NAME==VERSION with hashes
+    site         the folder of packages, readable by all users
+    locked       their list: NAME==VERSION with hashes
+    workarounds  those that the resolution needed
     """
 
     interpreter: Interpreter
@@ -41,7 +43,13 @@ class InstalledPackages:
 def install_locked(
     locked: LockedRequirements, interpreter: Interpreter, sandbox: Sandbox
 ) -> InstalledPackages | ResolutionFailure:
-    """Return the packages of a list, installed now or before. Raises: Transient."""
+    """Install a list of packages, unless this was done before; return them.
+
+    A ResolutionFailure is returned if uv cannot install them, or if that takes too long.
+
+    Raises:
+        Transient: the failure says nothing about the packages
+    """
     key = hashlib.sha256(f'{interpreter.version}\0{locked.text}'.encode()).hexdigest()[:24]
     home = find_cache_folder() / 'pythons/environments'
     target = home / key
@@ -63,7 +71,7 @@ def install_locked(
 
 
 def _move_into_place(new: Path, place: Path) -> None:
-    """Rename the new folder, unless another process was faster."""
+    """Rename the new folder to its place; do nothing if another process has made that folder."""
     try:
         new.rename(place)
     except OSError:
@@ -72,7 +80,7 @@ def _move_into_place(new: Path, place: Path) -> None:
 
 
 def list_packages(locked: str) -> Iterator[tuple[str, str]]:
-    """Yield NAME==VERSION of each line, and a digest over the hashes of its files in the index."""
+    """Yield NAME==VERSION of each package in a list, and a digest over the hashes of its files."""
     for line in locked.replace('\\\n', ' ').splitlines():
         name, *hashes = line.split()[:1] + sorted(re.findall(r'--hash=\S+:(\w+)', line))
         if '==' in name:

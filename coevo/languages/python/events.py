@@ -1,4 +1,7 @@
-"""Combine the events of a channel by test method; each is checked before it is used."""
+"""Combine the events that a test process sends over its channel, and derive verdicts from them.
+
+Each event is checked before it is used.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +28,23 @@ _RULINGS = frozenset({'compile_error', 'error', 'fail', 'skipped', 'pass'})
 
 @dataclass(slots=True, kw_only=True)
 class PythonProcessReport:
-    """The events of one process. Implements `coevo.languages.core.test_runs.ProcessReport`.
+    """All that one process has reported so far. Implements `core.test_runs.ProcessReport`.
 
-    files   test files that did not load, or were skipped as a whole; `*` means all of them
-    absent  by file, class and function, the name that a function needs and the code lacks
-    started whether the controller ran; if a test kills it later, coevo is not at fault
-    loaded  whether the session ran to its end
-    status  how the test process ended, as seen by its controller
-    late    the index of the target that exceeded its time, if any
-    over    whether a session has reported all; again: whether it accepts another run
-    refused why the session does not accept this run, if so
+    targets    reports on the requested tests, in the order of the request
+    files      test files that did not load, or were skipped as a whole; `*` means all of them
+    absent     by file, class and function, the name that a function needs and the code lacks
+    started    whether the controller ran; if a test kills it later, coevo is not at fault
+    loaded     whether the session of pytest ran to its end
+    status     how the test process ended, as seen by its controller
+    late       the index of the target that exceeded its time, if any
+    over       whether the process of many runs has reported all events of this one
+    again      whether it then accepts another run
+    refused    why it does not accept this run, if so
     rulings    by file, class and function, the worst outcome of a test by the project's own run
     rewritten  by index of the source: the ending of its file name, and its content, as reported
-    key     marks events that the test process must not forge: the observation, and the end of a
-            run; '' if there are none
-    seen    the observation
+    key        marks events that the test process must not forge: the observation, and the end of a
+               run; '' if there are none
+    seen       what the observer counted; None if it reported nothing
     """
 
     targets: list[TargetReport]
@@ -58,7 +63,7 @@ class PythonProcessReport:
     refused: str | None = None
 
     def handle_event(self, event: dict[str, Any]) -> None:
-        """Add one event; malformed events are ignored."""
+        """Add one event to the report; ignore it if it is malformed or its key is wrong."""
         if not is_well_formed(event, _TEXTS):
             return
         match event.get('e'):
@@ -98,7 +103,7 @@ class PythonProcessReport:
 
     @property
     def running(self) -> int | None:
-        """The index of the target that has begun and not ended."""
+        """The index of the target that has begun and not ended; None if there is none."""
         return next((i for i, target in enumerate(self.targets) if target.is_running), None)
 
     @property
@@ -108,7 +113,7 @@ class PythonProcessReport:
 
     @property
     def is_refused_for_good(self) -> bool:
-        """True if the session will refuse every further run."""
+        """True if the session will refuse each further run, since its zygote is unusable."""
         return self.refused == 'zygote'
 
     def settles_run(self, status: str, *, over: bool) -> bool:
@@ -121,9 +126,11 @@ class PythonProcessReport:
 def derive_verdicts(
     heard: PythonProcessReport, files: Sequence[str], status: str, noise: str
 ) -> Iterator[Verdict | None]:
-    """Yield one verdict per target; None if another target ended its process.
+    """Yield one verdict per target; None if nothing is known, as another target ended the process.
 
-    files  the test file of each target
+    files   the test file of each target
+    status  how the process ended
+    noise   what it wrote to standard error
     """
     silent = not any(target.begun for target in heard.targets) and not heard.files
     for index, (target, file) in enumerate(zip(heard.targets, files, strict=True)):
@@ -145,14 +152,20 @@ def derive_verdicts(
 
 
 def is_below_conftest(path: str, other: str) -> bool:
-    """Return whether a file lies below the folder of a conftest; `*` is above all."""
+    """Return whether the file `path` lies in or below the folder of the conftest `other`.
+
+    `*` is above all files; any other file that is no conftest is above none.
+    """
     folder = other.rpartition('/')[0]
     is_conftest = other.endswith('conftest.py')
     return other == '*' or (is_conftest and path.startswith(f'{folder}/' if folder else ''))
 
 
 def _find_load_failure(heard: PythonProcessReport, file: str) -> Verdict | None:
-    """Return why a file did not load, by itself or because of a conftest above it."""
+    """Return the verdict on a file that did not load, by itself or because of a conftest above it.
+
+    None if no such failure was reported.
+    """
     above = (why for other, why in sorted(heard.files.items()) if is_below_conftest(file, other))
     return heard.files.get(file) or next(above, None)
 
@@ -224,7 +237,13 @@ _SIGNATURES = (
 
 
 def name_withheld_resource(types: Sequence[str], message: str) -> str | None:
-    """Return the withheld resource, from the classes of an exception and its causes."""
+    """Return what a failed test needs and the sandbox withholds: `network`, `clock` or `display`.
+
+    None if the failure does not show it.
+
+    types    the classes of an exception, of its bases and of its causes
+    message  of the exception
+    """
     last = [name.rpartition('.')[2] for name in types]
     return find_withheld_resource(_SIGNATURES, message, last)
 
@@ -235,7 +254,7 @@ def name_withheld_resource(types: Sequence[str], message: str) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonObservation:
-    """The observation of one process.
+    """What the observer counted in one process.
 
     calls       of each target
     reached     executed lines by file
@@ -248,12 +267,18 @@ class PythonObservation:
     interferes: bool
 
     def find_disagreement(self, target: int) -> str | None:
-        """Return why a pass that a worker reports is not trusted; None if it is."""
+        """Return why a reported pass of a target is not trusted; None if it is trusted.
+
+        target  the index of the target
+        """
         return explain_disagreement(self.calls[target], interferes=self.interferes)
 
 
 def parse_observation(event: Mapping[str, Any], targets: int) -> PythonObservation | None:
-    """Return the observation from the controller's event; None if the observer was not in place."""
+    """Return the observation from the controller's event; None if the observer was not in place.
+
+    targets  the number of targets; None is also returned if the event has counts of another number
+    """
     if event.get('ready') is not True:
         return None
     calls = tuple(ObservedCalls(entered=e, left=r + t, failed=t > 0) for e, r, t in event['counts'])

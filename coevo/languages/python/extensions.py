@@ -54,7 +54,12 @@ class Extensions:
 
 
 def build_extensions(context: PythonRunContext, module: PythonModule, when: datetime) -> Extensions:
-    """Return the extensions of a module, built now or before; empty for a project without any."""
+    """Build the C extensions of a module in the sandbox, or return those that were built before.
+
+    Empty if its `setup.py` states none, or only Python modules for mypyc to compile.
+
+    when  the day as of which the tools of the build are chosen
+    """
     setup = _load_file(context, module, 'setup.py')
     if not _ASKED.search(setup) or _OF_PYTHON.search(setup):
         return Extensions()
@@ -74,7 +79,11 @@ def build_extensions(context: PythonRunContext, module: PythonModule, when: date
 
 
 def _compute_key(context: PythonRunContext, module: PythonModule) -> str:
-    """Return the cache key: interpreter, folder and all files but Python sources and texts."""
+    """Return the key of a build in the cache: a digest of all that it depends on.
+
+    This is the interpreter, the folder, and all files of the code but Python sources and texts;
+    `setup.py` counts.
+    """
     digest = hashlib.sha256(f'{module.installed.interpreter.version}\0{module.folder}'.encode())
     theirs = context.trees.list_test_paths(module.rev)
     for path, entry in sorted(context.repository.tree(module.rev).items()):
@@ -87,7 +96,10 @@ def _compute_key(context: PythonRunContext, module: PythonModule) -> str:
 def _run_builder(
     context: PythonRunContext, module: PythonModule, setup: bytes, when: datetime
 ) -> tuple[bytes, str, float]:
-    """Return the output of the builder, its standard error, and the CPU seconds."""
+    """Build in the sandbox; return the output of the builder, its standard error, and CPU seconds.
+
+    Nothing is run, and the output is empty, if the packages for the build cannot be installed.
+    """
     interpreter = module.installed.interpreter
     system = parse_build_system(_load_file(context, module, 'pyproject.toml'))
     system['requires'] = [*(system.get('requires') or ()), *module.needs.runtime]
@@ -117,7 +129,7 @@ def _run_builder(
 def _select_usable(
     context: PythonRunContext, module: PythonModule, said: bytes
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the extensions that hide no module of the tree."""
+    """Yield path and content of those built files that hide no module of the tree and lie in it."""
     paths = context.repository.tree(module.rev).keys()
     prefix = '' if module.folder == '.' else f'{module.folder}/'
     for name, content in _parse_output(said) or ():

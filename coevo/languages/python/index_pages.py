@@ -32,19 +32,22 @@ _ATTRIBUTES = {
 
 
 class InvalidIndexPage(ValueError):
-    """Raised when the answer of an index is not a page."""
+    """Raised when the answer of an index cannot be parsed or has no list of files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexFile:
-    """A file that a page names.
+    """A file that a page of a package index names.
 
     name             as the index names it; not a path of the host
+    url              its real address, with the credentials of the page on the same server
     sha256           of its content, if the page gives it
     size             in bytes, if the page gives it
     metadata_sha256  of the file `URL.metadata` (PEP 658); empty if the page does not give it
     has_metadata     whether that file exists
     uploaded         upload time, as the page gives it (PEP 700)
+    python           the versions of Python that it requires, as specifiers; '' for all
+    yanked           whether it was withdrawn
     """
 
     name: str
@@ -60,9 +63,9 @@ class IndexFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexPage:
-    """A page of an index.
+    """A page of a package index: the files of a project.
 
-    content  the page as JSON, as a job gets it
+    content  the page as JSON for a job, with addresses relative to the page
     files    by name
     """
 
@@ -71,7 +74,16 @@ class IndexPage:
 
 
 def parse_page(content: bytes, kind: str, url: str) -> IndexPage:
-    """Return a parsed page. `kind` is its content type. Raises: InvalidIndexPage."""
+    """Parse a page of an index from JSON or HTML.
+
+    Invalid rows are left out; of several files with one name, the first is kept.
+
+    kind  the content type of the page; anything but JSON is parsed as HTML
+    url   the address of the page, which may contain credentials
+
+    Raises:
+        InvalidIndexPage: it has no list of files
+    """
     text = content.decode(errors='replace')
     try:
         page = (
@@ -95,7 +107,10 @@ def parse_page(content: bytes, kind: str, url: str) -> IndexPage:
 
 
 def render_links(page: IndexPage) -> bytes:
-    """Return the page as HTML with links alone, like a list of files outside of an index."""
+    """Return the page as HTML with links alone, like a list of files outside of an index.
+
+    A link has the hash and the required Python of its file, if known.
+    """
     lines = []
     for file in page.files.values():
         digest = f'#sha256={file.sha256}' if file.sha256 else ''
@@ -156,9 +171,13 @@ def _is_encodable(name: str) -> bool:
 
 
 def _resolve_address(place: str, page: str, login: str) -> str | None:
-    """Return the address of a file; None if it is invalid.
+    """Return the absolute address of a file; None if it is invalid.
 
-    It gets the credentials of its page if it is on the same server.
+    If the file is on the server of the page, the address gets the page's credentials.
+
+    place  the address as the page gives it
+    page   the address of the page
+    login  the credentials in it, or ''
     """
     try:
         url = place if place.startswith(('https://', 'http://')) else urljoin(page, place)
@@ -209,7 +228,7 @@ def _convert_attribute(key: str, text: str) -> object:
 
 
 class _LinkCollector(HTMLParser):
-    """Collects the attributes of all links. `<base>`, which no index uses, is ignored."""
+    """A parser that collects the attributes of all links; `<base>` is ignored."""
 
     def __init__(self) -> None:
         super().__init__()

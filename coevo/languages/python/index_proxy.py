@@ -39,9 +39,10 @@ _BYTES = {'Accept-Ranges': 'bytes', 'Content-Type': 'application/octet-stream'}
 
 
 class IndexProxy:
-    """Answers one job. After the first transient failure all further requests fail.
+    """The answers of the proxy to the requests of one job, within limits of requests and bytes.
 
-    The result of the job is then no verdict.
+    After the first transient failure all further requests fail, and the result of the job is no
+    verdict.
     """
 
     def __init__(self, index: PackageIndex) -> None:
@@ -56,10 +57,10 @@ class IndexProxy:
         return self._open > 0
 
     def make_uv_variables(self, url: str, folders: Iterable[str] = ()) -> dict[str, str]:
-        """Return the environment variables for uv.
+        """Return the environment variables that make uv use this proxy as its only index.
 
         url      of the proxy
-        folders  with wheels, as the job sees them
+        folders  further folders with wheels, as the job sees them
         """
         sources = self._index.sources
         indexes = [f'{url}/simple/{number}/' for number in range(len(sources.indexes))]
@@ -72,11 +73,19 @@ class IndexProxy:
         return {name: text for name, text in variables.items() if text}
 
     def answer_get(self, target: str, headers: Message) -> ProxyAnswer:
-        """Answer a GET request. Raises: Transient."""
+        """Answer a GET request with a page or a file. Beyond the limits of the job it is refused.
+
+        Raises:
+            Transient: the index failed, now or in an earlier request
+        """
         return self._answer_within_limits(target, headers.get('Range'), whole=True)
 
     def answer_head(self, target: str, _: Message) -> ProxyAnswer:
-        """Answer a HEAD request; only the size of a file is determined. Raises: Transient."""
+        """Answer a HEAD request; the size of a file is determined without loading the file.
+
+        Raises:
+            Transient: the index failed, now or in an earlier request
+        """
         return self._answer_within_limits(target, None, whole=False)
 
     def _answer_within_limits(self, target: str, part: str | None, *, whole: bool) -> ProxyAnswer:

@@ -39,9 +39,11 @@ _LONGEST_CLAUSE = 100
 
 
 def list_candidates(allowed: Collection[str], when: datetime | None) -> tuple[Feature, ...]:
-    """Return the feature releases to try, in order.
+    """Return the feature releases to try for a pair, the best first, three at most.
 
-    allowed  the `requires-python` of both revisions
+    allowed  the `requires-python` of both revisions; if together they exclude all releases, they
+             are ignored
+    when     the date of the new revision; None counts as later than all releases
     """
     return _order_features(allowed, when)[:MOST_TRIED]
 
@@ -49,7 +51,10 @@ def list_candidates(allowed: Collection[str], when: datetime | None) -> tuple[Fe
 def find_nearest_available(
     allowed: Collection[str], when: datetime | None, there: Collection[Feature]
 ) -> Feature | None:
-    """Return the nearest available release, for a machine that has none of the candidates."""
+    """Return the release of `there` that comes first in the order of candidates; None if none fits.
+
+    It is for a machine that has none of the candidates.
+    """
     return next((feature for feature in _order_features(allowed, when) if feature in there), None)
 
 
@@ -65,7 +70,7 @@ def _order_features(allowed: Collection[str], when: datetime | None) -> tuple[Fe
 
 
 def allows_feature(specifiers: str, feature: Feature) -> bool:
-    """Return whether the specifiers allow any patch release of a feature release.
+    """Return whether each clause of the specifiers allows some patch release of a feature release.
 
     Clauses that cannot be read exclude nothing.
     """

@@ -74,7 +74,11 @@ class Interpreter:
 
 
 def find_interpreters() -> tuple[Interpreter, ...]:
-    """Return the newest interpreter of each feature release, the oldest first."""
+    """Return the newest interpreter of each feature release on this machine, the oldest first.
+
+    Each candidate program is started once to ask its version. Those outside of `OLDEST` to `NEWEST`
+    are left out.
+    """
     named = os.environ.get('COEVO_PYTHONS')
     newest: dict[tuple[int, int], Interpreter] = {}
     for program in _list_named_programs(named) if named else _list_programs():
@@ -92,7 +96,10 @@ def _parse_version(version: str) -> tuple[int, ...]:
 
 
 def _list_named_programs(text: str) -> Iterator[Path]:
-    """Yield the programs of a list: installed feature releases, and others by their paths."""
+    """Yield the programs that a list such as $COEVO_PYTHONS permits.
+
+    A part is a feature release (`3.11`: all installed ones), the path of a program, or a prefix.
+    """
     for part in text.split(':'):
         if re.fullmatch(r'\d+\.\d+', part):
             yield from (program for program in _list_programs() if program.name == f'python{part}')
@@ -102,7 +109,7 @@ def _list_named_programs(text: str) -> Iterator[Path]:
 
 
 def _list_programs() -> Iterator[Path]:
-    """Yield all possible interpreters; some links of pyenv lead nowhere."""
+    """Yield the paths of all possible interpreters; not each of them exists or starts."""
     names = [f'python3.{minor}' for minor in range(OLDEST[1], NEWEST[1] + 1)]
     for folder in os.environ.get('PATH', '').split(':'):
         if folder and not folder.endswith('/.pyenv/shims'):
@@ -147,7 +154,10 @@ def _query_interpreter(program: Path) -> Interpreter | None:
 
 
 def ensure_open_prefix(interpreter: Interpreter) -> Path:
-    """Return a prefix that any user can enter: its own, or a copy in the tool cache."""
+    """Return a prefix of the interpreter that any user can enter, for the sandbox.
+
+    This is its own prefix or, if that is closed, a copy of it in the tool cache.
+    """
     if is_open_to_all(interpreter.prefix):
         return interpreter.prefix
     copies = find_cache_folder() / 'pythons/copies'
@@ -177,6 +187,6 @@ def fingerprint_program(program: Path) -> str:
 
 
 def is_open_to_all(folder: Path) -> bool:
-    """Return whether any user can enter a folder, or run a program."""
+    """Return whether any user can enter a folder, or run a program, from the root on."""
     real = folder.resolve()
     return all(path.stat().st_mode & stat.S_IXOTH for path in (real, *real.parents))

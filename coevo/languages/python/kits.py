@@ -23,7 +23,7 @@ from coevo.sandboxes.sandbox import Sandbox
 
 
 class PythonKits:
-    """Implements `coevo.languages.kits.Kits`."""
+    """Provides an agent's sandbox with an interpreter and packages. Implements `kits.Kits`."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, say: Say) -> None:
         """Take an empty `folder` that the sandbox's user can enter."""
@@ -31,7 +31,11 @@ class PythonKits:
         self._programs = copy_programs(folder / 'programs')
 
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
-        """Return the mounts and variables for a task. Raises: Transient."""
+        """Install the packages of a task; return the mounts and variables that provide them.
+
+        Raises:
+            Transient: they cannot be installed
+        """
         packages = self._install_packages(task)
         setup = PythonSetup(installed=packages, programs=self._programs)
         program = Path(setup.python)
@@ -49,7 +53,7 @@ class PythonKits:
         )
 
     def _install_packages(self, task: TaskRow) -> InstalledPackages:
-        """Install the versions that the task was made with. Raises: Transient."""
+        """Install the versions of packages with which the task was made. Raises: Transient."""
         known = task.environment
         lines = tuple(entry.coordinates for entry in known.libraries) if known else ()
         exact = tuple(line for line in lines if re.fullmatch(r'[\w.-]+==[\w.+!-]+', line))
@@ -57,7 +61,7 @@ class PythonKits:
         wheels = WheelMaker(self._sandbox, self._programs, self._folder / 'wheels' / task.task_id)
 
         def make(name: str, wanted: tuple[str, ...], before: datetime) -> Path | str:
-            """Build a wheel for a package without one."""
+            """Build a wheel for a package without one; return it, or why it cannot be built."""
             return wheels.make_wheel(name, wanted, before, interpreter)
 
         locked = resolve_requirements(
@@ -73,7 +77,9 @@ class PythonKits:
 
 
 def _choose_interpreter(version: str, say: Say) -> Interpreter:
-    """Return the task's interpreter, or one of its feature release; if there is none, any.
+    """Return the task's interpreter, else one of its feature release, else any of this machine.
+
+    An interpreter that this machine lacks may be downloaded.
 
     Raises:
         Fatal: this machine has no Python

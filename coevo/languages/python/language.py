@@ -75,22 +75,26 @@ make_kits = PythonKits
 def make_runtimes(
     *, brings: bool = False, like: str = '', say: Say = ignore_message
 ) -> PythonSupply:
-    """Return the interpreters to use.
+    """Return the interpreters to use, as found on this machine.
 
-    like  a version such as 3.11.7: exactly that one, else those of its feature release, else all
+    brings  whether an interpreter that a pair needs may be downloaded
+    like    a version such as 3.11.7: exactly that one, else those of its feature release, else all
     """
     return PythonSupply(known=choose_alike(like, find_interpreters()), brings=brings, say=say)
 
 
 def explain_outdated(repository: Repository, rev: str, level: int | None) -> str | None:
-    """Return the requirement that excludes all known interpreters; None if one is allowed."""
+    """Return the requirement of a revision that excludes all releases of Python that coevo knows.
+
+    It is a text such as `Python <3`; None if the revision allows one of them.
+    """
     allowed = load_needs(repository, rev).pythons
     known = any(all(allows_feature(text, feature) for text in allowed) for feature in RELEASED)
     return None if known else f'Python {", ".join(allowed)}'
 
 
 def list_tool_versions() -> tuple[str, ...]:
-    """Return the version of uv."""
+    """Return the version of uv alone, as `uv VERSION`."""
     return (uv.load_version(),)
 
 
@@ -100,7 +104,10 @@ def make_prompt_words(
     methods: Sequence[TestMethod],
     environment: Environment | None = None,
 ) -> PromptWords:
-    """Return the words about pytest for a prompt, with the command that runs the tests."""
+    """Return what a prompt says about pytest, with the command that runs the tests.
+
+    Without methods, the command runs the whole test file.
+    """
     names = ' '.join(
         dict.fromkeys(map(make_pytest_id, methods)) or (to_module_path(module, test_file),)
     )

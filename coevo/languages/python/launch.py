@@ -1,4 +1,7 @@
-"""Build the jobs that run a cell's tests: tree, interpreter, environment, limits."""
+"""Make the jobs that run Python in the sandbox: their files, interpreter, variables and limits.
+
+Nothing is started here.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ DISK_BYTES = 1 << 30
 # The packages are added by `site.addsitedir`, so that their .pth files are processed.
 _ADD_PACKAGES = f"""printf '%s%s%s\\n' "import site; site.addsitedir('" {PACKAGES} "')\""""
 
-# Of the commands that lay out a tree: the tests' own does not have them yet.
+# The PATH of the commands that lay out a tree: the one for tests does not lead to them yet.
 _OWN_PATH = 'PATH=/usr/bin:/bin'
 
 _BUILDING_SECONDS = 900.0
@@ -47,7 +50,8 @@ _SEED_TOGETHER, _SEED_ALONE = '0', '1'
 class PythonSetup:
     """The read-only files of a test process besides its tree.
 
-    programs  the folder with coevo's programs
+    installed  the packages and their interpreter
+    programs   the folder with coevo's programs
     """
 
     installed: InstalledPackages
@@ -69,7 +73,10 @@ class PythonSetup:
         return get_library_variables(self.interpreter)
 
     def list_mounts(self, tree: Path) -> Iterator[Mount]:
-        """Yield the mounts: tree, programs, packages, interpreter."""
+        """Yield the mounts: the packed tree, coevo's programs, the packages, the interpreter.
+
+        tree  the path of the archive
+        """
         yield Mount(source=tree, target=TREE_FILE)
         yield Mount(source=self.programs, target=PROGRAMS)
         yield Mount(source=self.installed.site, target=PACKAGES)
@@ -87,10 +94,14 @@ def make_test_job(
     wall_seconds: float,
     clock: Mapping[str, str] | None = None,
 ) -> Job:
-    """Return the job of a controller with its channel on standard output.
+    """Return the job in which a controller runs one test process.
 
-    roots  folders of the tree on `sys.path`, see `layout.find_import_roots`
-    clock  environment variables of a faked clock
+    The job unpacks the tree first. Its standard output is the channel.
+
+    folder  of the module, in which the tests run
+    roots   folders of the tree on `sys.path`, see `layout.find_import_roots`
+    alone   whether the process has one target: it then has another hash seed
+    clock   environment variables of a faked clock
     """
     steps = (_format_unpack_command(TREE_FILE), *_list_layout_commands(setup, folder, roots))
     return Job(
@@ -104,8 +115,11 @@ def make_test_job(
 def make_session_job(
     setup: PythonSetup, folder: str, roots: Sequence[str], *, alone: bool, seconds: float
 ) -> Job:
-    """Return the job of a session with its channel on standard output; its tree is empty at first.
+    """Return the job of a session, which runs many test processes one after the other.
 
+    Its standard output is the channel. Its tree is empty at first: each run may bring one.
+
+    alone    whether each process has one target: it then has another hash seed
     seconds  limit of CPU and wall time for all runs together
     """
     folders = ' '.join(shlex.quote(f'{TREE}/{root}') for root in roots)
@@ -121,7 +135,7 @@ def make_session_job(
 
 
 def make_layout_script(setup: PythonSetup, folder: str, roots: Sequence[str]) -> str:
-    """Return the script that lays out the archive on its standard input."""
+    """Return the lines of sh that unpack the archive on standard input and make its environment."""
     return '\n'.join(
         (
             'set -e',
@@ -157,7 +171,7 @@ def _format_start_script(program: str, setup: PythonSetup, before: Sequence[str]
 
 
 def _list_layout_commands(setup: PythonSetup, folder: str, roots: Sequence[str]) -> tuple[str, ...]:
-    """Return the lines that make an environment for the tree and go to the module's folder."""
+    """Return the lines of sh that make an environment for a tree and go to the module's folder."""
     python = setup.python
     major, minor = setup.interpreter.feature
     site = f'{ENVIRONMENT}/lib/python{major}.{minor}/site-packages'
@@ -175,17 +189,26 @@ def _list_layout_commands(setup: PythonSetup, folder: str, roots: Sequence[str])
 
 
 def make_checker_job(setup: PythonSetup) -> Job:
-    """Return a job that reads sources from standard input and writes the check results."""
+    """Return a job that reads sources from standard input and writes the errors and digests.
+
+    See `inside/checker.py`.
+    """
     return _make_program_job(setup, 'checker.py')
 
 
 def make_compiler_job(setup: PythonSetup) -> Job:
-    """Return a job that reads sources from standard input and writes their byte code."""
+    """Return a job that reads sources from standard input and writes their byte code.
+
+    See `inside/compiler.py`.
+    """
     return _make_program_job(setup, 'compiler.py')
 
 
 def make_rewriter_job(setup: PythonSetup) -> Job:
-    """Return a job that rewrites test files by the environment's pytest."""
+    """Return a job that rewrites the assertions of test files as the environment's pytest does.
+
+    It reads and writes as `inside/rewriter.py` says.
+    """
     return _make_program_job(setup, 'rewriter.py', words=(PACKAGES,))
 
 
@@ -212,7 +235,12 @@ def _make_program_job(
 def make_source_job(
     interpreter: Interpreter, programs: Path, source: Path, kind: str, names: Sequence[str]
 ) -> Job:
-    """Return a job that writes files of a source archive to standard output."""
+    """Return a job that writes top-level files of a source distribution to standard output.
+
+    source  the archive on the host
+    kind    `.zip` or `.tar.gz`
+    names   of the files
+    """
     source_path = f'{_SOURCE}{kind}'
     words = ('-I', '-S', '-B', f'{PROGRAMS}/source_reader.py', source_path, *names)
     mounts = (Mount(source=programs, target=PROGRAMS), Mount(source=source, target=source_path))
@@ -304,5 +332,5 @@ def _make_limits(cpu_seconds: float, wall_seconds: float) -> Limits:
 
 
 def make_worker_command() -> list[str]:
-    """Return the command that the controller starts."""
+    """Return the command by which the controller, or a zygote, runs as a test process."""
     return [f'{ENVIRONMENT}/bin/python', '-B', f'{PROGRAMS}/worker.py']

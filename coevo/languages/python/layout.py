@@ -1,4 +1,4 @@
-"""Find what tests can import from a tree, and replace the metadata of the uninstalled project."""
+"""Find what tests can import from a tree, and make what an installation would add to it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,13 @@ _VERSION = b"__version__ = version = '0'\n__version_tuple__ = version_tuple = (0
 
 
 def find_import_roots(paths: Collection[str], folder: str) -> tuple[str, ...]:
-    """Return the folders for `sys.path`, relative to the tree, in order."""
+    """Return the folders that a project needs on `sys.path`, relative to the tree, in order.
+
+    They are its folders `src`, `lib` and `source`, if they have modules and are no packages, then
+    the folder itself.
+
+    paths  of all files of the tree
+    """
     prefix = '' if folder == '.' else f'{folder}/'
     roots = []
     for name in _SOURCE_FOLDERS:
@@ -38,7 +44,10 @@ def find_import_roots(paths: Collection[str], folder: str) -> tuple[str, ...]:
 
 
 def find_top_packages(paths: Collection[str], roots: Collection[str]) -> frozenset[str]:
-    """Return the names of the code's packages and modules directly in a root."""
+    """Return the names of the packages and modules of the code that lie directly in a root.
+
+    Tests are left out, as are folders such as docs and examples.
+    """
     theirs = select_test_paths(paths)
     names = set()
     for path in paths:
@@ -54,9 +63,10 @@ def find_top_packages(paths: Collection[str], roots: Collection[str]) -> frozens
 def find_main_packages(
     paths: Collection[str], roots: Collection[str], name: str | None
 ) -> tuple[str, ...]:
-    """Return the package with the project's own name; () if there is none.
+    """Return the package whose name is that of the project; () if there is none.
 
-    It has to be importable for the tests to give results.
+    It has to be importable for the tests to give results. Case, dashes and underscores do not
+    count: `typing-extensions` has `typing_extensions`.
     """
     tops = find_top_packages(paths, roots)
     wanted = canonicalize_name(name or '').replace('-', '')
@@ -64,7 +74,12 @@ def find_main_packages(
 
 
 def list_generated_modules(settings: Collection[bytes], folder: str) -> Iterator[tuple[str, bytes]]:
-    """Yield generated modules, which are not in Git, by path."""
+    """Yield path and content of each module that a build would generate from the tags of Git.
+
+    Settings such as `write_to` name the path. The content says that the version is 0.
+
+    settings  the contents of the project's files with settings
+    """
     prefix = '' if folder == '.' else f'{folder}/'
     for source in settings:
         for path in _WRITTEN.findall(source.decode(errors='replace')):
@@ -75,7 +90,8 @@ def list_generated_modules(settings: Collection[bytes], folder: str) -> Iterator
 def make_metadata(needs: Needs) -> Mapping[str, bytes]:
     """Return the files of a .dist-info folder, by path: a name, a version and entry points.
 
-    An unknown version is 0; the format of a version is not checked.
+    An unknown version is 0; the format of a version is not checked. {} for a project without a
+    valid name.
     """
     if needs.name is None or not re.fullmatch(r'[\w.-]+', needs.name):
         return {}

@@ -22,9 +22,10 @@ _MISSING = re.compile(r'ModuleNotFoundError@([\w.]+)')
 def needs_submodule(
     repository: Repository, module: PythonModule, failure: str, *, of_extensions: bool
 ) -> bool:
-    """Return whether a module needs a submodule.
+    """Return whether a failed module would need files of a submodule, which coevo does not fetch.
 
-    failure  the error of the import, or why there are no extensions
+    failure        the error of the import, or why there are no extensions
+    of_extensions  whether the build of its C extensions failed, not its import
     """
     submodules = repository.list_submodules(module.rev)
     if not submodules:
@@ -41,7 +42,10 @@ def needs_submodule(
 
 
 def _find_module_paths(repository: Repository, module: PythonModule, failure: str) -> Iterator[str]:
-    """Yield the possible paths of the missing module, and the targets of links on the way to it."""
+    """Yield the paths that the missing module may have, and the targets of links on the way to it.
+
+    Nothing is yielded if the failure names no missing module.
+    """
     match = _MISSING.search(failure)
     if match is None:
         return

@@ -24,7 +24,7 @@ _CLASSES: Mapping[str, ErrorClass] = {
 
 
 def classify_error(signature: str) -> ErrorClass:
-    """Return the class of an error from its signature."""
+    """Return the class of an error from its signature; `OTHER` for an unknown type of exception."""
     if signature.startswith('missing:'):
         return ErrorClass.CANNOT_FIND_SYMBOL
     name = signature.partition('@')[0].removeprefix('builtins.')

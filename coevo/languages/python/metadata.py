@@ -1,11 +1,12 @@
 """The metadata of a project as its build backend writes it, where something may read them.
 
-The backend runs in the sandbox, once for a revision. A project of which no file mentions metadata gets
-its name, version and entry points alone (`layout.make_metadata`), as does one whose backend fails.
+The backend runs in the sandbox, once for a revision. A project of which no file mentions metadata
+gets its name, version and entry points alone (`layout.make_metadata`), as does one whose backend
+fails.
 
-A backend that asks Git for a version gets that of the project's newest release on the package index as
-of the day. Git's tags would not do: a fetch for an evaluation has none of them, and a tag may be added to
-an old commit at any time.
+A backend that asks Git for a version gets that of the project's newest release on the package index
+as of the day. Git's tags would not do: a fetch for an evaluation has none of them, and a tag may be
+added to an old commit at any time.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ Metadata = tuple[tuple[str, bytes], ...]
 def build_metadata(
     context: PythonRunContext, module: PythonModule, when: datetime
 ) -> tuple[Metadata, float]:
-    """Return the files of the .dist-info folder of a project, and the CPU seconds.
+    """Return the files of the .dist-info folder of a project, by path, and the CPU seconds.
+
+    The project's backend writes them in the sandbox, unless this was done before. If nothing in the
+    project reads metadata, or the backend fails, they are those of `layout.make_metadata`.
 
     when  the day as of which the backend is installed
     """
@@ -97,7 +101,7 @@ def build_metadata(
 
 
 def _is_read(context: PythonRunContext, module: PythonModule) -> bool:
-    """Return whether a file of the project may read its metadata."""
+    """Return whether a Python file of the project mentions metadata, and so may read them."""
     files = context.trees.collect_cell_files(module.rev, module.rev, None)
     prefix = '' if module.folder == '.' else f'{module.folder}/'
     return any(
@@ -109,7 +113,8 @@ def _is_read(context: PythonRunContext, module: PythonModule) -> bool:
 def find_released_version(name: str, day: datetime) -> str:
     """Return the version of a project's newest release that was uploaded by a day; 0 without one.
 
-    Final releases come first. A file that was yanked counts, since it may have been there on the day.
+    A final release is preferred to a newer pre-release. A file that was yanked counts, since it may
+    have been there on the day.
 
     Raises:
         Transient: the index cannot be reached
@@ -127,7 +132,7 @@ def find_released_version(name: str, day: datetime) -> str:
 
 
 def _parse_version(file_name: str) -> Version | None:
-    """Return the version that the name of a distribution has; None for another file."""
+    """Return the version in the name of a wheel or source distribution; None for another file."""
     try:
         if file_name.endswith('.whl'):
             return parse_wheel_filename(file_name)[1]
@@ -139,7 +144,7 @@ def _parse_version(file_name: str) -> Version | None:
 def _run_backend(
     context: PythonRunContext, module: PythonModule, day: datetime, version: str
 ) -> tuple[bytes | None, float]:
-    """Return what the backend wrote, and the CPU seconds.
+    """Run the build backend of a project in the sandbox; return what it wrote, and the CPU seconds.
 
     The output is b'' if the backend cannot be run here, and None if it was ended by a limit: on a
     machine with less to do it may succeed.

@@ -1,8 +1,8 @@
 """Find modules that tests import and no package provides, and the requirements that bring them.
 
-A revision may say what its tests need in a place that is not read as such: an extra beside the one for
-tests, a session that only some run. A module that is missing is brought from any group that names it,
-else by the distribution of its name.
+A revision may say what its tests need in a place that is not read as such: an extra beside the one
+for tests, a session that only some run. A module that is missing is brought from any group that
+names it, else by the distribution of its name.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _MODULE_NAME = re.compile(r'[A-Za-z][A-Za-z0-9_]*')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingModules:
-    """Modules outside of the project and of the installed packages, by the full name imported.
+    """Modules that are neither the project's nor installed, by their full names.
 
     needed  whether a test file cannot be loaded without the module: its import is not conditional
     """
@@ -82,7 +82,10 @@ class MissingModules:
 def find_missing_modules(
     repository: Repository, rev: str, folder: str, site: Path
 ) -> MissingModules:
-    """Return the modules that test files of a project import, themselves or through its code.
+    """Return the modules that a project's tests import and that nothing provides.
+
+    Imports of the tests are followed into the project's code. Neither the project, nor the
+    installed packages, nor the standard library has such a module.
 
     folder  of the project
     site    the folder of the installed packages
@@ -107,7 +110,11 @@ class _ImportWalk:
         self._own = {part.removesuffix('.py') for path in paths for part in path.split('/')}
 
     def list_outside(self) -> Iterator[tuple[str, bool]]:
-        """Yield modules that no file of the project is, and whether loading needs them."""
+        """Yield imported modules that are no files of the tree, and whether an import is required.
+
+        A conditional import is not required, and is yielded for test files only. Unconditional
+        imports of the project's own modules are followed.
+        """
         tests = [p for p in self._tree.list_paths(Side.TEST) if p.startswith(self._prefix)]
         seen, queue = set(tests), list(tests)
         while queue:
@@ -139,11 +146,11 @@ class _ImportWalk:
 
 
 def find_missing_lines(needs: Needs, missing: MissingModules) -> dict[str, str]:
-    """Return the requirements that bring missing modules, by the names of the packages.
+    """Return the requirements that bring missing modules, by the names of their packages, sorted.
 
     A group for tests or developers that names a module is taken as a whole. A module without which
-    a test file does not load is also taken from any other group, by its one line, or asked of the
-    index by its name.
+    a test file does not load is also taken from any other group, by its one line, or from the index
+    by its name. Packages that `needs` already has are left out.
     """
     known = {get_requirement_name(line) for line in (*needs.runtime, *needs.tests)}
     lines: dict[str, None] = {}
@@ -176,7 +183,10 @@ def _find_group_lines(
 
 
 def _brings(package: str, module: str) -> bool:
-    """Return whether a distribution has the name of a module: `ruamel-yaml` of `ruamel.yaml`."""
+    """Return whether a distribution has the name of a module, or of one around it.
+
+    Example: the distribution `ruamel-yaml` brings `ruamel.yaml`.
+    """
     top = module.partition('.')[0]
     dotted = canonicalize_name(module)
     return package in _list_names(top) or (

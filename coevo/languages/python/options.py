@@ -17,7 +17,8 @@ BLOCKED = tuple(
 _SETTINGS = ('-o', 'addopts=', '-o', 'required_plugins=')
 _OURS = ('-q', '--continue-on-collection-errors', *_SETTINGS, *BLOCKED)
 
-# Of a run as the developers start it: nothing is written, and results come over the channel alone.
+# Options of a run as the developers start it: nothing is written, and results come over the
+# channel alone.
 _BESIDE_OWN = ('-p', 'no:cacheprovider', '--continue-on-collection-errors', *_SETTINGS)
 _DROPPED_WITH_VALUE = frozenset(
     {
@@ -47,7 +48,10 @@ Read = Callable[[str], bytes | None]
 
 
 def make_pytest_options(read: Read) -> tuple[str, ...]:
-    """Return the options for pytest.
+    """Return the options of pytest for coevo's own runs.
+
+    coevo's options come first. From the project's `addopts` only those follow that tests may need,
+    such as `--import-mode` and `-W`.
 
     read  returns the content of a file in the module's folder, None if there is none
     """
@@ -57,8 +61,10 @@ def make_pytest_options(read: Read) -> tuple[str, ...]:
 def select_own_options(read: Read | None = None) -> tuple[str, ...]:
     """Return the options for a run as the project's developers start it.
 
-    All of their own are kept, but those of plugins that are left out and those that stop the run
-    early. `read` as in `make_pytest_options`; without it they have none.
+    All options in their `addopts` are kept, but those of plugins that are left out and those that
+    stop the run early.
+
+    read  as in `make_pytest_options`; without it the developers have none
     """
     return (*_BESIDE_OWN, *(_drop_options(_load_added_options(read)) if read else ()))
 
@@ -73,7 +79,7 @@ def _drop_options(options: Sequence[str]) -> Iterator[str]:
 
 
 def _load_added_options(read: Read) -> Sequence[str]:
-    """Return the `addopts` of the first file with settings for pytest."""
+    """Return the words of `addopts` in the first file that applies to pytest; () if it has none."""
     for name in SETTINGS:
         source = read(name)
         settings = parse_settings(name, source) if source is not None else None

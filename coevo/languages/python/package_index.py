@@ -61,7 +61,7 @@ class _CachedPage:
 
 
 class PackageIndex:
-    """The indexes of one configuration. Thread-safe."""
+    """The package indexes of one configuration, with caches of pages and files. Thread-safe."""
 
     def __init__(
         self, sources: uv.IndexSources, home: Path, fetcher: Fetcher | None = None
@@ -75,18 +75,34 @@ class PackageIndex:
         self._guard = threading.Lock()
 
     def get_page(self, number: int, name: str) -> IndexPage:
-        """Return the page of a project in an index. Raises: IndexRefusal, Transient."""
+        """Return the page of a project in an index, at most ten minutes old.
+
+        number  of the index in the configuration, from 0
+        name    normalised (PEP 503)
+
+        Raises:
+            IndexRefusal: also for an invalid name
+            Transient: the index cannot be reached, or answers with no page of files
+        """
         if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
             raise IndexRefusal(404)
         return self._get_page(f'{self.sources.indexes[number].rstrip("/")}/{name}/', ACCEPT)
 
     def get_links_page(self, number: int) -> IndexPage:
-        """Return a page of links outside of any index. Raises: IndexRefusal, Transient."""
+        """Return a configured page of links that belongs to no index, at most ten minutes old.
+
+        number  of the page in the configuration, from 0
+
+        Raises: IndexRefusal, Transient
+        """
         return self._get_page(self.sources.links[number], HTML_TYPE)
 
     def fetch_file(self, file: IndexFile) -> Path:
-        """Return the path of a file, complete and with a checked digest. Raises: IndexRefusal,
-        Transient.
+        """Return the path of a file in the tool cache, fetched if need be.
+
+        Its digest was checked, if the page gives one.
+
+        Raises: IndexRefusal, Transient
         """
         path = self._locate_file(file)
         if not path.is_file():
@@ -94,15 +110,21 @@ class PackageIndex:
         return path
 
     def get_size(self, file: IndexFile) -> int:
-        """Return the size of a file in bytes. Raises: IndexRefusal, Transient."""
+        """Return the size of a file in bytes, from the cache, the page or the server.
+
+        Raises: IndexRefusal, Transient
+        """
         if self._locate_file(file).is_file():
             return self._locate_file(file).stat().st_size
         return file.size if file.size is not None else self._measure_size(file)
 
     def load_part(self, file: IndexFile, first: int, last: int) -> bytes:
-        """Return the bytes from `first` to `last` of a file, which must have them.
+        """Return the bytes from `first` to `last`, both included, of a file that has them.
 
-        Raises: IndexRefusal, Transient.
+        They come from the cache or are fetched. A server that cannot send parts has the whole file
+        cached.
+
+        Raises: IndexRefusal, Transient
         """
         assert 0 <= first <= last < first + MOST_PART_BYTES
         whole = self._locate_file(file)
@@ -126,8 +148,11 @@ class PackageIndex:
         return answer.content
 
     def fetch_metadata(self, file: IndexFile) -> Path:
-        """Return the path of a wheel's separate metadata file (PEP 658). Raises: IndexRefusal,
-        Transient.
+        """Return the path of a wheel's metadata file (PEP 658) in the cache, fetched if need be.
+
+        Its digest was checked, if the page gives one.
+
+        Raises: IndexRefusal, Transient
         """
         key = _hash_text(f'{file.url}\n{file.sha256}')
         path = self._home / 'metadata' / key  # own name: a digest
@@ -183,7 +208,12 @@ class PackageIndex:
             raise Transient(f'the package index answers with no page of files: {error}') from error
 
     def _fetch_file(self, file: IndexFile, part: tuple[int, int] | None) -> FetchAnswer | None:
-        """Return a part of a file; None if the whole file was fetched into the cache instead."""
+        """Fetch a part of a file and return it, or the whole file into the cache: None.
+
+        The latter happens without `part`, and if the server ignores it.
+
+        part  its first and last byte
+        """
         path = self._locate_file(file)
         path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix='.new-') as new:
@@ -219,7 +249,7 @@ class PackageIndex:
 
 @functools.cache
 def get_machine_index() -> PackageIndex:
-    """Return the indexes configured for this machine's uv.
+    """Return the one object for the indexes configured for this machine's uv.
 
     Raises:
         Fatal: coevo cannot access them
@@ -246,7 +276,10 @@ def _check_digest(digest: str, wanted: str | None) -> None:
 
 
 def _write_cached(place: Path, content: bytes) -> None:
-    """Write a file of the cache completely or not at all; it may be lost with the power."""
+    """Write a file of the cache completely or not at all, unless it is there already.
+
+    After a power failure it may be lost.
+    """
     place.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=place.parent, prefix='.new-') as new:
         new.write(content)
@@ -266,7 +299,7 @@ def _make_metadata_url(url: str) -> str:
 
 
 def _add_login(url: str, logins: Mapping[str, str]) -> str:
-    """Return an address with the credentials known for its host, unless it has some."""
+    """Return an address with the credentials known for its host, unless it has some already."""
     parts = urlsplit(url)
     if '@' in parts.netloc:
         return url
@@ -275,7 +308,7 @@ def _add_login(url: str, logins: Mapping[str, str]) -> str:
 
 
 def _load_logins() -> dict[str, str]:
-    """Return the credentials of ~/.netrc by host, as uv uses them, too."""
+    """Return the credentials in ~/.netrc or $NETRC by host, as uv uses them; {} without any."""
     try:
         known = netrc(os.environ.get('NETRC')).hosts
     except (OSError, NetrcParseError):

@@ -55,7 +55,12 @@ _NAMED = re.compile(r'(?:and you require|versions of|only) ([A-Za-z0-9][\w.-]*)'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockedRequirements:
-    """Exact versions with hashes, the folder of built wheels, and the workarounds applied."""
+    """Requirements resolved to exact versions.
+
+    text         lines with versions and hashes
+    wheels       the folder of wheels that were built for this; None if none was
+    workarounds  those that were applied
+    """
 
     text: str
     wheels: Path | None = None
@@ -64,9 +69,10 @@ class LockedRequirements:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolutionFailure:
-    """Why requirements could not be resolved.
+    """Why requirements could not be resolved or installed.
 
     reason  short and stable: `requirements:NAME`, `needs_compiler:NAME`
+    output  of uv
     """
 
     reason: str
@@ -101,7 +107,10 @@ def resolve_requirements(
     sandbox: Sandbox,
     more: tuple[str, ...] = (),
 ) -> LockedRequirements | ResolutionFailure:
-    """Return exact versions of the requirements at a date, else why there are none.
+    """Resolve requirements and pytest to exact versions as of a day; return why if that fails.
+
+    Workarounds are tried in order, and may build wheels by `make_wheel`. The reported failure is
+    that of the first attempt without a lock.
 
     more  requirements of coevo, besides pytest
 
@@ -160,7 +169,7 @@ def _list_attempts(
 
 
 def _loosen_lists(needs: Needs) -> set[str]:
-    """Return the requirements without exact versions of packages that the new lock pins.
+    """Return the runtime and test requirements, without exact versions for what the new lock pins.
 
     Requirement lists with exact versions are locks. The runtime requirements of a named project are
     its own statement and stay as they are.
@@ -176,7 +185,7 @@ def _find_reupload_dates(before: datetime) -> dict[str, datetime]:
 
 
 def _drop_versions(line: str) -> str:
-    """Return a requirement without versions; these may need a pytest too old for coevo."""
+    """Return a requirement without versions, which may need a pytest too old for coevo."""
     name, mark, marker = line.partition(';')
     bare = re.match(r'[\w.-]+\s*(\[[^\]]*\])?', name)
     return f'{bare[0] if bare else name}{mark}{marker}'
@@ -213,7 +222,10 @@ def _compile_with_workarounds(
 def _work_around(
     attempt: _ResolutionAttempt, said: str, runtime: set[str], make_wheel: MakeWheel
 ) -> bool:
-    """Change an attempt according to uv's message; return False if no workaround is known."""
+    """Change an attempt as uv's message suggests; return False if no workaround is known.
+
+    The reason of the attempt's failure is then set.
+    """
     if again := _REUPLOADED.search(said):
         name = canonicalize_name(again[1])
         if name not in attempt.apart:
@@ -243,9 +255,9 @@ def _work_around(
 
 
 def _unpin(attempt: _ResolutionAttempt, name: str) -> bool:
-    """Drop the lock's version of a package; to build it may take an hour, or a compiler.
+    """Drop the lock's version of a package; return False if the lock does not pin it.
 
-    Return False if the lock does not pin it.
+    To build this version may take an hour, or a compiler.
     """
     remaining = [line for line in attempt.pins if get_requirement_name(line) != name]
     if len(remaining) == len(attempt.pins):
@@ -256,7 +268,7 @@ def _unpin(attempt: _ResolutionAttempt, name: str) -> bool:
 
 
 def _leave_out(attempt: _ResolutionAttempt, name: str, runtime: set[str]) -> bool:
-    """Drop a requirement that only tests have; return False if there is none to drop."""
+    """Drop a requirement that only tests have; return False if none was dropped."""
     remaining = [
         line for line in attempt.lines if get_requirement_name(line) != name or line in runtime
     ]

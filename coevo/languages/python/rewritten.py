@@ -39,7 +39,7 @@ Ask = Callable[[Sequence[tuple[str, str]]], Sequence[Said] | None]
 
 
 class RewrittenTestCache:
-    """Rewritten test files by interpreter, pytest, path and text. Thread-safe."""
+    """A cache of rewritten test files by interpreter, pytest, path and text. Thread-safe."""
 
     def __init__(self, sandbox: Sandbox, programs: Path) -> None:
         self._sandbox, self._programs = sandbox, programs
@@ -49,8 +49,12 @@ class RewrittenTestCache:
     def list_files_beside(
         self, files: Files, tests: frozenset[str], installed: InstalledPackages, ask: Ask
     ) -> dict[str, tuple[str, bytes]]:
-        """Return the files to place beside test files, in the form of `files`.
+        """Return byte code files, by path, from which pytest loads its rewritten test files.
 
+        Files that it lacks are rewritten in a process. {} if a setting of pytest changes how it
+        rewrites.
+
+        files  of the tree
         tests  paths of test files that are not edited
         ask    asked first: a process that is cheaper than one in a sandbox of its own
         """
@@ -101,9 +105,9 @@ class RewrittenTestCache:
     def _rewrite_in_sandbox(
         self, rows: Sequence[tuple[str, str]], installed: InstalledPackages
     ) -> list[tuple[str, bytes] | None]:
-        """Rewrite test files in a sandbox.
+        """Rewrite test files in a sandbox; None for each that is left to pytest.
 
-        Without an answer nothing is kept for them, and pytest rewrites them in each process.
+        If the process gives no answer, these are all, and pytest rewrites them in each run.
         """
         setup = PythonSetup(installed=installed, programs=self._programs)
         with self._sandbox.start(make_rewriter_job(setup)) as process:
@@ -111,7 +115,7 @@ class RewrittenTestCache:
                 process.stdin.write(process.translate_for_job(json.dumps([SECONDS, rows])).encode())
                 process.stdin.close()
             except BrokenPipeError:
-                pass  # its missing output tells
+                pass  # it has ended: its output is missing then
             output = process.stdout.read(_BYTES)
             process.wait(timeout=None)
         return _parse_output(output, len(rows))

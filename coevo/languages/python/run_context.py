@@ -1,4 +1,7 @@
-"""The parts that a run makes once for all interpreters: sandbox, folder, environments."""
+"""What a run over one repository makes once, for all its interpreters.
+
+This is the sandbox, a folder, environments and caches.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,15 @@ EndKey = tuple[str, str, date | None, tuple[tuple[str, ...], ...]]
 
 
 class PythonRunContext:
-    """The context of a run over one repository; the stack closes what it holds. Thread-safe."""
+    """The context of a run over one repository; closing the stack frees its resources. Thread-safe.
+
+    own_edits  whether all edits of files are coevo's own, none a submission
+    root       the folder of the run
+    programs   the folder with copies of `inside`
+    digest     of these programs
+    checked    results of compiled sources
+    ends       built revisions
+    """
 
     def __init__(
         self,
@@ -78,13 +89,21 @@ class PythonRunContext:
         self._lock = threading.Lock()
 
     def forget_revision(self, rev: str) -> None:
-        """Forget a revision; environments are kept, as they depend on requirements only."""
+        """Drop what is cached about a revision.
+
+        Environments are kept, as they depend on requirements only.
+        """
         for key in [key for key in self.ends if key[0] == rev]:
             self.ends.pop(key, None)
         self.trees.forget_revision(rev)
 
     def has_library(self, name: str) -> bool:
-        """Return whether a C library could be compiled; if so, it is among the programs now."""
+        """Return whether a C library can be used; compile it among the programs if need be.
+
+        False if this machine has no C compiler.
+
+        Raises: Transient
+        """
         with self._lock:
             if name not in self._libraries:
                 compiled = compile_library(name)
@@ -96,14 +115,17 @@ class PythonRunContext:
             return self._libraries[name]
 
     def get_coverage_folder(self, interpreter: Interpreter) -> str:
-        """Return the folder of coverage.py in the sandbox. Raises: Transient."""
+        """Return the path of coverage.py in the sandbox; it is fetched and copied there if need be.
+
+        Raises: Transient
+        """
         with self._lock:
             return f'{PROGRAMS}/{copy_coverage_into(self.programs, interpreter, self.sandbox)}'
 
     def get_clock_variables(
         self, installed: InstalledPackages, start: datetime
     ) -> Mapping[str, str] | None:
-        """Return the variables of a process whose clock starts at a date; None if impossible."""
+        """Return variables that make a process's clock start at a date; None if impossible."""
         setup = PythonSetup(installed=installed, programs=self.programs)
         preload = (f'{PROGRAMS}/{SLEEP}.so',) if self.has_library(SLEEP) else ()
         new_clock = ProcessClock(self.sandbox, functools.partial(make_clock_job, setup), preload)
@@ -114,7 +136,13 @@ class PythonRunContext:
     def get_environment(
         self, needs: Needs, interpreter: Interpreter, when: datetime | None
     ) -> InstalledPackages | ResolutionFailure:
-        """Return the installed requirements of a module's tests, installed once per day."""
+        """Resolve and install the requirements of a module's tests; return them, or why that fails.
+
+        This is done once for equal requirements, interpreter and day.
+
+        when  the day as of which versions are chosen, None for today; if it is earlier than 180
+              days after the interpreter's release, that day is used instead
+        """
         day = (when or datetime.now(UTC)).replace(hour=0, minute=0, second=0, microsecond=0)
         day = max(day, _compute_settled_date(interpreter))
         key = (needs.runtime, needs.tests, needs.pins, interpreter.version, day)
@@ -136,7 +164,7 @@ class PythonRunContext:
         wheels = WheelMaker(self.sandbox, self.programs, folder)
 
         def make(name: str, lines: tuple[str, ...], before: datetime) -> Path | str:
-            """Build a wheel for a package without one."""
+            """Build a wheel for a package without one; return its folder, or why it fails."""
             return wheels.make_wheel(name, lines, before, interpreter)
 
         locked = resolve_requirements(needs, interpreter, day, make, self.sandbox, more)
@@ -157,13 +185,13 @@ def _select_test_paths(repository: Repository, rev: str) -> frozenset[str]:
 
 
 def _compute_settled_date(interpreter: Interpreter) -> datetime:
-    """Return the date from which on packages supported an interpreter."""
+    """Return the date from which on packages support an interpreter: 180 days after its release."""
     day = RELEASED[interpreter.feature] + SETTLED
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
 def copy_programs(folder: Path) -> Path:
-    """Copy the programs to a folder that sandboxes can see, wherever coevo is installed."""
+    """Copy the programs of `inside` to a new folder that sandboxes can see, and return it."""
     folder.mkdir(mode=0o755)
     for source in sorted(Path(str(inside.__file__)).parent.glob('*.py')):
         shutil.copyfile(source, folder / source.name)
@@ -201,17 +229,20 @@ _PARTS = (NAME, f'{NAME}.libs')
 
 
 def choose_release(interpreter: Interpreter) -> str:
-    """Return the release of coverage.py for an interpreter."""
+    """Return the fixed release of coverage.py for an interpreter."""
     return _RELEASES.get(interpreter.feature, _NEWEST)
 
 
 def name_folder(interpreter: Interpreter) -> str:
-    """Return the name of the folder with coverage.py for an interpreter."""
+    """Return the name of the folder with coverage.py for an interpreter: `coverage-7.6.1-3.8`."""
     return f'{NAME}-{choose_release(interpreter)}-{interpreter.release}'
 
 
 def ensure_coverage_package(interpreter: Interpreter, sandbox: Sandbox) -> Path:
-    """Return the folder of the tool cache with the package, fetched once. Raises: Transient."""
+    """Return the folder of the tool cache with coverage.py for an interpreter, fetched if need be.
+
+    Raises: Transient
+    """
     home = find_cache_folder() / 'pythons/coverage'
     target = home / name_folder(interpreter)
     if not target.is_dir():
@@ -232,7 +263,10 @@ def ensure_coverage_package(interpreter: Interpreter, sandbox: Sandbox) -> Path:
 
 
 def copy_coverage_into(programs: Path, interpreter: Interpreter, sandbox: Sandbox) -> str:
-    """Copy the package among the programs, where sandboxes see it, and return its folder's name."""
+    """Copy coverage.py among the programs, unless it is there, and return the name of its folder.
+
+    Raises: Transient
+    """
     name = name_folder(interpreter)
     if not (programs / name).is_dir():
         shutil.copytree(ensure_coverage_package(interpreter, sandbox), programs / name)

@@ -42,13 +42,14 @@ PythonRunResult = RunResult[PythonProcessReport]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonTestRun:
-    """A request to a test process. Implements `coevo.languages.core.test_runs.TestRun`.
+    """A request to a test process, with limits. Implements `core.test_runs.TestRun`.
 
+    request           as `inside/worker.py` describes it
     tree              the archive of the tree to run in; None if none is needed
     limits            CPU seconds for each target
     most_cpu_seconds  for all targets together
-    watched           files whose executed lines are observed, with their numbers of lines;
-                      None: without an observer
+    watched           files whose executed lines are observed, with their numbers of lines; None:
+                      without an observer
     """
 
     request: Mapping[str, Any]
@@ -80,9 +81,11 @@ class PythonTestRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionKey:
-    """The properties that runs of one session share.
+    """What all runs of one session have in common.
 
+    site           the folder of the installed packages
     roots, folder  as in `launch.make_test_job`
+    alone          whether each run has one target only
     """
 
     site: Path
@@ -96,12 +99,12 @@ PythonSessions = Sessions[SessionKey, PythonTestRun, PythonProcessReport]
 
 
 def make_sessions(sandbox: Sandbox) -> PythonSessions:
-    """Return the sessions of one thread; none is open yet."""
+    """Return the sessions of one thread, four at most; none is open yet."""
     return Sessions(sandbox, _MOST_SESSIONS)
 
 
 class PythonSessionOrders:
-    """Implements `coevo.languages.core.sessions.SessionOrders`."""
+    """Makes the job and the orders of a session. Implements `core.sessions.SessionOrders`."""
 
     def __init__(self, key: SessionKey, setup: PythonSetup) -> None:
         self._key, self._setup = key, setup
@@ -109,14 +112,14 @@ class PythonSessionOrders:
         self._tree: Path | None = None
 
     def make_session_job(self) -> Job:
-        """Return the job of a session."""
+        """Return the job that starts a session."""
         key = self._key
         return make_session_job(
             self._setup, key.folder, key.roots, alone=key.alone, seconds=SESSION_SECONDS
         )
 
     def make_session_head(self) -> bytes:
-        """Return the first line of a session's standard input: the worker's command and its options.
+        """Return the first line of a session's standard input: command, packages and options.
 
         The line is the same for all runs of the session.
         """
@@ -126,7 +129,10 @@ class PythonSessionOrders:
     def make_session_order(
         self, run: PythonTestRun, nonce: str, key: str, mark: str
     ) -> tuple[bytes, ...]:
-        """Return the order for a run, with the archive if the session has another tree."""
+        """Return the line that orders a run, and its tree's archive; b'' if the session has it.
+
+        nonce, key, mark  as in `inside/session.py`
+        """
         archive = None
         if run.tree is not None and run.tree != self._tree:
             archive, self._tree = run.tree.read_bytes(), run.tree

@@ -1,8 +1,8 @@
-"""The programs of an environment: console scripts of the project and of its libraries, and host tools.
+"""The programs of an environment: console scripts of project and libraries, and host tools.
 
 An installer writes a script for each entry point `console_scripts`
-(https://packaging.python.org/en/latest/specifications/entry-points/). Of the host's programs tests see
-those of a list alone, as what else a machine has would decide outcomes.
+(https://packaging.python.org/en/latest/specifications/entry-points/). Of the host's programs tests
+see those of a list alone, as what else a machine has would decide outcomes.
 """
 
 from __future__ import annotations
@@ -170,7 +170,10 @@ _TOOLS = [
 
 
 def make_tools() -> Entries:
-    """Return links to the host's programs that tests may use, whether or not this host has them."""
+    """Return links to the host's programs that tests may use, by their paths in the sandbox.
+
+    Links are returned whether or not this host has the programs.
+    """
     return {f'{TOOLS}/{name}': (LINK, f'/usr/bin/{name}'.encode()) for name in _TOOLS}
 
 
@@ -189,7 +192,7 @@ def make_scripts(points: Iterable[tuple[str, Iterable[str]]], site: Path) -> Ent
 
 @lru_cache(maxsize=64)
 def _list_packages_scripts(site: Path) -> tuple[tuple[str, tuple[str, bytes]], ...]:
-    """Return the scripts of the installed packages; an environment never changes."""
+    """Return the scripts of the installed packages by name. Cached: environments never change."""
     scripts: Entries = {}
     for path in sorted(site.glob('bin/*')):
         if path.is_file() and _is_usable(path.name):
@@ -203,7 +206,10 @@ def _list_packages_scripts(site: Path) -> tuple[tuple[str, tuple[str, bytes]], .
 
 
 def _take_script(path: Path) -> tuple[str, bytes]:
-    """Return a script for the environment's interpreter, or a link to another program."""
+    """Return a file of an environment's `bin` as a mode and content.
+
+    A Python script gets the environment's interpreter; any other program becomes a link.
+    """
     if path.stat().st_size <= _MOST_BYTES:
         content = path.read_bytes()
         if (first := _PYTHON_SCRIPT.match(content)) is not None:
@@ -212,7 +218,7 @@ def _take_script(path: Path) -> tuple[str, bytes]:
 
 
 def parse_entry_points(text: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the lines of each group of an entry_points.txt; {} if it cannot be read."""
+    """Return the lines `name = value` of each group of an entry_points.txt; {} if unreadable."""
     parser = configparser.RawConfigParser(strict=False, delimiters=('=',))
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     try:

@@ -13,18 +13,24 @@ _SYSTEM = Path('/usr')
 
 
 def get_sandbox_program(interpreter: Interpreter) -> str:
-    """Return the path of its program in the sandbox."""
+    """Return the path of an interpreter's program in the sandbox."""
     prefix = str(interpreter.prefix) if _is_system(interpreter) else PYTHON
     return f'{prefix}/{interpreter.name}'
 
 
 def get_library_variables(interpreter: Interpreter) -> dict[str, str]:
-    """Return the variables for its processes; if moved, it does not find its shared library."""
+    """Return the variables with which an interpreter finds its shared library in the sandbox.
+
+    {} if it has its own path there.
+    """
     return {} if _is_system(interpreter) else {'LD_LIBRARY_PATH': f'{PYTHON}/lib'}
 
 
 def list_interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
-    """Return the mounts that make an interpreter visible."""
+    """Return the mounts that make an interpreter visible in the sandbox; () if it is below /usr.
+
+    An interpreter in a closed folder is copied first.
+    """
     if _is_system(interpreter):
         return ()
     return (Mount(source=ensure_open_prefix(interpreter), target=PYTHON),)

@@ -27,7 +27,10 @@ Compile = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
 
 
 def select_sources(files: Files, tests: frozenset[str]) -> dict[str, bytes]:
-    """Return the texts of the code among the files of a tree."""
+    """Return the Python files of a tree that belong to the code, by path, without links.
+
+    tests  the paths that do not belong to it
+    """
     return {
         path: text
         for path, (mode, text) in files.items()
@@ -42,11 +45,14 @@ def replace_shown_sources(
     feature: tuple[int, int],
     compiled: Compile,
 ) -> dict[str, tuple[str, bytes]]:
-    """Return the files of a cell with replaced sources.
+    """Return the files of a cell with its sources as byte code, beside the texts to show instead.
 
-    files  of the cell
-    own    its sources, by path
-    shown  the texts to show, by path
+    files     of the cell
+    own       its sources, which run, by path
+    shown     the texts to show, by path; a path that `own` lacks raises ModuleNotFoundError if
+              imported
+    feature   the release of the interpreter
+    compiled  compiles sources
     """
     others = {path: text for path, text in shown.items() if _may_be_shown(path, own, files)}
     code = compiled({**dict.fromkeys(others, _ABSENT), **own})
@@ -65,7 +71,7 @@ def replace_shown_sources(
 
 
 def _get_shown_text(path: str, shown: Mapping[str, bytes]) -> bytes | None:
-    """Return the text to show.
+    """Return the text to show at a path; None if byte code alone has to be placed there.
 
     A package needs its `__init__.py` to be found, so this file is empty if none is shown.
     """
@@ -74,7 +80,7 @@ def _get_shown_text(path: str, shown: Mapping[str, bytes]) -> bytes | None:
 
 
 def _may_be_shown(path: str, own: Mapping[str, bytes], files: Files) -> bool:
-    """Return whether a shown source that the cell lacks would hide none of the cell's."""
+    """Return whether a source can be shown that the cell lacks: it hides none of the cell's."""
     if path in files:
         return False
     folder = posixpath.dirname(path)
@@ -93,6 +99,6 @@ def _get_cache_path(path: str, feature: tuple[int, int]) -> str:
 
 
 def _make_byte_code_entry(feature: tuple[int, int], text: bytes, code: bytes) -> tuple[str, bytes]:
-    """Return a byte code file whose header refers to a text."""
+    """Return a byte code file (mode and content) whose header refers to a source with this text."""
     words = (*((0,) if feature >= _OLDEST_WITH_FLAGS else ()), SECONDS, len(text) & 0xFFFFFFFF)
     return '100644', code[:4] + struct.pack(f'<{len(words)}I', *words) + code[4:]

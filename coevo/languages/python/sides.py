@@ -25,7 +25,7 @@ _DOUBTFUL_FILES = ('test.py', 'tests.py')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestNames:
-    """The test files of a revision by their names.
+    """The names of test files that the settings of a revision add to the usual ones.
 
     patterns  globs of the names of test files, beside the usual names
     folders   folders of tests whose names do not say so
@@ -45,7 +45,7 @@ class TestNames:
         )
 
     def is_within(self, path: str) -> bool:
-        """Return whether a path lies in one of the folders."""
+        """Return whether a path lies in or below one of the folders."""
         return path.startswith(tuple(f'{folder}/' for folder in self.folders))
 
 
@@ -53,7 +53,11 @@ USUAL = TestNames()
 
 
 def select_test_paths(paths: Collection[str], names: TestNames = USUAL) -> frozenset[str]:
-    """Return the paths of a revision that belong to its tests."""
+    """Return those paths of a revision that belong to its tests; all others belong to the code.
+
+    paths  of all files of the revision
+    names  what its settings say
+    """
     folders, code = (
         frozenset(_find_testing_folders(paths)),
         frozenset(_find_modules_named_like_tests(paths)),

@@ -39,7 +39,8 @@ class SiteFault(ValueError):
 def unpack_packages(stream: IO[bytes], folder: Path, shared: Path) -> None:
     """Write the regular files and folders of an archive into an empty folder.
 
-    `shared` holds the content of all files. Links and special files are left out: uv makes none.
+    Each file is a hard link to a file with the same content in `shared`. Links and special files
+    are left out: uv makes none.
 
     Raises:
         SiteFault: the packages are too large or have invalid file names
@@ -63,7 +64,7 @@ def unpack_packages(stream: IO[bytes], folder: Path, shared: Path) -> None:
 
 
 def _link_or_copy(path: SafePath, kept: Path) -> None:
-    """Link a stored file to a path. Of two members with one name the first counts."""
+    """Place a stored file at a path, as a hard link if possible. An existing file is kept."""
     for _ in range(_TRIES):
         # Another process may replace the stored file by an equal one at this moment.
         with suppress(FileNotFoundError):
@@ -91,7 +92,10 @@ def _link_once(path: SafePath, kept: Path) -> None:
 
 
 def _store_member(archive: tarfile.TarFile, member: tarfile.TarInfo, shared: Path) -> Path:
-    """Return the stored file with a member's content; a large one is not held in memory."""
+    """Store a member's content in `shared`, unless it is there, and return the path of the file.
+
+    A large member is not held in memory.
+    """
     content = archive.extractfile(member)
     assert content is not None, 'a regular file has content'
     rights = 0o755 if member.mode & 0o111 else 0o644
@@ -122,7 +126,7 @@ def _get_shared_path(shared: Path, digest: str, rights: int) -> Path:
 
 
 def _is_complete(place: Path, size: int) -> bool:
-    """Return whether a file is complete: a power failure may have truncated it."""
+    """Return whether a file exists with its full size: a power failure may have truncated it."""
     try:
         return place.stat().st_size == size
     except FileNotFoundError:

@@ -26,9 +26,11 @@ _CAUSE = re.compile('^(cause|Caused by): ')
 
 @dataclass(slots=True)
 class PythonSupply:
-    """Implements `coevo.languages.runtimes.Runtimes`. Thread-safe.
+    """The interpreters that a run may use. Implements `runtimes.Runtimes`. Thread-safe.
 
+    known   those on this machine
     brings  whether to have uv install a missing interpreter, with one attempt for each
+    say     reports an installation
     """
 
     known: Sequence[Interpreter] = field(default_factory=find_interpreters)
@@ -39,11 +41,14 @@ class PythonSupply:
 
     @property
     def installable(self) -> Sequence[str]:
-        """The feature releases that can be installed."""
+        """The feature releases that `install` accepts: `3.6`, `3.7` and so on."""
         return tuple(f'{major}.{minor}' for major, minor in RELEASED)
 
     def can_provide(self, version: str) -> bool:
-        """Return whether there is an interpreter of this release, installed now if permitted."""
+        """Return whether this feature release is here, installed first if `brings` permits it.
+
+        version  such as 3.11.7 or 3.11
+        """
         return self.get(_parse_feature(version)) is not None
 
     def install(self, release: str) -> Interpreter:
@@ -68,7 +73,10 @@ class PythonSupply:
         return interpreter
 
     def get(self, feature: Feature) -> Interpreter | None:
-        """Return an interpreter of a release, installed now if permitted; None without one."""
+        """Return the interpreter of a feature release, or None if this machine has none.
+
+        If `brings` permits it, the interpreter is installed first.
+        """
         with self._lock:
             interpreter = self._find(feature)
             if interpreter is None and self.brings and feature not in self._asked:
@@ -103,7 +111,7 @@ class PythonSupply:
 
 
 def _get_innermost_cause(said: bytes) -> str:
-    """Return the innermost cause in an error message of uv."""
+    """Return the last line of uv's error message, without credentials or control characters."""
     *_, last = ['uv does not say why', *filter(None, said.decode(errors='replace').split('\n'))]
     return escape_controls(hide_credentials(_CAUSE.sub('', last.strip())))[:_MOST_SAID]
 
@@ -115,7 +123,7 @@ def _parse_feature(version: str) -> Feature:
 
 
 def choose_alike(version: str, known: Sequence[Interpreter]) -> Sequence[Interpreter]:
-    """Return the interpreters of this version, else those of its feature release, else all."""
+    """Return the interpreters of this very version, else those of its feature release, else all."""
     same = [interpreter for interpreter in known if interpreter.version == version]
     near = [interpreter for interpreter in known if interpreter.feature == _parse_feature(version)]
     return same or near or known
@@ -125,7 +133,7 @@ def choose_alike(version: str, known: Sequence[Interpreter]) -> Sequence[Interpr
 
 
 def inspect_machine() -> Iterator[DoctorFinding]:
-    """Yield the findings on uv, Python and the C compiler."""
+    """Yield a finding on each of uv, Python and the C compiler: whether this machine has it."""
     yield _check_uv()
     known = [interpreter.release for interpreter in find_interpreters()]
     yield DoctorFinding(

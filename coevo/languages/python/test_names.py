@@ -1,4 +1,4 @@
-"""The names of test files that the settings of a revision add to the usual ones.
+"""Find the names of test files that the settings of a revision add to the usual ones.
 
 `python_files` and `testpaths` of pytest: https://docs.pytest.org/en/stable/reference/reference.html
 """
@@ -17,9 +17,12 @@ _LEAST_LETTERS = 3
 
 
 def find_test_names(paths: Collection[str], read: Callable[[str], bytes]) -> TestNames:
-    """Return what the settings files of all projects of a revision say.
+    """Return the names and folders of test files that the pytest settings of all projects state.
 
-    read  returns the content of one of the paths
+    Patterns that match the code, too, such as `*.py`, and folders with other modules are left out.
+
+    paths  of all files of a revision
+    read   returns the content of one of the paths
     """
     patterns: dict[str, None] = {}
     folders: dict[str, None] = {}
@@ -51,7 +54,7 @@ def _select_patterns(patterns: Collection[str]) -> Iterator[str]:
 
 
 def _holds_tests_alone(folder: str, paths: Collection[str], patterns: tuple[str, ...]) -> bool:
-    """Return whether each module in a folder itself is a test file of the given patterns."""
+    """Return whether a folder itself has modules, each of them named as a test file."""
     names = TestNames(patterns=patterns)
     modules = [path for path in paths if posixpath.dirname(path) == folder and path.endswith('.py')]
     return folder != '.' and bool(modules) and all(map(names.is_test_file, modules))

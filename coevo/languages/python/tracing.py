@@ -19,10 +19,10 @@ from coevo.languages.traces import CoveredLine, ExecutedMethod, Trace
 
 
 def make_trace(heard: TargetReport, files: Collection[str], tests: Collection[str]) -> Trace | None:
-    """Return the code that a target executed; None if it did not pass completely.
+    """Return the code that a target executed; None unless it passed completely and was traced.
 
-    files  those whose lines are requested
-    tests  those that do not belong to the code
+    files  the files whose lines are requested
+    tests  the paths that do not belong to the code: their functions are left out
     """
     own = [event for event in heard.recordings if 'loaded' not in event]
     return _build_trace([own], files, tests) if _has_passed(heard) else None
@@ -139,7 +139,11 @@ def _parse_pairs(rows: object) -> Iterator[tuple[int, int]]:
 def select_watched_lines(
     reached: Mapping[str, frozenset[int]], watched: Mapping[str, Collection[int]]
 ) -> dict[str, frozenset[int]]:
-    """Return the watched lines that were executed, by module."""
+    """Return, by module name, those watched lines that were executed.
+
+    reached  executed lines by path
+    watched  lines by module name
+    """
     lines_by_module = {name: frozenset[int]() for name in watched}
     for path, lines in reached.items():
         name = module_name(path)

@@ -24,13 +24,13 @@ def run_by_pytest(
     methods: Sequence[TestMethod],
     settings: Mapping[str, bytes],
 ) -> ProjectRun:
-    """Return what pytest reports of all tests of a project on its own code.
+    """Run all tests of a project on its own code as its developers do; return the outcomes.
 
     If pytest refuses the options of the settings, which may be those of a plugin that is left out,
-    it runs once more without them.
+    it runs once more without them. The limit is `LOADING_SECONDS` of CPU time; what was reported
+    until then counts.
 
-    It has as many CPU seconds as loading may take; what was reported until then counts.
-
+    methods   the test methods by which the outcomes are named
     settings  the settings files of the project's folder, by name
     """
     spent = 0.0
@@ -65,7 +65,7 @@ def _explain_failure(done: PythonRunResult) -> str | None:
 def _name_outcomes(
     heard: PythonProcessReport, methods: Sequence[TestMethod]
 ) -> Iterator[tuple[TestMethod, Outcome]]:
-    """Yield the outcome of each method that was run, or whose file was not loaded."""
+    """Yield each method with its outcome, or with that of its file if the file did not load."""
     for method in methods:
         target = make_target(method)
         if target in heard.rulings:

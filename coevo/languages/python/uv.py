@@ -1,6 +1,6 @@
-"""The package installer uv on this machine: its path, and the indexes of its configuration.
+"""Find the package installer uv on this machine, and the indexes of its configuration.
 
-On the host it reads only the machine's own configuration. Untrusted requirements and packages are
+On the host, uv reads only the machine's own configuration. Untrusted requirements and packages are
 handled by uv in a sandbox (`uv_jobs.py`).
 """
 
@@ -29,7 +29,7 @@ _EMITTED = re.compile(r'^--(index-url|extra-index-url|find-links) (\S.*)$', re.M
 class IndexSources:
     """The places where this machine's uv looks for packages.
 
-    indexes  addresses, that of the default index first
+    indexes  addresses of package indexes, that of the default index first
     links    addresses of pages with links
     folders  local folders with wheels
     """
@@ -56,13 +56,15 @@ def find_program() -> str:
 
 
 def load_version() -> str:
-    """Return the version of uv: `uv 0.13.9`."""
+    """Run uv and return its version: `uv 0.13.9`."""
     done = subprocess.run([find_program(), '--version'], capture_output=True, text=True, check=True)
     return ' '.join(done.stdout.split()[:2])
 
 
 def load_sources() -> IndexSources:
-    """Return the sources in uv's configuration: files, variables, else its default.
+    """Run uv and return the places where its configuration makes it look for packages.
+
+    The configuration is its files, else variables, else its default.
 
     Raises:
         Fatal: it names no index with an HTTP address

@@ -56,7 +56,8 @@ _KEPT = ('UV_INDEX_STRATEGY',)
 _HEAD = re.compile(rb'(\d{1,3}) (\d{1,9}) (\d{1,9})\n')
 _HEAD_BYTES = 32
 _SAID_BYTES = 8 << 20
-# Not killed by one of coevo's limits: the machine ran out of memory.
+# The exit status of a uv that was killed, but not by one of coevo's limits: the machine ran out of
+# memory.
 _KILLED = 128 + signal.SIGKILL
 _LOCKED = re.compile(r'([A-Za-z0-9][\w.-]*==[\w.+!-]+|    --hash=\w+:[0-9a-f]+)( \\)?', re.ASCII)
 
@@ -107,10 +108,10 @@ tar -c -f - --hard-dereference -C ../site . -C .. .coevo-end
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UvFailure:
-    """The reason why uv failed.
+    """Why uv failed, for a reason that lies in the requirements or packages.
 
     output    uv's messages
-    exceeded  the limit that it was killed for: 'cpu', 'wall', 'memory'
+    exceeded  the limit that it was killed for: 'cpu', 'wall', 'memory'; None if it ended by itself
     """
 
     output: str = ''
@@ -128,7 +129,10 @@ def compile_requirements(
     pins: Sequence[str] = (),
     limits: Limits = RESOLVING,
 ) -> str | UvFailure:
-    """Return lines of NAME==VERSION with their hashes, sorted by name.
+    """Resolve requirements by uv in a sandbox; return lines of NAME==VERSION with hashes, sorted.
+
+    A UvFailure is returned if there is no solution, if a limit is exceeded, or if a package would
+    not come from an index.
 
     before  later uploads are ignored; some names have a date of their own (`apart`)
     wheels  a folder of wheels to use beside the index
@@ -159,7 +163,11 @@ def install_packages(
     target: Path,
     wheels: Path | None = None,
 ) -> UvFailure | None:
-    """Install a list into an empty folder, check its hashes, and compile it to byte code.
+    """Install a list into an empty folder by uv in a sandbox, with hashes and byte code.
+
+    The hashes are checked, and all files are compiled. Return None, or why uv failed.
+
+    wheels  a folder of wheels to use beside the index
 
     Raises:
         Transient: the index cannot be reached
@@ -222,7 +230,7 @@ def _run_uv(
     files: Mapping[str, str],
     take: Callable[[IO[bytes]], None] | None = None,
 ) -> str | UvFailure:
-    """Run uv, and return what it prints.
+    """Run uv in a sandbox with the proxy; return what it prints, or why it failed.
 
     take  reads the further output of a successful job; it may raise SiteFault and TarError
 
@@ -270,7 +278,7 @@ class _UvAnswer:
 
 
 def _send_input(process: Process, variables: Mapping[str, str], files: Mapping[str, str]) -> None:
-    """Send a job the input of its script; a job that has already ended is ignored."""
+    """Send a job the variables and files for its script, unless it has already ended."""
     archive = io.BytesIO()
     with tarfile.open(fileobj=archive, mode='w') as packed:
         for name, text in files.items():
@@ -320,7 +328,7 @@ def _receive_exactly(stream: IO[bytes], size: int) -> bytes | None:
 
 
 def _ensure_open_uv() -> Path:
-    """Return a uv that any user can run: that of the machine, or a copy in the tool cache."""
+    """Return a uv that any user can run: that of this machine, or a copy in the tool cache."""
     program = Path(uv.find_program()).resolve()  # own name: of this machine
     if is_open_to_all(program):
         return program

@@ -47,7 +47,7 @@ _NAME = re.compile(r'[\w.+!-]+\.whl', re.ASCII)
 
 
 class WheelMaker:
-    """Makes the wheels for one set of requirements; `folder` is its own and holds them."""
+    """A maker of wheels for one set of requirements; `folder` is its own and holds the wheels."""
 
     def __init__(self, sandbox: Sandbox, programs: Path, folder: Path) -> None:
         self._sandbox, self._programs, self._folder = sandbox, programs, folder
@@ -55,7 +55,16 @@ class WheelMaker:
     def make_wheel(
         self, name: str, lines: tuple[str, ...], before: datetime, interpreter: Interpreter
     ) -> Path | str:
-        """Return the folder of wheels after adding one, else the reason. Raises: Transient."""
+        """Add a wheel of a package to the folder of wheels; return it, else why there is none.
+
+        The wheel is built from the newest source distribution that fits the lines, unless the tool
+        cache has it. If this fails, no older one is tried.
+
+        lines   all requirements; those for this package count
+        before  later uploads are ignored
+
+        Raises: Transient
+        """
         wanted = [line for line in lines if get_requirement_name(line) == name]
         for archive in list_source_archives(name, before, interpreter.feature):
             if all(meets_requirement(archive.version, line) for line in wanted):
@@ -72,7 +81,7 @@ class WheelMaker:
     def _get_or_build_wheel(
         self, archive: SourceArchive, before: datetime, interpreter: Interpreter
     ) -> Path | str:
-        """Return a wheel of the tool cache, built now or before, else why there is none."""
+        """Return the wheel of an archive from the tool cache, built if need be, else the reason."""
         key = f'{archive.sha256}\0{interpreter.version}'
         home = (
             find_cache_folder() / 'pythons/wheels' / hashlib.sha256(key.encode()).hexdigest()[:24]
@@ -94,7 +103,7 @@ class WheelMaker:
     def _build_wheel(
         self, source: Path, kind: str, day: datetime, interpreter: Interpreter
     ) -> tuple[str, bytes] | str:
-        """Return the name and content of a wheel, else why there is none."""
+        """Build a wheel in the sandbox; return its name and content, else why there is none."""
         pyproject, setup = self._load_build_files(source, kind, interpreter)
         system = parse_build_system(pyproject)
         packages = install_build_packages(system, setup, day, interpreter, self._sandbox)
@@ -120,7 +129,7 @@ class WheelMaker:
     def _load_build_files(
         self, source: Path, kind: str, interpreter: Interpreter
     ) -> tuple[bytes, bytes]:
-        """Return pyproject.toml and setup.py of an archive; b'' for a missing one."""
+        """Read pyproject.toml and setup.py of an archive in the sandbox; b'' for a missing one."""
         job = make_source_job(
             interpreter, self._programs, source, kind, ('pyproject.toml', 'setup.py')
         )
@@ -133,7 +142,7 @@ class WheelMaker:
 
 
 def read_to_end(stream: IO[bytes], most: int) -> bytes | None:
-    """Return all output of a job; None if it has more than `most` bytes."""
+    """Return all output of a job; None if it has more than `most` bytes, which stay unread."""
     parts: list[bytes] = []
     size = 0
     while block := stream.read(1 << 16):
@@ -151,9 +160,13 @@ def install_build_packages(
     interpreter: Interpreter,
     sandbox: Sandbox,
 ) -> InstalledPackages | None:
-    """Return the installed build requirements as of a day; None if they cannot be installed.
+    """Install what a build needs, as of a day; return the packages, None if that is impossible.
 
-    They come from the table `build-system`, and from names in setup.py.
+    These are `requires` of the table `build-system`, known plug-ins that setup.py names, setuptools
+    and wheel; if they cannot be resolved, setuptools and wheel alone.
+
+    system  the table `build-system`
+    setup   the content of setup.py
     """
     wanted = [
         requirement for requirement in system.get('requires') or () if isinstance(requirement, str)
@@ -169,7 +182,7 @@ def install_build_packages(
 
 
 def classify_build_failure(noise: str) -> str:
-    """Return whether a compiler was missing, according to the output of a build.
+    """Return `needs_compiler` if the output of a build says that one was missing, else `no_wheel`.
 
     The result is for people; no verdict depends on it.
     """
@@ -194,7 +207,7 @@ _FINAL = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceArchive:
-    """A source distribution of a final release.
+    """A source distribution of a final release on the package index.
 
     kind  `.zip` or `.tar.gz`
     """
@@ -209,7 +222,12 @@ class SourceArchive:
 def list_source_archives(
     name: str, before: datetime, feature: Feature
 ) -> tuple[SourceArchive, ...]:
-    """Return the source distributions of a package uploaded by a date, the newest release first.
+    """Return the source distributions of a package for an interpreter, newest release first.
+
+    Yanked files, and files without a hash or an upload date, are left out.
+
+    before   later uploads are ignored
+    feature  the release of the interpreter
 
     Raises:
         Transient: the index cannot be reached
@@ -223,7 +241,7 @@ def list_source_archives(
 
 
 def fetch_archive(archive: SourceArchive) -> Path | None:
-    """Return the path of an archive, with a checked digest; None if it is gone from the index.
+    """Return the path of an archive, fetched if need be, with a checked digest; None if it is gone.
 
     Raises:
         Transient: the index cannot be reached
@@ -255,7 +273,10 @@ def _parse_archives(name: str) -> Iterator[SourceArchive]:
 
 
 def parse_upload_date(text: str) -> datetime | None:
-    """Return the upload time that an index gives for a file; None if it gives none."""
+    """Return the upload time that an index gives for a file; None if it is no valid date.
+
+    Without a time zone it is taken for UTC.
+    """
     try:
         date = datetime.fromisoformat(text)
     except ValueError:

@@ -87,7 +87,10 @@ def _make_raising(function, name):
 
 
 def make_stand_in(name):
-    """Return a stand-in: an exception class if the name ends in Error, Exception or Warning."""
+    """Return a class that stands in for a name that the code lacks.
+
+    It is an exception class if the name ends in Error, Exception or Warning.
+    """
     last = name.rpartition('.')[2]
     base = Exception if last.endswith(('Error', 'Exception', 'Warning')) else object
     return _StandInType(last, (base,), {'_coevo_name': name, '__module__': 'coevo_absent'})
@@ -103,9 +106,14 @@ class _StandInModule(types.ModuleType):
 
 
 def add_stand_ins(file, package, tops):
-    """Add stand-ins for what a file imports in vain from the modules `tops`, those of the code.
+    """Import what a file imports from the modules `tops`, and add stand-ins for what is missing.
 
-    Return (class, function, missing name) for each function of the file that uses one.
+    The stand-ins are put into the modules of the code, or are modules. Return (class, function,
+    missing name) for each function of the file that uses one; [] if the file cannot be parsed.
+
+    file     its path
+    package  the package from which its relative imports start
+    tops     the top-level modules of the code
     """
     try:
         with open(file, 'rb') as source:
@@ -148,7 +156,10 @@ def _find_users(nodes, owner, names):
 
 
 def _import_or_stand_in(name, tops):
-    """Return the module or a stand-in for it; None if it is not the code's or fails to load."""
+    """Return a module of the code, imported, or a stand-in if it is missing.
+
+    None if it is not the code's, or exists and fails to load.
+    """
     if name.partition('.')[0] not in tops:
         return None
     try:
@@ -170,7 +181,7 @@ def _import_or_stand_in(name, tops):
 
 
 def _add_missing_member(module, name):
-    """Return whether the module lacks a name; a stand-in is then added for it."""
+    """Return whether the module lacks a name, adding a stand-in for it if there is none yet."""
     if isinstance(module, _StandInModule):
         return True
     if name == '*' or hasattr(module, name):

@@ -38,7 +38,7 @@ def check_source(path, source):
 
 
 def remove_docstrings(tree):
-    """Remove all docstrings in place; a body left empty becomes `pass`.
+    """Remove all docstrings from a syntax tree in place; a body left empty becomes `pass`.
 
     Elsewhere no `pass` is put in: `from __future__` imports have to stay first.
     """
@@ -50,7 +50,7 @@ def remove_docstrings(tree):
 
 
 def hash_code(digest, code):
-    """Feed a code object and the code objects nested in it to the digest."""
+    """Feed a code object and those nested in it to the digest, without lines and file names."""
     for part in (
         code.co_name,
         code.co_code,

@@ -21,7 +21,7 @@ def main():
 
 
 def wait_for_a_pipe(seconds):
-    """Wait by `select` without any file."""
+    """Wait for some seconds by `select` without any file."""
     select.select([], [], [], seconds)
 
 

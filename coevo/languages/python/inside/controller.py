@@ -68,7 +68,7 @@ def forbid_dumping() -> None:
 class ObserverPage:
     """The counters that the observer in the test process writes, laid out as in `observer.c`.
 
-    They are in memory shared through an unlinked file.
+    They are in memory that both processes share through an unlinked file.
     """
 
     HEAD, EACH = 2, 3
@@ -90,7 +90,7 @@ class ObserverPage:
         return {'descriptor': self.descriptor, 'bytes': self.bytes, 'files': self.files}
 
     def load_counts(self) -> dict:
-        """Return the event with the counters and the executed lines of each watched file."""
+        """Return the event `seen`: the counters, and the executed lines of each watched file."""
         words = struct.unpack_from('%dI' % self.words, self.memory)
         counts = words[self.HEAD : self.HEAD + self.EACH * self.targets]
         return {
@@ -107,9 +107,13 @@ class ObserverPage:
 
 
 def relay_events(process: subprocess.Popen, reading: int, secret: bytes, nonce: bytes) -> None:
-    """Relay events until the test process closes its pipe, or ends while others hold the pipe open.
+    """Copy the events of a test process to the channel, until it closes its pipe or has ended.
 
-    After the event "bye" at most LAST_WORDS_SECONDS are left.
+    Lines without its secret, and too long ones, are dropped. After the event "bye" at most
+    LAST_WORDS_SECONDS are left.
+
+    reading  the descriptor of its pipe
+    secret   the beginning of its lines, which `nonce` replaces
     """
     rest, ended = b'', 0.0
     while True:
@@ -134,7 +138,7 @@ def relay_events(process: subprocess.Popen, reading: int, secret: bytes, nonce: 
 
 
 def wait_for_end(process: subprocess.Popen) -> int:
-    """Return the exit status; 0 for a process that has to be killed after LAST_WORDS_SECONDS."""
+    """Return the exit status of a process; kill it after LAST_WORDS_SECONDS and return 0."""
     try:
         return process.wait(LAST_WORDS_SECONDS)
     except subprocess.TimeoutExpired:

@@ -20,7 +20,12 @@ _LINES = 'sysmon' if hasattr(sys, 'monitoring') else _BRANCHES
 
 
 class Counter:
-    """Counts one test after the other, for the files below `root` whose texts are given by path."""
+    """A counter of the lines and branches that one test after the other executes in given files.
+
+    folder  the folder with coverage.py
+    root    the tree
+    texts   the texts of the files, by path relative to the root
+    """
 
     def __init__(self, folder, root, texts):
         self.folder = folder
@@ -35,8 +40,8 @@ class Counter:
     def begin_loading(self):
         """Begin to count the lines that run while files are loaded.
 
-        Only lines are counted, by monitoring where Python has it, as this costs nothing for all the
-        other files, which may be many.
+        Only lines are counted, by `sys.monitoring` where Python has it, as this costs nothing for
+        all the other files, which may be many.
         """
         self._start(_LINES, branch=False)
 
@@ -49,11 +54,11 @@ class Counter:
             self.running.start()
 
     def end(self):
-        """Return an event with lines and branches for each readable file."""
+        """Stop counting; return an event with lines and branches for each readable file."""
         return self._stop(_BRANCHES, self._describe_lines_and_branches)
 
     def end_loading(self):
-        """Return an event with the loaded lines for each readable file."""
+        """Stop counting; return an event with the loaded lines for each readable file."""
         return self._stop(_LINES, self._describe_loaded_lines)
 
     def _stop(self, core, told):
@@ -88,7 +93,11 @@ class Counter:
         return sorted(known & reporter.translate_lines(data.lines(path) or ()))
 
     def _read_executable(self, path):
-        """Return the executable lines and branches; None if coverage.py cannot parse the file."""
+        """Return what coverage.py finds executable in a file; None if it cannot parse the file.
+
+        This is its reporter, the lines, the number of exits of each line with several, and these
+        exits.
+        """
         from coverage.exceptions import CoverageException
         from coverage.parser import PythonParser
         from coverage.python import PythonFileReporter

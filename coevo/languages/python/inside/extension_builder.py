@@ -16,7 +16,7 @@ _SUFFIXES = ('.so', '.abi3.so')
 
 
 def find_libraries():
-    """Return the paths of all shared libraries outside of the folder `build`."""
+    """Return the paths of all shared libraries below the working folder, except in `build`."""
     paths = set()
     for folder, _, names in os.walk('.'):
         if folder.split(os.sep)[1:2] != ['build']:
@@ -25,7 +25,7 @@ def find_libraries():
 
 
 def main(packages):
-    """Build the extensions and write the new libraries to descriptor 3."""
+    """Run `setup.py build_ext --inplace`, and write the new libraries to descriptor 3."""
     os.set_inheritable(3, False)
     site.addsitedir(packages)
     before = find_libraries()

@@ -9,9 +9,9 @@ _DEEP = 50
 class Failure:
     """The parts of an exception that are reported.
 
-    types    its own type, its bases, then those of its causes
-    message  its text
-    frame    the innermost frame of the project
+    types    names of its class and the bases, then those of its causes
+    message  its text, at most 1000 characters
+    frame    FILE:FUNCTION of the innermost frame of the project; '' if there is none
     """
 
     def __init__(self, value, root):
@@ -23,7 +23,7 @@ class Failure:
         self.frame = _find_innermost_frame(value, root)
 
     def event(self, **more):
-        """Return an event with these parts and further fields."""
+        """Return an event (a dictionary) with these parts and further fields."""
         return dict(more, types=self.types, message=self.message, frame=self.frame)
 
 
@@ -55,7 +55,7 @@ def _find_innermost_frame(value, root):
 
 
 def describe_import_error(error):
-    """Return MODULE.NAME of an import that failed."""
+    """Return MODULE.NAME of a failed import, or MODULE if the module is missing; '' if unknown."""
     if isinstance(error, ModuleNotFoundError):
         return error.name or ''
     words = str(error).split("'")

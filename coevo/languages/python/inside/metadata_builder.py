@@ -1,8 +1,8 @@
 """Have the build backend of a project write its metadata, as for an installation (PEP 517).
 
-The working folder is the project's. Arguments: a folder of packages for the build, the backend and its
-paths. The answer goes to descriptor 3: a line of JSON with pairs of a path and its content in Base64.
-All of this is untrusted code: it runs in the sandbox, without network.
+The working folder is the project's. Arguments: a folder of packages for the build, the backend and
+its paths. The answer goes to descriptor 3: a line of JSON with pairs of a path and its content in
+Base64. All of this is untrusted code: it runs in the sandbox, without network.
 """
 
 import base64
@@ -16,7 +16,10 @@ _OUT = '/tmp/coevo-metadata'
 
 
 def main(packages, backend, paths):
-    """Write the metadata to descriptor 3; nothing if the backend does not offer it."""
+    """Run the backend, and write the metadata to descriptor 3.
+
+    An error ends the program with nothing written, also if the backend does not offer metadata.
+    """
     os.set_inheritable(3, False)
     site.addsitedir(packages)
     os.makedirs(_OUT)

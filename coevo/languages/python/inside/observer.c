@@ -1,16 +1,17 @@
-/* How watched functions of a test process were entered and left, kept where no Python code can write.
+/* Count how watched functions of a test process are entered and left, where no Python code can write.
 
-One library for CPython 3.6 to 3.14 on 64 bits with the GIL: it is built without headers of Python, from
-the functions that all of them export, so that a C compiler is all it takes. What it needs of structures
-is stated at each place.
+One library serves CPython 3.6 to 3.14 on 64 bits with the GIL. It is built without headers of Python, from
+functions that all of these versions export, so that it needs a C compiler alone. What it uses of their
+structures is stated at each place.
 
-The counts lie in a page that the controller made and reads once the process has ended. Here its
-descriptor is closed and it is writable only while it is written to. Words of 32 bits:
-    0  1 once all is in place
-    1  what the process was seen to reach for, one bit for each kind
+The counts are in a page of memory that the controller made, and that it reads after the process has ended.
+In this process the page's descriptor is closed, and the page is writable only during a write. It has words
+of 32 bits:
+    0  1 once the observer is in place
+    1  what a forger needs and the process accessed, one bit for each kind
     then for each target: how often it was entered, returned from, left by an exception
-    then for each watched file: its lines, one bit each, as far as they were reached
-Of a function that is entered again before it is left (wrappers of its name, recursion) only the outermost
+    then for each watched file: one bit for each line, set if the line was executed
+If a function is entered again before it is left (wrappers of its name, recursion), only the outermost
 entry counts. */
 
 #define _GNU_SOURCE
@@ -29,7 +30,7 @@ typedef PyObject *(*Function)(PyObject *, PyObject *);
 typedef int (*Tracer)(PyObject *, PyObject *, int, PyObject *);
 typedef int (*Hook)(const char *, PyObject *, void *);
 
-/* Of the stable ABI (PEP 384): PyMethodDef and PyModuleDef. */
+/* PyMethodDef and PyModuleDef, which belong to the stable ABI (PEP 384). */
 struct Method { const char *name; Function call; int flags; const char *doc; };
 struct Module {
     ssize_t references; void *type, *init; ssize_t index; void *copy;
@@ -100,7 +101,7 @@ static int known_count;
 static void put(size_t word, uint32_t bits, int is_count)
 {
     if (getpid() != owner || (word + 1) * 4 > page_bytes)
-        return;                                            /* a child has the same page */
+        return;                                            /* a child has the same page, and does not count */
     if (!is_count && (page[word] & bits) == bits)
         return;
     mprotect((void *)page, page_bytes, PROT_READ | PROT_WRITE);
@@ -123,7 +124,7 @@ static long number(PyObject *owner_, const char *name)
     return value;
 }
 
-/* The text of an attribute, copied; it is cut at 4096 bytes. '' where there is none. */
+/* Copy the text of an attribute, at most 4095 bytes of it; '' if there is none. */
 static void text(PyObject *owner_, const char *name, char *into)
 {
     PyObject *found = PyObject_GetAttrString(owner_, name);
@@ -134,7 +135,8 @@ static void text(PyObject *owner_, const char *name, char *into)
     if (PyErr_Occurred()) PyErr_Clear();
 }
 
-/* A new reference. Up to 3.8 `f_code` stands behind the head of a variable object and `f_back`. */
+/* Return the code of a frame, as a new reference. Up to 3.8 the field `f_code` of a frame comes after the
+head of an object of variable size and `f_back`. */
 static PyObject *code_of(PyObject *frame)
 {
     if (PyFrame_GetCode)
@@ -176,7 +178,8 @@ static struct Known look(PyObject *code)
     return found;
 }
 
-/* Code that is known is kept alive, so that its address stays its own. */
+/* Return the target and file that a code object belongs to, from a table by its address. Code in the table
+is kept alive, so that no other code gets its address. */
 static struct Known known_of(PyObject *code)
 {
     size_t at = ((uintptr_t)code >> 4) * 2654435761u % (KNOWN * 2);
@@ -202,7 +205,7 @@ static int is_among(long one, const long *all, int how_many)
     return 0;
 }
 
-/* The instruction at which a frame stands, or one behind it; -1 where there is none. */
+/* Return the instruction that a frame executes, or the one `behind` bytes later; -1 if there is none. */
 static long opcode_at(PyObject *frame, PyObject *code, long behind)
 {
     long last = number(frame, "f_lasti") + behind, found = -1;
@@ -214,7 +217,8 @@ static long opcode_at(PyObject *frame, PyObject *code, long behind)
     return found;
 }
 
-/* A generator that waits for another one stands before that instruction, up to 3.9. */
+/* Whether a generator is left because it yields. Up to 3.9, one that waits for another generator has the
+instruction for that as its next one. */
 static int is_yielding(PyObject *frame, PyObject *code)
 {
     return (number(code, "co_flags") & GENERATOR_FLAGS)
@@ -232,7 +236,7 @@ static int open_place(PyObject *frame)
 static void enter(PyObject *frame, int target)
 {
     int outer = 1;
-    if (open_place(frame) >= 0) return;                    /* a generator goes on */
+    if (open_place(frame) >= 0) return;                    /* a generator is resumed */
     for (int i = 0; i < open_count; i++)
         if (open_ones[i].target == target) outer = 0;
     if (open_count == MOST_OPEN) { latch(EYES); return; }
@@ -241,8 +245,8 @@ static void enter(PyObject *frame, int target)
     if (outer) count(target, ENTERED);
 }
 
-/* A profiler is told no value where an exception leaves; since 3.12 it is told None, and the instruction
-tells it apart. */
+/* Record that a function is left. If an exception leaves it, a profiler gets no value. Since 3.12 it gets
+None, and only the instruction shows whether the function returned. */
 static void leave(PyObject *frame, PyObject *code, PyObject *value)
 {
     int place = open_place(frame), returned = value != NULL;
@@ -285,7 +289,7 @@ static int trace(PyObject *self, PyObject *frame, int what, PyObject *value)
     if (found.file < 0) {
         PyObject *no = PyBool_FromLong(0);
         if (what == CALL && PyObject_SetAttrString(frame, "f_trace_lines", no) < 0)
-            PyErr_Clear();                                 /* 3.6 has none: it is slower there */
+            PyErr_Clear();                                 /* 3.6 lacks this attribute, and is slower */
         Py_DecRef(no);
     } else if (what == LINE) {
         long line = PyFrame_GetLineNumber(frame);
@@ -298,7 +302,7 @@ static int trace(PyObject *self, PyObject *frame, int what, PyObject *value)
     return 0;
 }
 
-/* -- what nobody needs who does not forge --------------------------------------------------------- */
+/* -- accesses that only a forger needs ------------------------------------------------------------ */
 
 static int is_trusted(const char *file)
 {
@@ -307,8 +311,9 @@ static int is_trusted(const char *file)
     return 0;
 }
 
-/* The first frame that is none of the standard library's: whether it is of the tree or of nowhere. The
-first of the trusted places is that library. `file` is where it is. */
+/* Whether code that is not trusted (of the tree, or of no known file) made the current call. The first frame
+outside of the standard library decides, whose file is copied to `file`. The first of the trusted places is
+the standard library. */
 static int asked_by_stranger(char *file)
 {
     PyObject *frame = PyEval_GetFrame();
@@ -330,7 +335,7 @@ static int asked_by_stranger(char *file)
     return stranger;
 }
 
-/* Whether the import system itself asks, and nobody who calls it by hand. */
+/* Whether the import system itself made the current call, and no code that calls the same function. */
 static int asked_by_import(void)
 {
     char file[PATH_MAX] = "";
@@ -345,7 +350,7 @@ static int is_a_test_file(const char *file)
     return 0;
 }
 
-/* The text of an argument of an event, '' where it is none. */
+/* Return an argument of an event if it is a text, else ''. */
 static const char *argument(PyObject *arguments, ssize_t place)
 {
     const char *found = NULL;
@@ -368,7 +373,8 @@ static int is_memory(const char *path)
     return 0;
 }
 
-/* Of an extension that lay there before anything ran nobody has changed a byte since. */
+/* Whether a file may have been written by the process: it is in a writable folder, and is none of the
+`natives`, or was changed since the start. */
 static int is_written_here(const char *path)
 {
     struct stat now;
@@ -381,7 +387,8 @@ static int is_written_here(const char *path)
     return 1;
 }
 
-/* Whether a file of the code, which used C by itself when nothing had run yet, is as it was then. */
+/* Whether a file is one of the `natives`, such as a file of the code that uses C by itself, and is unchanged
+since the start. */
 static int is_own_user(const char *path)
 {
     for (int i = 0; i < native_count; i++)
@@ -389,8 +396,8 @@ static int is_own_user(const char *path)
     return 0;
 }
 
-/* Whether two codes have an attribute that is the same: texts, numbers, bytes, tuples of texts; one that
-neither has is. */
+/* Whether an attribute of two code objects is equal (texts, numbers, bytes, tuples of texts), or both lack
+it. */
 static int is_alike(PyObject *one, PyObject *other, const char *name)
 {
     PyObject *left = PyObject_GetAttrString(one, name), *right = PyObject_GetAttrString(other, name);
@@ -401,7 +408,7 @@ static int is_alike(PyObject *one, PyObject *other, const char *name)
     return same;
 }
 
-/* Numbers that are equal can be of two types: constants are to be the same objects. */
+/* Whether two code objects have the very same objects as constants: equal numbers may differ in type. */
 static int has_same_constants(PyObject *one, PyObject *other)
 {
     PyObject *left = PyObject_GetAttrString(one, "co_consts");
@@ -416,8 +423,9 @@ static int has_same_constants(PyObject *one, PyObject *other)
     return same;
 }
 
-/* What `types.coroutine` does to a generator, as asyncio has it done while it is imported: the same code
-with one flag more. The interpreter has seen to it that both are functions' codes. */
+/* Whether an assignment to `__code__` is what `types.coroutine` does to a generator, which asyncio uses while
+it is imported: the new code differs by one more flag only. The interpreter has checked that both are the
+codes of functions. */
 static int is_made_awaitable(PyObject *arguments)
 {
     static const char *names[] = {
@@ -437,7 +445,7 @@ static int is_made_awaitable(PyObject *arguments)
     return same;
 }
 
-/* Whether code under the name of a file is trusted more than other code. */
+/* Whether code under the name of a file is trusted more than other code, so that it may not be forged. */
 static int is_guarded(const char *file)
 {
     return is_a_test_file(file) || is_own_user(file);
@@ -450,7 +458,7 @@ static void judge(const char *event, PyObject *arguments)
         const char *path = argument(arguments, 0);
         if (is_memory(path) && (asked_by_stranger(file) || strstr(path, "mem"))) latch(MEMORY);
     } else if (strncmp(event, "ctypes.", 7) == 0) {
-        /* `import ctypes` itself opens the process's own symbols, and asks for none of them */
+        /* `import ctypes` itself opens the process's own symbols, and looks up none of them */
         if (strcmp(event, "ctypes.dlopen") == 0 && !*argument(arguments, 0)) return;
         if (asked_by_stranger(file) && !is_own_user(file)) latch(NATIVE);
     } else if (strcmp(event, "import") == 0) {
@@ -490,14 +498,16 @@ static int audit(const char *event, PyObject *arguments, void *data)
     return 0;
 }
 
-/* 3.6 and 3.7 have no audit events. There the functions themselves are led through ours: `m_ml` stands
-behind the head of a built-in function, and its definition is data of the interpreter's. Arguments are
-handed on as they come, by whatever convention. */
+/* 3.6 and 3.7 have no audit events. There, calls of some built-in functions are led through functions of this
+file: the field `m_ml` comes after the head of a built-in function and points to its definition, which can
+be changed. Arguments are handed on unchanged, whatever the calling convention. */
 typedef void *(*Any)(void *, void *, void *, void *, void *);
 enum { LED = 6, OF_PROFILE = 3, OF_COMPILE = 4, OF_CTYPES = 5 };
 static Any led[LED];
 
-/* rest, count  of `compile`, as METH_FASTCALL has them: its second argument is the name of a file */
+/* Judge a call of one of these functions, before it is made.
+
+rest, how_many  the arguments of `compile`, as METH_FASTCALL passes them; the second is the name of a file */
 static void asked(int which, PyObject **rest, ssize_t how_many)
 {
     static char file[PATH_MAX];
@@ -563,12 +573,14 @@ static PyObject *refused(const char *why)
     return NULL;
 }
 
-/* watch(descriptor, bytes, targets, files, trusted, returning, yielding, waiting, natives)
-targets    (file, name, first line, place of its counts)
-files      (path, word of its first line, lines)
-returning  opcodes, none where a profiler is told how a function is left
-yielding   opcodes, and the one that waits for another generator, -1 where there is none
-natives    paths of extensions of the project's own, and of files of its code that use C by themselves */
+/* Begin to observe: watch(descriptor, bytes, targets, files, trusted, returning, yielding, waiting, natives)
+targets    (file, name, first line, index of its counts)
+files      (path, word of its first line, number of lines)
+trusted    folders whose code is trusted, the standard library first
+returning  opcodes that return; none if a profiler's value shows how a function is left
+yielding   opcodes that yield
+waiting    the opcode that waits for another generator; -1 if there is none
+natives    paths of the project's own extensions, and of files of its code that use C by themselves */
 static PyObject *watch(PyObject *self, PyObject *arguments)
 {
     PyObject *rows;
@@ -612,7 +624,7 @@ static PyObject *watch(PyObject *self, PyObject *arguments)
     PyEval_SetProfile(profile, NULL);
     if (file_count) PyEval_SetTrace(trace, NULL);
     mprotect((void *)page, page_bytes, PROT_READ | PROT_WRITE);
-    page[1] = 0;                                           /* what was asked for just now was ours */
+    page[1] = 0;                                           /* the accesses so far were our own */
     page[0] = 1;
     mprotect((void *)page, page_bytes, PROT_READ);
     return PyBool_FromLong(1);

@@ -18,6 +18,9 @@ _RETURNING = ('RETURN_VALUE', 'RETURN_CONST') if sys.version_info >= (3, 12) els
 def watch(request, folder, packages):
     """Load the observer and give it the targets and files to watch.
 
+    Without a global interpreter lock nothing is observed: objects have another layout there.
+
+    folder    the folder of coevo's programs
     packages  the folders of libraries, which are trusted as the environment is
     """
     order = request['observed']
@@ -69,7 +72,12 @@ def _get_opcode_numbers(names):
 
 
 def _find_first_lines(path, owner, name):
-    """Return the first lines of all functions of this name, counting from the first decorator."""
+    """Return the first lines of all functions of this name in a class, with the decorators.
+
+    [] if the file cannot be parsed.
+
+    owner  the qualified name of the class; '' for functions of the module
+    """
     try:
         with open(path, 'rb') as source:
             tree = ast.parse(source.read())

@@ -27,7 +27,7 @@ def main():
 
 
 def rewrite_all(request, teller):
-    """Report the byte code of each source of a request to the worker."""
+    """Rewrite each source of a request, and report its byte code file as an event `rewritten`."""
     from _pytest.assertion import rewrite
 
     for index, (path, text) in enumerate(request['sources']):

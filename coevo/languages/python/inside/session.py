@@ -68,7 +68,10 @@ def main() -> None:
 
 
 def run_order(zygote: 'Zygote', order: dict, nonce: bytes) -> None:
-    """Run one forked test process and relay its events and its exit status."""
+    """Have the zygote fork a test process for one order; relay its events and its exit status.
+
+    Marks on standard error enclose what the process writes there.
+    """
     write_mark(order['mark'])
     reading, writing = os.pipe()
     secret = os.urandom(16).hex()
@@ -115,7 +118,10 @@ class Zygote:
     def explain_refusal(self, roots: list) -> 'str | None':
         """Return why no process can be forked for a tree; None if one can.
 
-        `tree` means that a module of the tree has the name of a library that is already imported.
+        `zygote` means that the zygote has ended or cannot be forked, `tree` that a module of the
+        tree has the name of a library that is already imported.
+
+        roots  the folders of the tree on `sys.path`
         """
         if not self.lives or not self.head['ready']:
             return 'zygote'
@@ -123,7 +129,10 @@ class Zygote:
         return 'tree' if there.intersection(self.head['tops']) else None
 
     def fork(self, pipe: int, order: dict) -> 'ForkedProcess':
-        """Send an order with a pipe, and return the forked process."""
+        """Send an order and the descriptor of a pipe to the zygote, and return the forked process.
+
+        If the zygote has ended, that process counts as ended with status 1.
+        """
         data = json.dumps(order).encode() + b'\n'
         try:
             rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack('i', pipe))
@@ -134,13 +143,22 @@ class Zygote:
         return ForkedProcess(self, self.receive(None))
 
     def wait_for_end(self) -> None:
-        """Wait a moment for its end, so that the resources it used are accounted for."""
+        """Disconnect, and wait a moment for the zygote to end.
+
+        The resources that it used are then accounted for.
+        """
         self.talk.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(LEAVING_SECONDS)
 
     def receive(self, seconds: 'float | None') -> object:
-        """Return the next message; None at its end. Raises TimeoutError if none comes in time."""
+        """Return the next message of the zygote; None if it has ended.
+
+        seconds  how long to wait; None for no limit
+
+        Raises:
+            TimeoutError: none came in time
+        """
         while b'\n' not in self.rest:
             if not select.select([self.talk], [], [], seconds)[0]:
                 raise TimeoutError
@@ -157,16 +175,19 @@ class Zygote:
 
 
 def _get_import_name(entry: 'os.DirEntry[str]') -> str:
-    """Return the import name of an entry of a root; '' for others such as `pytest.ini`."""
+    """Return the name under which a file or folder on `sys.path` is imported.
+
+    '' for a file that is no module, such as `pytest.ini`.
+    """
     if entry.is_dir():
         return entry.name
     return entry.name.partition('.')[0] if entry.name.endswith(_MODULES) else ''
 
 
 class ForkedProcess:
-    """A child of the zygote with the interface of `subprocess.Popen`.
+    """A child of the zygote, with `poll` and `wait` as `subprocess.Popen` has them.
 
-    If its end cannot be learned, its exit status is 1.
+    If the zygote cannot tell how it ended, its exit status is 1.
     """
 
     def __init__(self, zygote: Zygote, pid: object) -> None:
@@ -192,7 +213,10 @@ class ForkedProcess:
 
 
 class SystemState:
-    """System state other than files: processes, sockets, queues."""
+    """The state of the sandbox other than files that a run may leave: processes, sockets, queues.
+
+    before  the state when this object was made
+    """
 
     def __init__(self) -> None:
         self.before = self.capture()
@@ -218,7 +242,7 @@ class SystemState:
 
     @staticmethod
     def count_sockets() -> 'list[str]':
-        """Return the counts of sockets that /proc/net/sockstat has."""
+        """Return the numbers of sockets in use that /proc/net/sockstat has, as texts."""
         totals = []
         for name in ('sockstat', 'sockstat6'):
             with contextlib.suppress(OSError), open('/proc/net/' + name) as table:
@@ -238,7 +262,7 @@ class SystemState:
 
 
 class WorkingFolders:
-    """The tree as it was laid out, and the folders that are empty when a run begins."""
+    """The folders that a run can write: the tree as laid out, and others that begin empty."""
 
     def __init__(self) -> None:
         self.archive, self.script = b'', ''
@@ -246,7 +270,7 @@ class WorkingFolders:
         self.rights = [os.stat(folder).st_mode for folder in (WORK, TEMPORARY, SHARED, HOME)]
 
     def lay_out(self, archive: bytes, script: str) -> None:
-        """Lay out a new tree from an archive, by lines of sh."""
+        """Replace the tree by that of an archive, which the lines of sh in `script` unpack."""
         self.archive, self.script = archive, script
         self.lay_out_again()
 
@@ -260,7 +284,10 @@ class WorkingFolders:
             time.sleep(0.001)  # later changes then have a later date
 
     def restore(self) -> bool:
-        """Restore the files; return False if the state of the first run cannot be restored."""
+        """Empty the folders, and lay the tree out again if it was changed.
+
+        Return False if the state of the first run cannot be restored, also that of access rights.
+        """
         try:
             for folder in (HOME, TEMPORARY, SHARED):
                 empty_folder(folder, HOME)
@@ -273,7 +300,7 @@ class WorkingFolders:
 
 
 def empty_folder(place: str, but: str = '') -> None:
-    """Remove everything in a folder except `but`."""
+    """Remove everything in a folder except the subfolder `but`."""
     for entry in list(os.scandir(place)):
         if entry.is_dir(follow_symlinks=False):
             if entry.path != but:
@@ -283,9 +310,10 @@ def empty_folder(place: str, but: str = '') -> None:
 
 
 def capture_state(place: str) -> dict:
-    """Return, by path, status fields of all files below a folder that change with the file.
+    """Return, by path, fields of the status of a folder and all files below it, for comparison.
 
-    The last field is the time of the last change that the kernel recorded.
+    They change with the file. The last field is the time of the last change that the kernel
+    recorded.
     """
     state_by_path, todo = {place: pick_stat_fields(os.stat(place))}, [place]
     while todo:

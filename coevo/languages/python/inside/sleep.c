@@ -1,5 +1,8 @@
-/* Lets processes sleep until a time of the clock that nobody sets. Python does since 3.11, and libfaketime
-0.9.10 adds to that time what it adds to dates: it is refused, or never comes (measured). */
+/* Let processes with a faked clock sleep until a time of the monotonic clock, which is not faked.
+
+Python has done so since 3.11. libfaketime 0.9.10 adds to that time what it adds to dates: the time is then
+refused, or never comes (measured). Here calls for the monotonic clock go to the kernel, and all others to
+libfaketime. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

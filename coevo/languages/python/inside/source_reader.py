@@ -25,7 +25,7 @@ _DAMAGED = (
 
 
 def main(place, names):
-    """Write the named files of the archive to standard output."""
+    """Write the named top-level files of an archive to standard output; a missing one is empty."""
     wanted = {name: re.compile(r'(\./)?[^/]+/' + re.escape(name)) for name in names}
     content_by_name = {}
     with contextlib.suppress(*_DAMAGED):  # what was read before the damage counts

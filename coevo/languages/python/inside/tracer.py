@@ -17,7 +17,7 @@ _BATCH = 200
 
 
 def make_tracer(request, counter):
-    """Return the tracer for this Python.
+    """Return the tracer for this Python, not yet started.
 
     counter  counts lines and branches; None if none are requested
     """
@@ -43,13 +43,16 @@ class _Tracer:
         return self.places[name]
 
     def load(self):
-        """Begin to count the lines of loading, until the first test begins."""
+        """Begin to count the lines that loading executes, until the first test begins.
+
+        Nothing is done without a counter.
+        """
         if self.counter is not None:
             self.loading = True
             self.counter.begin_loading()
 
     def begin(self):
-        """Begin the trace of a test."""
+        """Begin the trace of a test, and end that of loading."""
         if self.loading:
             self.loading = False
             self.loaded = self.counter.end_loading()
@@ -59,7 +62,10 @@ class _Tracer:
             self.counter.begin()
 
     def end(self):
-        """Yield events with the code executed since `begin`."""
+        """End the trace of a test; yield events with the functions and lines that it executed.
+
+        With a counter, events have branches, too. The lines of loading are repeated for each test.
+        """
         counted = self.counter.end() if self.counter is not None else []
         self.on = False
         functions = []
@@ -82,7 +88,7 @@ class _Tracer:
 
 
 def _list_lines(code):
-    """Return the line numbers of a function's own code."""
+    """Return the line numbers of a function's own code, without functions nested in it."""
     if hasattr(code, 'co_lines'):
         lines = [line for _, _, line in code.co_lines() if line]
     else:
@@ -97,7 +103,10 @@ _HEAD = 16 if sys.version_info >= (3, 7) else 12
 
 
 def _load_code(path):
-    """Return the code of a file. Byte code beside its text, or in place of it, takes precedence."""
+    """Return the code of a file; None if it cannot be read or compiled.
+
+    Byte code beside its text, or in place of it, takes precedence.
+    """
     for candidate in (importlib.util.cache_from_source(path), path + 'c'):
         try:
             with open(candidate, 'rb') as file:
@@ -112,7 +121,10 @@ def _load_code(path):
 
 
 def _map_qualified_names(path):
-    """Map (first line, name) of functions to qualified names, as `co_qualname` since 3.11."""
+    """Return the qualified names of the functions of a file, by first line and name.
+
+    They have the form of `co_qualname`, which exists since 3.11.
+    """
     code = _load_code(path)
     todo, names = [(code, '')] if code is not None else [], {}
     while todo:
@@ -128,7 +140,7 @@ def _map_qualified_names(path):
 
 class _MonitoringTracer(_Tracer):
     def start(self):
-        """Register for function starts."""
+        """Have `sys.monitoring` report the start of each function to `record_start`."""
         events = sys.monitoring.events
         sys.monitoring.use_tool_id(_TOOL, 'coevo')
         sys.monitoring.register_callback(_TOOL, events.PY_START, self.record_start)
@@ -161,7 +173,10 @@ class _SetTraceTracer(_Tracer):
         return super().end()
 
     def set_hook(self, function):
-        """Set the trace or profile function of all threads; None removes it."""
+        """Set the trace function of all threads; None removes it.
+
+        With a counter, which occupies that function, the profile function is set instead.
+        """
         import threading
 
         name = 'settrace' if self.counter is None else 'setprofile'
@@ -169,6 +184,6 @@ class _SetTraceTracer(_Tracer):
         getattr(sys, name)(function)
 
     def record_call(self, frame, event, argument):
-        """Record the code object of a call."""
+        """Record the code object of a call if it belongs to the tree."""
         if self.on and event == 'call' and self.get_path(frame.f_code) is not None:
             self.codes.add(frame.f_code)

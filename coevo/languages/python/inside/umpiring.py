@@ -8,10 +8,13 @@ _WORST = ('compile_error', 'error', 'fail', 'skipped', 'pass')
 
 
 def make_umpire(plugin, request, teller, pytest):
-    """Return the reporter of a session; `plugin` is the class that reports the engine's runs."""
+    """Return the plugin for a session in which the project's settings decide what runs.
+
+    plugin  the class of the plugin for the engine's runs
+    """
 
     class Umpire(plugin):
-        """Reports the worst outcome of each item, by file, class and function."""
+        """A plugin that reports the worst outcome of each item, by file, class and function."""
 
         def pytest_pycollect_makeitem(self, collector, name, obj):
             """Leave the collection to pytest."""

@@ -67,14 +67,14 @@ Failure, describe_import_error = _failures.Failure, _failures.describe_import_er
 
 
 class EventWriter:
-    """Writes events. Only its closure holds the descriptor and the secret."""
+    """A writer of events: `tell` writes one. Its closure alone has the descriptor and secret."""
 
     def __init__(self, descriptor, secret):
         os.set_inheritable(descriptor, False)
         prefix, owner = secret.encode() + b'\t', os.getpid()
 
         def tell(event):
-            """Write an event in full, unless in a forked child."""
+            """Write an event in full; do nothing in a forked child."""
             if os.getpid() == owner:  # a forked child is not the test process
                 data = prefix + json.dumps(event).encode() + b'\n'
                 while data:
@@ -84,7 +84,7 @@ class EventWriter:
 
 
 class Plugin:
-    """The pytest plugin of one session: selects and orders tests, and reports their outcomes."""
+    """The pytest plugin of one session: it selects and orders tests, and reports their outcomes."""
 
     def __init__(self, request, teller, pytest):
         self.request, self.tell, self.pytest = request, teller.tell, pytest
@@ -112,7 +112,7 @@ class Plugin:
         return '0' * 32
 
     def pytest_load_initial_conftests(self, early_config):
-        """Register marks and prepare the warning filters before pytest first reads them."""
+        """Register marks and drop warning filters that pytest cannot read, before it does."""
         for line in _MARKS:
             early_config.addinivalue_line('markers', line)
         filters = early_config.getini('filterwarnings')
@@ -122,7 +122,7 @@ class Plugin:
         yield
 
     def is_idle_filter(self, line):
-        """Return whether a warning filter names a class of a missing package.
+        """Return whether a warning filter names a class of a package that is not installed.
 
         pytest would refuse to run at all with such a filter.
         """
@@ -137,10 +137,10 @@ class Plugin:
     # Collection
 
     def pytest_pycollect_makeitem(self, collector, name, obj):
-        """Collect no function that is not a target: parameters alone may be thousands.
+        """Collect nothing for a function that is no target: parameters may be thousands.
 
         Classes without targets are skipped too: to find the line of a class, an old pytest parses
-        the whole file once more.
+        the whole file once more. None leaves the collection to pytest.
         """
         if self.request['mode'] == 'load' or self.request.get('whole') or name in self.names:
             return None
@@ -149,7 +149,10 @@ class Plugin:
         return [] if inspect.isfunction(obj) or hasattr(obj, '__wrapped__') else None
 
     def may_have_targets(self, owner):
-        """Return whether a class has a method named like a target, or nested classes."""
+        """Return whether a class has a method named like a target, or nested classes.
+
+        Nested classes of a unittest class do not count.
+        """
         kinds = [vars(kind) for kind in owner.__mro__]
         if any(name in kind for kind in kinds for name in self.names):
             return True
@@ -159,7 +162,7 @@ class Plugin:
         return any(inspect.isclass(value) for kind in kinds for value in list(kind.values()))
 
     def pytest_make_collect_report(self, collector):
-        """Report collectors that fail."""
+        """Report each file that fails to load or is skipped as a whole."""
         outcome = yield
         report = outcome.get_result()
         if report.outcome == 'passed':
@@ -170,7 +173,10 @@ class Plugin:
         self.report_load_failure(path, value, skipped=report.outcome == 'skipped')
 
     def report_load_failure(self, path, value, skipped=False):
-        """Report that a file could not be loaded, with the original exception."""
+        """Report that a file could not be loaded, or was skipped, with the original exception.
+
+        path  of the file; '' for all files
+        """
         file = os.path.relpath(os.path.realpath(path), self.root) if path else '*'
         while type(value).__name__ in ('CollectError', 'ConftestImportFailure'):
             inner = value.__cause__ or value.__context__
@@ -190,7 +196,11 @@ class Plugin:
         self.tell(event)
 
     def pytest_collection_modifyitems(self, session, config, items):
-        """Select the targets in the requested order; report missing ones as without tests."""
+        """Keep only the targets, in the requested order; report missing ones as without tests.
+
+        In the mode `load` no item is kept. In all others any use of a stand-in from here on raises
+        an error.
+        """
         yield
         _make_hypothesis_deterministic(self.request)
         if self.request['mode'] == 'load':
@@ -217,7 +227,10 @@ class Plugin:
         return self.targets.get(self.find_identity(item))
 
     def find_identity(self, item):
-        """Return the file, class and function that declare an item; None if no function does."""
+        """Return the file, class and function that declare an item; None if none does.
+
+        An inherited test is declared by the base class.
+        """
         if getattr(item, 'obj', None) is None:
             return None
         name = getattr(item, 'originalname', None) or item.name.partition('[')[0]
@@ -238,7 +251,7 @@ class Plugin:
     # Execution
 
     def pytest_runtest_protocol(self, item, nextitem):
-        """Report the begin and end of each target around its items."""
+        """Report the begin of each target before its first item, and its end after its last."""
         index = self.find_target_index(item)
         if self.worst is None:
             self.worst, self.cpu = [], time.process_time()
@@ -261,7 +274,7 @@ class Plugin:
             self.tell({'e': 'end', 't': index, 'tests': count, 'cpu_ms': spent})
 
     def tell_test(self, index):
-        """Report the worst outcome of an item, unless it was not called."""
+        """Report the worst outcome of an item; nothing if it passed but was not called."""
         if not self.outcomes:
             return
         if self.phases == {'setup', 'teardown'} and all(
@@ -275,13 +288,13 @@ class Plugin:
         self.tell(event)
 
     def pytest_runtest_call(self, item):
-        """Note that the item is being called: its own report of the phase comes afterwards."""
+        """Set `called` while the item is called: its own report of the phase comes afterwards."""
         self.called = True
         yield
         self.called = False
 
     def pytest_pyfunc_call(self, pyfuncitem):
-        """Record the exception of the test function, or None."""
+        """Record which exception the test function raised, or None."""
         outcome = yield
         info = outcome.excinfo
         self.raised[pyfuncitem.nodeid] = info[1] if info else None
@@ -303,9 +316,10 @@ class Plugin:
         self.outcomes.append(self.classify_phase(item, call, report))
 
     def classify_phase(self, item, call, report):
-        """Return the outcome of one phase and its failure.
+        """Return the outcome of one phase (set-up, call, tear-down) and its failure, None if none.
 
-        A report that says `passed` although the test raised is not trusted.
+        A report that says `passed` although the test raised, or was not called, counts as that
+        failure.
         """
         value = call.excinfo.value if call.excinfo is not None else None
         xfail = hasattr(report, 'wasxfail')
@@ -323,18 +337,22 @@ class Plugin:
         return self.classify_failure(value, call.when)
 
     def classify_failure(self, value, when):
-        """Return the outcome that an exception means in a phase, and the failure."""
+        """Return the outcome that an exception means in a phase, and its description."""
         return self.classify_exception(value, when), Failure(value, self.root)
 
     def classify_exception(self, value, when):
-        """Return `compile_error`, `fail` or `error` for an exception in a phase."""
+        """Return the outcome that an exception means in a phase.
+
+        It is `compile_error` for a name that the code lacks, `fail` for a failed assertion in the
+        call, and `error` for anything else.
+        """
         if type(value).__name__ == 'CoevoMissing':
             return 'compile_error'
         failed = isinstance(value, (AssertionError, self.pytest.fail.Exception))
         return 'fail' if failed and when == 'call' else 'error'
 
     def pytest_runtest_logreport(self, report):
-        """Record failures of subtests, which have reports of their own."""
+        """Record failures of subtests, whose reports `pytest_runtest_makereport` did not see."""
         if report.outcome == 'failed' and id(report) not in self.reported:
             crash = getattr(report.longrepr, 'reprcrash', None)
             text = getattr(crash, 'message', None) or str(report.longrepr)
@@ -381,7 +399,7 @@ def _mark_hooks(pytest):
 
 
 def run(request, teller):
-    """Handle a request by its mode."""
+    """Handle a request by its mode, in most modes by running pytest; report events to `teller`."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or '.') != here]
     sys.argv[:] = ['pytest']
@@ -451,7 +469,7 @@ def _make_tracer(request, here):
 
 
 def probe_imports(request, teller):
-    """Import the packages in `files` and report which fail."""
+    """Import the packages named in `files`; report each that fails, with the reason."""
     root = os.path.realpath(request['root'])
     for name in request['files']:
         try:

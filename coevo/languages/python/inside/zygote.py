@@ -32,9 +32,14 @@ _blocks: list = []
 
 
 def fork_children(descriptor, packages, options):
-    """Serve orders; return only in forked processes, with the pipe's descriptor and the order.
+    """Prepare pytest, then fork a process for each order until the orders end.
 
-    options  the arguments that all runs begin with; they block plugins of pytest
+    Return only in forked processes, with the descriptor of the pipe and the input from the order.
+    The zygote itself exits.
+
+    descriptor  of the socket for orders
+    packages    the folder of libraries
+    options     the arguments that all runs begin with; they block plugins of pytest
     """
     limit_time = _make_cpu_limiter()
     talk = _open_socket(descriptor)
@@ -64,7 +69,7 @@ def fork_children(descriptor, packages, options):
 
 
 def _set_up_child(order, limit_time):
-    """Set the state of a child that must differ from its parent's."""
+    """Give a forked child its own session, folder, CPU limit, import caches and random state."""
     os.setsid()
     os.chdir(order['folder'])
     limit_time(order['cpu_seconds'])
@@ -80,9 +85,10 @@ def _set_up_child(order, limit_time):
 
 
 def _shift_heap():
-    """Shift the addresses of objects, which the orders of sets depend on.
+    """Shift the addresses of new objects at random, since the orders of sets depend on them.
 
-    The addresses differ between processes, as they do where the kernel randomises them.
+    The addresses then differ between forks, as they do between processes whose addresses the kernel
+    randomises.
     """
     for size in range(0, 480, 16):
         _blocks.extend(bytes(size) for _ in range(os.urandom(1)[0] % _MOST_BLOCKS))
@@ -101,7 +107,10 @@ def _preload(options):
 
 
 def _find_pytest_imports(prepare):
-    """Return modules of pytest and the standard library imported before project code."""
+    """Return the modules of pytest and the standard library that it imports before project code.
+
+    They are found in a forked child, which prepares pytest without arguments.
+    """
     reading, writing = os.pipe()
     pid = os.fork()
     if not pid:
@@ -154,7 +163,10 @@ def _make_config_ready(options):
     _remember_fixture_holders(ready_config)
 
     def get_config(args=None, plugins=None, **more):
-        """Return the prepared configuration once, if the blocking options are the same."""
+        """Return the prepared configuration to a first call with the same blocking options.
+
+        Any other call gets a new configuration, as pytest makes it.
+        """
         config.get_config = make
         args = list(args or ())
         places = [at for at, word in enumerate(args) if word[:3] == 'no:' and args[at - 1] == '-p']
@@ -171,7 +183,7 @@ def _make_config_ready(options):
 
 
 def _remember_fixture_holders(made):
-    """Cache the fixtures of pytest's own plugins, which each run would search for."""
+    """Have pytest search its own plugins for fixtures among known ones, not anew in each run."""
     from _pytest import fixtures
 
     marker = getattr(fixtures, 'getfixturemarker', None)
@@ -195,7 +207,7 @@ def _remember_fixture_holders(made):
     parse = fixtures.FixtureManager.parsefactories
 
     def parsefactories(self, *args, **more):
-        """Search only known fixtures of a plugin.
+        """Search one of pytest's plugins among its known fixtures, any other holder in full.
 
         Arguments are (node), (plugin, node id) and, since pytest 9.1, (holder=plugin, node=...).
         """
@@ -250,7 +262,11 @@ def _identify_option(option):
 
 
 def _describe_readiness(packages):
-    """Return whether processes may be forked, and the modules that would hide those of a tree."""
+    """Return whether this process may be forked, and its top-level modules from `packages`.
+
+    It may not if it has other threads or has imported a module of the tree. A tree with one of
+    those modules cannot be used, since it would be hidden.
+    """
     files = {
         name: getattr(module, '__file__', None) or '' for name, module in list(sys.modules.items())
     }
@@ -273,7 +289,10 @@ def _make_cpu_limiter():
 
 
 def _make_dumpable_switch():
-    """Return a switch for inspection by other processes: prctl(2), PR_SET_DUMPABLE."""
+    """Return a function that permits or forbids other processes to inspect this one.
+
+    It sets PR_SET_DUMPABLE (prctl(2)).
+    """
     known = set(sys.modules)
     import ctypes
 
@@ -289,7 +308,7 @@ def _open_socket(descriptor):
 
 
 def _import_privately(name):
-    """Import a module without leaving it in `sys.modules`, unless it was there before."""
+    """Import a module and return it, leaving it in `sys.modules` only if it was there before."""
     known = name in sys.modules
     module = __import__(name)
     if not known:

@@ -12,8 +12,9 @@ _FILE_AFFIX = re.compile(r'^tests?_|_tests?$')
 
 
 def guess_class_under_test(test: TestMethod) -> str:
-    """Return `Foo` for TestFoo, FooTest and TestFoo$TestBar. For a test function, return the module
-    name: `foo` for test_foo.py.
+    """Return the name of the class or module that a test is named after.
+
+    It is `Foo` for TestFoo, FooTest and TestFoo$TestBar, and `foo` for a function of test_foo.py.
     """
     _, *classes = test.test_class.split('$')
     named = _AFFIX.sub('', classes[0]) if classes else ''

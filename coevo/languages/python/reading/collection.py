@@ -33,12 +33,12 @@ _ALWAYS = ('pytest.toml', '.pytest.toml', 'pytest.ini', '.pytest.ini')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionRules:
-    """The name patterns of tests.
+    """The patterns of the names that pytest collects, and related settings of a project.
 
     A class or function matches by a glob or by a prefix of its name; a file matches by a glob only.
 
     plugins  the modules that the settings load by `-p`
-    folders  `testpaths`
+    folders  `testpaths`; () if it is not set
     """
 
     files: tuple[str, ...] = ('test_*.py', '*_test.py')
@@ -56,7 +56,10 @@ class CollectionRules:
         return _begins_or_matches(name, self.functions)
 
     def is_file(self, path: str) -> bool:
-        """Return whether pytest collects a file that is not named on its command line."""
+        """Return whether pytest, searching a folder, collects a file with this path.
+
+        A pattern without a slash is compared with the name of the file alone.
+        """
         name = path.rpartition('/')[2]
         return any(
             fnmatchcase(path, f'*{pattern}') if '/' in pattern else fnmatchcase(name, pattern)
@@ -69,8 +72,9 @@ DEFAULT = CollectionRules()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonFile(SourceFile):
-    """A Python file within the source tree of its revision.
+    """A parsed Python file, with what its revision says about it.
 
+    rules      the names that pytest collects in it
     collected  whether to look for tests in it: pytest collects it, or it is named for its tests
     extended   simple names of its classes that collected classes of the test tree extend
     """
@@ -89,7 +93,10 @@ def _begins_or_matches(name: str, patterns: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=256)
 def parse_rules(name: str, content: bytes) -> CollectionRules | None:
-    """Return the rules that a settings file states; None if it does not apply to pytest."""
+    """Return the rules that a settings file states, with pytest's defaults for the others.
+
+    None if the file does not apply to pytest.
+    """
     settings = parse_settings(name, content)
     if settings is None:
         return None
@@ -104,7 +111,12 @@ def parse_rules(name: str, content: bytes) -> CollectionRules | None:
 
 @lru_cache(maxsize=256)
 def parse_settings(name: str, content: bytes) -> Mapping[str, Sequence[str]] | None:
-    """Return the words of each setting in a settings file; None if it does not apply to pytest."""
+    """Return the values of each pytest setting in a file, split into words.
+
+    None if the file does not apply to pytest, as a setup.cfg without a section for it.
+
+    name  of the file, a key of `SETTINGS`
+    """
     text = content.decode(errors='replace')
     settings = (
         _parse_toml(text, name) if name.endswith('.toml') else _parse_ini(text, SETTINGS[name])

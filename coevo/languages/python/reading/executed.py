@@ -1,4 +1,4 @@
-"""Tell whether an executed function belongs to a declaration of a source file."""
+"""Decide whether an executed function belongs to a declaration of a source file."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from coevo.languages.traces import ExecutedMethod
 
 
 def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
-    """Return whether an executed function is the given member, or lies inside it.
+    """Return whether an executed function is the given member or lies inside it, by its lines.
 
-    The line ranges decide. The code of a function begins at its first decorator, and so does the
-    declaration. Nested functions, lambdas and, before 3.12, comprehensions are functions of their
-    own within it. Without a member the whole type is compared: a module contains every function of
-    its file, a class those within its lines.
+    Without a member the whole type is compared: a module contains every function of its file, a
+    class those within its lines. The code of a function begins at its first decorator, and so does
+    the declaration. Nested functions, lambdas and, before 3.12, comprehensions are functions of
+    their own within it. False if the lines of the function are unknown.
     """
     whole = member or type_
     if not one.first_line:

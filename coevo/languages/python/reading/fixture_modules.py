@@ -1,8 +1,8 @@
-"""The test files whose fixtures reach a test file without being called: pytest's way of finding them.
+"""Find the test files whose fixtures apply to a test file without an import, as pytest does.
 
-https://docs.pytest.org/en/stable/reference/fixtures.html: those of the file itself, of each conftest
-above, of the modules that `pytest_plugins` or `-p` name, and what any of these import, by name, by star
-or as a module. The packages around a file run when it is imported.
+https://docs.pytest.org/en/stable/reference/fixtures.html: those of the file itself, of each
+conftest above, of the modules that `pytest_plugins` or `-p` name, and what any of these import, by
+name, by star or as a module. The packages around a file run when it is imported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ABOVE = ('conftest.py', '__init__.py')
 
 
 class FixtureModules:
-    """The fixture modules of the test files of one revision.
+    """A finder of the test files whose fixtures apply to a test file, for one revision. Cached.
 
     tests    the paths of all Python files of the tests
     parse    returns a file without the context of its revision
@@ -40,7 +40,10 @@ class FixtureModules:
         self._found: dict[str, tuple[str, ...]] = {}
 
     def find_paths(self, path: str) -> tuple[str, ...]:
-        """Return the other test files whose fixtures a test file may use, nearest first."""
+        """Return the other test files whose fixtures a test file may use, nearest first.
+
+        These are conftests and packages above it, plugins, and what any of them imports.
+        """
         if path not in self._found:
             seen = dict.fromkeys([path, *self._list_above(path), *self._list_settings(path)])
             queue = list(seen)
@@ -66,7 +69,7 @@ class FixtureModules:
             yield from self._find_test_module(name, path)
 
     def _list_named(self, path: str) -> tuple[str, ...]:
-        """Return the test files that one of them imports or names as plugins."""
+        """Return the test files that a test file imports or names as plugins; cached."""
         if path not in self._named:
             self._named[path] = tuple(dict.fromkeys(self._find_named(path)))
         return self._named[path]

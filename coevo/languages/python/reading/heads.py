@@ -14,7 +14,11 @@ _ACCESSORS = frozenset({'setter', 'deleter'})
 
 
 class Head:
-    """The head of a definition. `renamed` maps import aliases to the original names."""
+    """The head of a function or class definition, with its decorators.
+
+    statement  the definition, or the decorated statement around it
+    renamed    the original simple names, by import aliases
+    """
 
     def __init__(self, statement: Node, source: bytes, renamed: Mapping[str, str]) -> None:
         self._statement = statement
@@ -32,7 +36,10 @@ class Head:
 
     @property
     def annotations(self) -> tuple[str, ...]:
-        """The simple names of the decorators."""
+        """The simple names of the decorators: `patch` for `@mock.patch(…)`.
+
+        Import aliases are resolved.
+        """
         nodes = (c for c in self._statement.children if c.type == 'decorator')
         return tuple(
             name
@@ -63,7 +70,10 @@ class Head:
 
     @property
     def is_test_of_none(self) -> bool:
-        """True if this is a test function annotated with `-> None`, which test runners ignore."""
+        """True if the name begins with `test` and the return type is `None`.
+
+        Such a test equals one without the annotation.
+        """
         says = self.read_text(self.node.child_by_field_name('return_type'))
         return says == 'None' and self.name.startswith('test')
 
@@ -75,7 +85,7 @@ class Head:
 
     @property
     def accessor(self) -> tuple[str, ...]:
-        """The accessor decorator (`setter` or `deleter`) that distinguishes it from the getter."""
+        """The decorators `setter` and `deleter` that distinguish it from the getter; () if none."""
         return tuple(name for name in self.annotations if name in _ACCESSORS)
 
     @property
@@ -95,8 +105,9 @@ class Head:
         return superclasses.named_children if superclasses is not None else []
 
     def _get_simple_name(self, node: Node) -> str:
-        """Return the simple name of `a.b.C`, `C(…)`, `C[…]` or `metaclass=C`, with import aliases
-        resolved.
+        """Return the simple name `C` of `a.b.C`, `C(…)`, `C[…]` or `metaclass=C`.
+
+        Import aliases are resolved. '' for any other expression.
         """
         while node.type in ('call', 'subscript', 'keyword_argument'):
             field = {'call': 'function', 'subscript': 'value'}.get(node.type, 'value')
@@ -113,7 +124,7 @@ class Head:
 
 
 def _find_comments(node: Node, end: int) -> Iterator[Node]:
-    """Yield the comments and line continuations in a head, in order."""
+    """Yield the comments and line continuations that begin before the offset `end`, in order."""
     todo = [node]
     while todo:
         child = todo.pop()

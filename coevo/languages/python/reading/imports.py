@@ -31,7 +31,10 @@ class ImportedName:
 
     @property
     def qualified(self) -> str:
-        """The full name, as in `Import.text`."""
+        """The full name: `m.f` for `from m import f`, `a.b` for `import a.b`.
+
+        It is `m` for `from m import *`. Leading dots are kept.
+        """
         if not self.module:
             return self.name
         if self.name == '*':
@@ -40,7 +43,7 @@ class ImportedName:
 
     @property
     def is_package(self) -> bool:
-        """True if the import binds a top-level package, as `import a` and `import a.b` do."""
+        """True if the import binds a top-level package: `import a`, `import a.b`; no alias."""
         return not self.module and self.bound == self.name.partition('.')[0]
 
     @property
@@ -50,7 +53,7 @@ class ImportedName:
 
 
 def list_imported_names(node: Node, source: bytes) -> Iterator[ImportedName]:
-    """Yield the names that one import statement imports."""
+    """Yield each name that one import statement imports; `*` for all."""
     module = ''
     if node.type == 'future_import_statement':
         module = '__future__'
@@ -68,7 +71,7 @@ def list_imported_names(node: Node, source: bytes) -> Iterator[ImportedName]:
 
 
 def list_imports(nodes: list[Node], source: bytes) -> Iterator[Import]:
-    """Yield an `Import` for each name of the given import statements."""
+    """Yield an `Import` for each name of the import statements, with the statement's span."""
     for node in nodes:
         for imported_name in list_imported_names(node, source):
             yield Import(
@@ -81,7 +84,7 @@ def list_imports(nodes: list[Node], source: bytes) -> Iterator[Import]:
 
 
 def map_renamed_imports(nodes: list[Node], source: bytes) -> Mapping[str, str]:
-    """Map each import alias of a file to the original simple name."""
+    """Return the original simple names of imports that a file uses under an alias, by alias."""
     return {
         imported_name.bound: imported_name.last
         for node in nodes

@@ -10,7 +10,10 @@ from coevo.languages.python.sides import select_test_paths
 
 
 def classify_path(path: str) -> PathClassification | None:
-    """Return the side and kind of a file; None for non-Python files in the root (README)."""
+    """Return whether a file belongs to tests or code, and whether it is a resource: no Python file.
+
+    None for a resource of the code in the root, such as the README.
+    """
     is_resource = not path.endswith('.py')
     side = Side.TEST if select_test_paths([path]) else Side.SOURCE
     if is_resource and side is Side.SOURCE and '/' not in path:
@@ -23,5 +26,5 @@ def classify_path(path: str) -> PathClassification | None:
 
 
 def is_build_file(path: str) -> bool:
-    """Return whether the file configures the build."""
+    """Return whether the name of a file is pyproject.toml, setup.py or setup.cfg."""
     return PurePosixPath(path).name in BUILD_FILES

@@ -13,7 +13,7 @@ _ESCAPE = re.compile(r'\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)', r
 
 
 def split_literal(text: str) -> tuple[str, str]:
-    """Return the normalised prefix and content of a string literal.
+    """Return the normalised prefix and content of a string literal: `R'a'` gives ('r', 'a').
 
     Escaped quotes are unescaped. Text that is not a string literal is returned as it is, with the
     prefix `?`.
@@ -31,7 +31,10 @@ def normalise_prefix(text: str) -> str:
 
 
 def normalise_content(text: str, letters: str) -> str:
-    """Return the content of a string with normalised line ends and, unless raw, escapes."""
+    """Return the content of a string with line feeds as line ends and, unless raw, equal escapes.
+
+    letters  the normalised prefix
+    """
     text = text.replace('\r\n', '\n')
     return text if 'r' in letters else _ESCAPE.sub(_normalise_escape, text)
 
@@ -43,7 +46,10 @@ def _normalise_escape(found: re.Match[str]) -> str:
 
 
 def spell_string(letters: str, text: str) -> str:
-    """Return the canonical token of a string; a raw one without a backslash equals a plain one."""
+    """Return the canonical token of a string; a raw one without a backslash equals a plain one.
+
+    letters, text  as `split_literal` returns them
+    """
     is_raw = '\\' in text
     return f"{letters if is_raw else letters.replace('r', '')}'{text}'"
 

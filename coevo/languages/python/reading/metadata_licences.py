@@ -23,7 +23,10 @@ _LONGEST = 100
 
 
 def parse_licences(build_file: bytes) -> tuple[DeclaredLicence, ...]:
-    """Return the licences of pyproject.toml, setup.cfg or setup.py; () for other files."""
+    """Return the licences that a pyproject.toml, setup.cfg or setup.py states; () for other files.
+
+    Alternatives (`MIT OR Apache-2.0`) are returned separately.
+    """
     text = build_file.decode('utf-8', 'replace')
     for read in (_parse_toml, _parse_cfg, _parse_script):
         names = tuple(_list_licence_names(*read(text)))
@@ -73,7 +76,7 @@ def _parse_cfg(text: str) -> _Declared:
 
 
 def _parse_script(text: str) -> _Declared:
-    """Return the literal arguments of the first `setup` call."""
+    """Return the literal values of `license` and `classifiers` in the first call of `setup`."""
     try:
         tree = parse_python(text)
     except (SyntaxError, ValueError, RecursionError):

@@ -9,7 +9,11 @@ _ROOTS = ('', 'src', 'lib', 'python')
 
 
 class PythonModulePaths:
-    """The module paths shared by all revisions with the same files; lookups are cached."""
+    """A lookup of module files among the paths of a revision, cached.
+
+    paths   the paths of all Python files
+    builds  the folders with a build file; '.' is the root
+    """
 
     def __init__(self, paths: frozenset[str], builds: frozenset[str]) -> None:
         self._paths = paths
@@ -22,9 +26,11 @@ class PythonModulePaths:
         self._path_of = cache(self._find_path)
 
     def find_module(self, text: str, importer: str) -> str | None:
-        """Return the path of the module with this absolute name; None if there is none.
+        """Return the path of the module with this absolute name; None if the revision has none.
 
-        `importer` is the path of the importing file: the folders above it are searched first.
+        The folders above the importing file are searched first, then the roots of projects.
+
+        importer  the path of the importing file
         """
         return self._path_of(text, importer.rpartition('/')[0])
 
@@ -38,7 +44,7 @@ class PythonModulePaths:
         return None
 
     def _find_roots(self, folder: str) -> tuple[str, ...]:
-        """Return the folders above a file that can be on `sys.path`, which are no packages."""
+        """Return the folder and those above it that can be on `sys.path`: they are no packages."""
         roots = []
         while True:
             if (f'{folder}/__init__.py' if folder else '__init__.py') not in self._paths:
@@ -50,7 +56,7 @@ class PythonModulePaths:
 
 @lru_cache(maxsize=8)
 def get_module_paths(paths: frozenset[str], builds: frozenset[str]) -> PythonModulePaths:
-    """Return the cached lookup, since adjacent revisions of a walk mostly have the same files.
+    """Return the lookup for these files; revisions with the same files share one object.
 
     paths   the paths of all Python files
     builds  the folders with a build file; '.' is the root

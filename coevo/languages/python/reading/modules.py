@@ -1,4 +1,4 @@
-"""Resolve the names that one module of a revision imports from another."""
+"""Find where the names that a module of a revision imports are declared."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _ImportCache:
 
 @lru_cache(maxsize=4096)
 def _get_import_cache(paths: PythonModulePaths, path: str, source: bytes) -> _ImportCache:
-    """Return the cache entry for a file, shared by all revisions with the same files."""
+    """Return the cache entry for a file, empty at first; revisions with the same files share it."""
     return _ImportCache()
 
 
@@ -49,13 +49,13 @@ class PythonModules:
         self._declared_in: dict[tuple[str, str, int], tuple[str, bool, _Asked]] = {}
 
     def resolve_imports(self, path: str, file: SourceFile) -> tuple[Import, ...]:
-        """Return the imports of a file, named by their places of declaration if known.
+        """Return the imports of a file, with the full names of their declarations if known.
 
-        The result includes names reached through a package that re-exports them: in `import attr;
-        attr.define()`, `define` is that of `attr._next_gen`. A re-exported name can itself be a
-        module that re-exports more; import cycles end because each import is followed once. If the
-        contents of all modules involved are unchanged, the same object is returned for another
-        revision.
+        A name that a package re-exports has the name of its origin, and is added if the file uses
+        it through the package: in `import attr; attr.define()`, `define` is that of
+        `attr._next_gen`. A re-exported name can itself be a module that re-exports more; import
+        cycles end because each import is followed once. If the contents of all modules involved are
+        unchanged, the same object is returned for another revision.
         """
         cache = _get_import_cache(self._paths, path, self._source(path))
         answer = cache.answer
@@ -102,7 +102,11 @@ class PythonModules:
     def _find_declaration(
         self, text: str, importer: str, depth: int, asked: _Asked
     ) -> tuple[str, bool]:
-        """Return the full name of an imported declaration, and whether it is a module or class."""
+        """Return the full name of an imported declaration, and whether it is a module or class.
+
+        A name outside of the revision is returned as it is; it then counts as a class if it begins
+        with a capital letter.
+        """
         path = self._paths.find_module(text, importer)
         if path is not None:
             return module_name(path), True
@@ -115,7 +119,10 @@ class PythonModules:
     def _find_declaration_in(
         self, path: str, name: str, depth: int, asked_paths: _Asked
     ) -> tuple[str, bool]:
-        """Return the full name of `name` in a module, and whether it is a module or class."""
+        """Return the full name of `name` of a module where it is declared, and if it is a type.
+
+        Types are modules and classes. The modules that were read are added to `asked_paths`.
+        """
         key = (path, name, depth)
         if key not in self._declared_in:
             own: _Asked = {path: None}
@@ -141,7 +148,7 @@ class PythonModules:
     def _list_origins(
         self, path: str, contents: ModuleContents, name: str, asked: _Asked
     ) -> Iterator[str]:
-        """Yield the full names under which a module may import `name`."""
+        """Yield the full names of what a module may import as `name`; those by `*` come last."""
         for imported in contents.imports:
             if imported.name == name:
                 yield imported.text
@@ -157,7 +164,10 @@ class PythonModules:
     def _find_handed_on(
         self, importer: str, file: SourceFile, found: Sequence[Import], asked: _Asked
     ) -> Iterator[Import]:
-        """Yield imports for the names that a file uses through a module that re-exports them."""
+        """Yield an import for each name that a file uses through a module that re-exports it.
+
+        found  the imports whose modules are searched
+        """
         for imported in found:
             if imported.static and imported.name != '*':
                 continue
@@ -176,7 +186,7 @@ class PythonModules:
 
 @dataclass(frozen=True, slots=True)
 class ModuleImport:
-    """One import of a module: the full text, and the name it binds ('*' for all)."""
+    """One name that a module imports: its full absolute text, and its last part ('*' for all)."""
 
     text: str
     name: str
@@ -184,9 +194,10 @@ class ModuleImport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleContents:
-    """The names in a module: its own declarations and its imports, in order.
+    """The names that a module declares at its top level, and its imports in order.
 
-    shown  the names that `from module import *` takes
+    shown     the names that `from module import *` takes
+    imported  the last parts of the names that it imports
     """
 
     classes: frozenset[str]
@@ -198,10 +209,9 @@ class ModuleContents:
 
 @lru_cache(maxsize=2048)
 def parse_module_contents(source: bytes, path: str) -> ModuleContents:
-    """Return the names in a module.
+    """Return the names in a module. Cached.
 
-    The object is shared by all texts of a file with the same names, as adjacent revisions mostly
-    have.
+    Texts of a file with the same names, which adjacent revisions mostly have, share one object.
     """
     return _share_equal(_read_contents(source, path))
 

@@ -36,7 +36,14 @@ def list_import_names(name: str) -> Iterator[str]:
 
 
 def make_absolute(text: str, name: str, *, is_package: bool) -> str:
-    """Resolve a relative import: `.x` in the module `pkg.mod` becomes `pkg.x`."""
+    """Return an import as an absolute name: `.x` in the module `pkg.mod` becomes `pkg.x`.
+
+    An absolute one is returned unchanged.
+
+    text        the import with its leading dots
+    name        of the importing module
+    is_package  whether this module is the `__init__` of a package
+    """
     rest = text.lstrip('.')
     level = len(text) - len(rest)
     if not level:

@@ -1,4 +1,4 @@
-"""The syntax of a Python file without effect: the compiler produces the same code without it.
+"""Find the syntax of a Python file that has no effect: without it the compiled code is the same.
 
 The rules follow Black: magic trailing commas, invisible parentheses, empty brackets of a class
 (https://black.readthedocs.io/en/stable/the_black_code_style/current_style.html).
@@ -13,7 +13,11 @@ from tree_sitter import Node
 
 @dataclass(slots=True)
 class Frame:
-    """A node on the path from the root, with its field name and the index of its first token."""
+    """A syntax node on the path from the root to the current one.
+
+    field  the field of its parent that it is in, if any
+    first  the index of its first token
+    """
 
     node: Node
     kind: str
@@ -51,7 +55,10 @@ _BARE_TUPLES = frozenset(
 
 
 def is_redundant(frame: Frame, stack: list[Frame]) -> bool:
-    """Return whether a leaf has no effect on the compiled code."""
+    """Return whether a leaf, such as a comma or parenthesis, has no effect on the compiled code.
+
+    stack  the nodes around it, the root first
+    """
     if not stack:
         return False
     if frame.kind == ';':
@@ -89,7 +96,10 @@ def _are_parentheses_redundant(stack: list[Frame]) -> bool:
 
 
 def is_docstring(statement: Node, stack: list[Frame]) -> bool:
-    """Return whether an expression statement is the docstring of a module, class or function."""
+    """Return whether an expression statement is the docstring of a module, class or function.
+
+    stack  the nodes around it, the root first
+    """
     if not stack or statement.named_child_count != 1:
         return False
     if statement.named_children[0].type not in ('string', 'concatenated_string'):

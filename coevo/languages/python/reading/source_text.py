@@ -7,8 +7,10 @@ import tokenize
 
 
 def decode_source(source: bytes) -> str:
-    """Return the text of a source. Undecodable bytes are replaced; an unknown encoding is read as
-    UTF-8.
+    """Return the text of a source, decoded as it declares, with line feeds as line ends.
+
+    Undecodable bytes are replaced; an unknown encoding is read as UTF-8. A missing line end at the
+    end is added.
     """
     lines = source.replace(b'\r\n', b'\n').replace(b'\r', b'\n')
     try:

@@ -24,9 +24,9 @@ _BEGINS = ('_statement', '_definition', '_clause', 'decorator')
 
 
 def add_first_lines(lines: Collection[int], source: bytes) -> frozenset[int]:
-    """Return the lines together with the first line of the statement that contains each.
+    """Return the lines together with the first line of the innermost statement that contains each.
 
-    For a compound statement, the first line of its head counts.
+    A line of a compound statement's head counts as the first line of this head.
     """
     begins = sorted({0, *_find_beginnings(source)})
     first = {begins[bisect_right(begins, line) - 1] for line in lines}

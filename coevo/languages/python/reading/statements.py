@@ -23,11 +23,18 @@ MOST_NESTED = 50
 
 
 class StatementsTooDeep(ValueError):
-    """Raised when statements are nested deeper than MOST_NESTED."""
+    """Raised when statements are nested deeper than MOST_NESTED (50)."""
 
 
 def list_declaring_statements(parent: Node, depth: int = 0) -> Iterator[Node]:
-    """Yield the statements of a block; those with definitions are replaced by their content."""
+    """Yield the statements of a block, in order.
+
+    Instead of an `if`, `try`, `with` or loop that contains a definition, the statements within it
+    are yielded.
+
+    Raises:
+        StatementsTooDeep
+    """
     if depth > MOST_NESTED:
         raise StatementsTooDeep
     for child in parent.children:
@@ -38,7 +45,11 @@ def list_declaring_statements(parent: Node, depth: int = 0) -> Iterator[Node]:
 
 
 def _holds_definition(node: Node, depth: int) -> bool:
-    """Return whether a statement contains a definition outside of any other function or class."""
+    """Return whether a statement contains a definition outside of any other function or class.
+
+    Raises:
+        StatementsTooDeep
+    """
     if depth > MOST_NESTED:
         raise StatementsTooDeep
     return any(
@@ -49,7 +60,7 @@ def _holds_definition(node: Node, depth: int) -> bool:
 
 
 def is_text_statement(statement: Node) -> bool:
-    """Return whether the statement is a lone string, as a docstring is."""
+    """Return whether a statement is a string alone, as a docstring is."""
     return (
         statement.type == 'expression_statement'
         and statement.child_count == 1
@@ -64,7 +75,7 @@ def get_definition(node: Node) -> Node:
 
 
 def find_import_statements(root: Node) -> list[Node]:
-    """Return all import statements of a file, in order."""
+    """Return all import statements of a file, in order, also those within functions."""
     statements, cursor = [], root.walk()
     while True:
         node = cursor.node

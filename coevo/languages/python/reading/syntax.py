@@ -47,12 +47,14 @@ class _PythonSourceTooLarge(ValueError):
 
 @lru_cache(maxsize=2048)
 def parse(source: bytes, path: str = '') -> SourceFile:
-    """Return the result of `parse_uncached` from a cache."""
+    """Return the result of `parse_uncached` from a cache of recent files."""
     return parse_uncached(source, path)
 
 
 def parse_uncached(source: bytes, path: str = '') -> SourceFile:
     """Return the declarations of a Python file; with syntax errors, those that can be read.
+
+    A file that is too large or nested too deeply has none, and is marked as unreadable.
 
     path  its path in the repository, which determines the module name; without it the module is
           named '' and its class `C` is `$C`
@@ -80,7 +82,10 @@ class _FunctionCache:
 def _get_function_cache(
     column: int, text: bytes, owner: str, simple: str, aliases: tuple[tuple[str, str], ...]
 ) -> _FunctionCache:
-    """Return the cache entry of a function; the key is everything but its position in the file."""
+    """Return the cache entry of a function, empty at first.
+
+    The key is everything that its declaration depends on but its position in the file.
+    """
     return _FunctionCache()
 
 
@@ -102,7 +107,7 @@ class _PythonSyntaxReader:
         self._read = 0
 
     def parse_file(self) -> SourceFile:
-        """Return the declarations of the whole file."""
+        """Return the declarations of the whole file: module, classes, members, imports."""
         top = [node for node in self.root.children if node.type in IMPORTS]
         rest = self.tokens.slice_node(self.root, self._imports)
         names = [
@@ -167,7 +172,7 @@ class _PythonSyntaxReader:
     def _make_type(
         self, node: Node, statements: list[Node], name: str, simple: str, around: tuple[str, ...]
     ) -> DeclaredType:
-        """Return the parts that modules and classes have in common."""
+        """Return a module or class with the parts that both have: members, hashes, names, span."""
         members = [m for n in statements for m in self._parse_members(n, name, simple)]
         nested = [n for n in statements if get_definition(n).type == 'class_definition']
         bodies = [n for n in statements if get_definition(n).type == 'function_definition']
@@ -224,7 +229,10 @@ class _PythonSyntaxReader:
             )
 
     def _parse_shared_function(self, node: Node, owner: str, simple: str) -> Member:
-        """Return a function, reusing one with the same text from another file."""
+        """Return a function, copied from one with the same text in any file that was read before.
+
+        Only its position is its own.
+        """
         text = self.tokens.get_shareable_text(node)
         if text is None:
             return self._parse_function(node, owner, simple, self.tokens.slice_node(node))
@@ -268,7 +276,7 @@ class _PythonSyntaxReader:
         )
 
     def _count_head_characters(self, node: Node, body: Node) -> int:
-        """Return the number of characters before the body of a declaration."""
+        """Return the number of characters of a declaration before its body, decorators included."""
         return len(self.source[node.start_byte : body.start_byte].decode(errors='replace'))
 
     def _make_member(
@@ -302,9 +310,10 @@ class _PythonSyntaxReader:
 
 
 def _number_duplicates(members: list[Member]) -> Iterator[Member]:
-    """Number all but the last function of a name, as only the last is effective.
+    """Yield the members, with a number added to all but the last function of a name.
 
-    The number is appended to the parameters, which distinguish members of one name.
+    Only the last one is effective. The number is appended to the parameters, which distinguish
+    members of one name.
     """
     left: Mapping[object, int] = Counter((m.kind, m.name, m.parameters) for m in members)
     seen: Counter[object] = Counter()
@@ -323,9 +332,11 @@ _PATTERNS = frozenset({'pattern_list', 'tuple_pattern', 'list_pattern', 'list_sp
 
 
 def list_bound_names(statement: Node, source: bytes, found: PythonSlice) -> tuple[str, ...]:
-    """Return the names that a statement binds, in order and without duplicates.
+    """Return the names that a statement of a module or class binds, in order, without duplicates.
 
     For a compound statement these are all names bound inside it, including imports.
+
+    found  the tokens of the statement
     """
     if statement.type == 'type_alias_statement':
         return tuple(sorted(found.names - found.calls))[:1] or tuple(sorted(found.names))[:1]

@@ -32,22 +32,28 @@ _MAIN = ('if', '__name__', '==')
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
-    """Return the test methods that a file declares, in its order, including skipped ones.
+    """Return the test methods that a file declares, each with its class or module, in their order.
 
-    For a file outside of a source tree, pytest's default naming rules apply.
+    Skipped ones are included, and so are those of base classes whose subclasses may run them. For a
+    file outside of a source tree, pytest's default naming rules apply.
+
+    resolve  returns the classes of the test tree that a name in the file may mean
     """
     return tuple(_TestFinder(file, resolve).list_tests())
 
 
 def is_collected(file: SourceFile, type_: DeclaredType, resolve: Resolve) -> bool:
-    """Return whether tests of a class or module run under its own name, not only in subclasses."""
+    """Return whether pytest runs tests of a class or module under its own name.
+
+    A base class may run in its subclasses only.
+    """
     return _TestFinder(file, resolve).is_collected(type_)
 
 
 def is_fixture(member: Member) -> bool:
     """Return whether the framework runs a member by itself: module code, set-up, hooks, `autouse`.
 
-    A fixture that a test requests by name is a helper instead.
+    False for a fixture that a test requests by name, which is a helper, and for a test.
     """
     if member.kind == 'initializer':
         return member.tokens[:3] != _MAIN
@@ -63,9 +69,10 @@ def is_fixture(member: Member) -> bool:
 def find_extended_names(
     classes: Iterable[tuple[str, Sequence[str]]], rules: CollectionRules
 ) -> frozenset[str]:
-    """Return the base classes, direct or indirect, of the collected classes.
+    """Return the simple names of the base classes, direct or indirect, of the collected classes.
 
-    `classes` are pairs of a class and its bases, all by simple names.
+    classes  pairs of a class and its bases, all by simple names
+    rules    the names that pytest collects; a class with a base `…TestCase` is collected, too
     """
     bases: dict[str, set[str]] = {}
     todo: list[str] = []
@@ -86,12 +93,15 @@ def _is_collected_by_name(name: str, bases: Sequence[str], *, rules: CollectionR
 
 
 def is_named_fixture(member: Member) -> bool:
-    """Return whether a function is a fixture that a parameter of its name requests."""
+    """Return whether a function has the decorator of a fixture, which tests request by name."""
     return member.kind == 'method' and not FIXTURES.isdisjoint(member.annotations)
 
 
 def list_injected_names(member: Member) -> tuple[str, ...]:
-    """Return the name by which tests request a fixture: its own, or the one of `name=`."""
+    """Return the one name by which tests request a fixture: its own, or the one of `name=`.
+
+    () if the member is no fixture.
+    """
     if not is_named_fixture(member):
         return ()
     head = member.tokens[: member.tokens.index('def')] if 'def' in member.tokens else ()
@@ -102,7 +112,10 @@ def list_injected_names(member: Member) -> tuple[str, ...]:
 
 
 def requests_any_fixture(member: Member) -> bool:
-    """Return whether a function requests a fixture by a name that it computes."""
+    """Return whether a function requests a fixture by a computed name: `getfixturevalue(x)`.
+
+    Such a request may mean any fixture.
+    """
     tokens = member.tokens
     return any(
         token in _REQUESTS and not _is_literal_argument(tokens[at + 1 : at + 4])
@@ -134,7 +147,7 @@ class _TestFinder:
             self._extended = find_extended_names(own, file.rules) | file.extended
 
     def list_tests(self) -> Iterator[tuple[DeclaredType, Member]]:
-        """Yield each test with its type."""
+        """Yield each test with its class or module, in the order of the file."""
         known: dict[str, bool] = {}
         for type_ in self._effective_types.values():
             is_case = type_.kind == 'class' and self._is_test_case(type_)
@@ -201,7 +214,10 @@ class _TestFinder:
         )
 
     def _is_unknown(self, name: str, heir: DeclaredType) -> bool:
-        """Return whether no known class can be this base; a class is not its own base."""
+        """Return whether no known class can be this base of `heir`: it is then a library's.
+
+        A class is not its own base.
+        """
         candidates = (type_ for type_ in self._resolve(name) if type_.kind == 'class')
         return all(type_.name == heir.name for type_ in candidates)
 
@@ -224,7 +240,7 @@ class _TestFinder:
         return any(map(_has_own_constructor, types)), _collect_bases(types)
 
     def _is_refused(self, type_: DeclaredType) -> bool:
-        """Return whether `__test__ = False` marks a class as having no tests."""
+        """Return whether `__test__ = False`, own or inherited, marks a class as having no tests."""
         own = self._refuses_tests(type_)
         return any(map(self._refused.holds_for, _list_bases(type_))) if own is None else own
 

@@ -72,7 +72,10 @@ _IMPORT = b'import'
 
 @dataclass(frozen=True, slots=True)
 class _PythonTokenColumns:
-    """Tokens in columns, and the spans of comments, by offsets in a file or a function."""
+    """The tokens of a file or function as parallel lists, and the spans of its comments.
+
+    All offsets are in bytes from the start of the file or function.
+    """
 
     starts: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -98,7 +101,7 @@ class _PythonTokenColumns:
         self.comments.extend([(start + at, end + at) for start, end in other.comments])
 
     def copy_part(self, first: int, last: int) -> _PythonTokenColumns:
-        """Return a copy of the tokens from `first` to `last`, without comments."""
+        """Return a copy of the tokens `first` to `last`, the latter excluded; no comments."""
         return _PythonTokenColumns(
             self.starts[first:last],
             self.texts[first:last],
@@ -109,7 +112,7 @@ class _PythonTokenColumns:
 
 @dataclass(slots=True)
 class _FunctionTokens:
-    """The tokens of a function, and the range of its body among them."""
+    """The cached tokens of a function, if any, and the range of its body among them."""
 
     leaves: _PythonTokenColumns | None = None
     body: Span = (0, 0)
@@ -137,13 +140,13 @@ class PythonTokens:
         return self._leaves.texts
 
     def slice_node(self, node: Node, without: Iterable[Node] = ()) -> PythonSlice:
-        """Return the tokens of a statement or of the file, without those of `without`."""
+        """Return the tokens of a statement, block or file, without those of the nodes `without`."""
         return self._make_slice(
             subtract_holes(self._places[node.id], map(self._get_place, without))
         )
 
     def slice_bytes(self, spans: Iterable[Span]) -> PythonSlice:
-        """Return the tokens that begin within the given byte spans."""
+        """Return the tokens that begin within byte spans, each from an offset to before another."""
         starts = self._leaves.starts
         return self._make_slice(
             [(bisect_left(starts, start), bisect_left(starts, end)) for start, end in spans]
@@ -191,7 +194,10 @@ class PythonTokens:
                 self._leave_node(stack.pop(), stack)
 
     def get_shareable_text(self, function: Node) -> bytes | None:
-        """Return the text of a function if its tokens may be shared by its text; else None."""
+        """Return the text of a function if equal texts may share its tokens; else None.
+
+        None for a long function, one with an import, and in a file with a syntax error.
+        """
         start, end = function.start_byte, function.end_byte
         if not self._shares or end - start > _LONGEST:
             return None
@@ -199,7 +205,7 @@ class PythonTokens:
         return None if _IMPORT in text else text
 
     def _add_known_function(self, function: Node) -> bool:
-        """Add the tokens of a function from the cache; return False if they are not cached."""
+        """Append the tokens of a function from the cache; return False if they are not cached."""
         text = self.get_shareable_text(function)
         body = function.child_by_field_name('body')
         if text is None or body is None:
@@ -230,7 +236,7 @@ class PythonTokens:
         known.leaves = columns
 
     def _try_read_whole(self, frame: Frame, stack: list[Frame]) -> bool:
-        """Handle a node that needs no descent; return False if its children have to be visited."""
+        """Read a node whose children need no visit; return False if they have to be visited."""
         kind, node = frame.kind, frame.node
         if kind == 'function_definition':
             frame.known = self._add_known_function(node)
@@ -251,9 +257,10 @@ class PythonTokens:
         return False
 
     def _try_add_plain_string(self, node: Node) -> bool:
-        """Add a string without expressions; return False if there are some.
+        """Append a string without expressions as a token; return False for any other string.
 
-        Adjacent strings with the same prefix become one token.
+        Adjacent strings with the same prefix become one token; for different prefixes, return
+        False.
         """
         parts = node.children if node.type == 'concatenated_string' else [node]
         parts = [part for part in parts if part.type not in _SKIPPED]
@@ -344,13 +351,16 @@ def _classify_attribute(stack: list[Frame]) -> TokenRole:
 
 @lru_cache(maxsize=1 << 14)
 def _get_function_tokens(column: int, text: bytes) -> _FunctionTokens:
-    """Return the cache entry for a function. Its text and its start column determine its tokens."""
+    """Return the cache entry for a function, empty at first.
+
+    Its text and its start column determine its tokens.
+    """
     return _FunctionTokens()
 
 
 @dataclass(frozen=True, kw_only=True)
 class PythonSlice:
-    """The tokens of a declaration in columns, and the names they contain."""
+    """Some tokens of a file, such as those of a declaration, and the names among them."""
 
     starts: tuple[int, ...]
     texts: tuple[str, ...]
@@ -365,14 +375,14 @@ class PythonSlice:
 
     @property
     def names(self) -> frozenset[str]:
-        """The texts of all identifiers."""
+        """The texts of all identifiers, in any role."""
         return frozenset([text for text, role in self._roles if role is not None])
 
     @property
     def without_return(self) -> PythonSlice:
-        """The tokens of a function without the annotation `-> None`, which its head must have.
+        """The tokens of a function without the first `-> X`, the return annotation of its head.
 
-        The first `->` is that of the head.
+        The head must have one, and X must be one token, such as `None`.
         """
         at = self.texts.index('->')
         positions = [
@@ -400,7 +410,7 @@ class PythonSlice:
 
     @property
     def calls(self) -> frozenset[str]:
-        """The names that may be called: every name read that is no local variable.
+        """The names that may be called: every name that is read and is no local variable.
 
         A property is called by its name alone, and a fixture by a parameter without a default
         (https://docs.pytest.org/en/stable/how-to/fixtures.html#requesting-fixtures).
@@ -423,9 +433,10 @@ class PythonSlice:
         return frozenset(text for text in self.contents if text is not None)
 
     def replace_own_names(self, name: str, simple: str) -> tuple[str, ...]:
-        """Return the texts with the declaration's own name and its class's name as placeholders.
+        """Return the texts with placeholders for the declaration's own name and its class's name.
 
-        After a dot the own name is kept, as there it mostly means the tested function.
+        So equal texts mean equal declarations but for their names. After a dot the own name is
+        kept, as there it mostly means the tested function.
         """
         bare, before = [], ''
         for text, role in self._roles:

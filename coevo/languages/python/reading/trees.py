@@ -118,7 +118,10 @@ class PythonTree:
         return self._origins[path]
 
     def find_side(self, path: str) -> Side | None:
-        """Return the side of a Python file; None for links, build programs and other files."""
+        """Return whether a Python file belongs to the tests or to the code.
+
+        None for links, for files that build or document the project, and for other files.
+        """
         entry = self.entries.get(path)
         if entry is None or entry.mode == _LINK or not path.endswith('.py'):
             return None
@@ -127,7 +130,7 @@ class PythonTree:
         return None if path.rpartition('/')[2] in _NO_CODE else Side.SOURCE
 
     def is_source(self, path: str) -> bool:
-        """Return whether a file of any kind belongs to the code, which cannot see the tests."""
+        """Return whether a file of any kind belongs to the code: it is none of the tests."""
         return path not in self._tests
 
     def belongs_to_tests(self, path: str) -> bool:
@@ -140,7 +143,7 @@ class PythonTree:
         return _get_test_paths(frozenset(self.entries), names)
 
     def find_module(self, path: str) -> str:
-        """Return the nearest folder with a build file above a file; '.' if there is none."""
+        """Return the nearest folder around a file that has a build file; '.' if there is none."""
         return find_folder_above(path, self.modules)
 
     @cached_property
@@ -192,7 +195,10 @@ class PythonTree:
         return find_extended_names(classes, self._rules('.'))
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
-        """Return whether a file's code can name a type, simply or through its module."""
+        """Return whether a file's code can name a type, simply or through its module.
+
+        It can name its own types, what it imports, and the modules whose fixtures apply to it.
+        """
         if path == type_.path:
             return True
         if type_.type.kind == 'module' and type_.path in self._fixture_modules.find_paths(path):
@@ -221,13 +227,16 @@ def _split_base_names(bases: str) -> list[str]:
 
 @lru_cache(maxsize=8)
 def _get_test_paths(paths: frozenset[str], names: TestNames) -> frozenset[str]:
-    """Return the test paths from a cache: adjacent revisions mostly have the same files."""
+    """Return the paths that belong to tests, from a cache.
+
+    Adjacent revisions mostly have the same files.
+    """
     return select_test_paths(paths, names)
 
 
 @lru_cache(maxsize=4)
 def open_tree(repository: Repository, rev: str) -> PythonTree:
-    """Return the tree of a revision from a cache, as adjacent pairs of a walk share a revision."""
+    """Return the tree of a revision from a cache; adjacent pairs of a walk share a revision."""
     return PythonTree(repository, rev)
 
 
@@ -236,10 +245,12 @@ def open_tree(repository: Repository, rev: str) -> PythonTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonFileContext:
-    """The information about a file that comes from its revision.
+    """What a revision adds to a parsed file.
 
     imports     its imports, resolved
-    interfaces  of the module: names that it sees without an import
+    interfaces  of the module: names that it sees without an import, by fixtures
+
+    The other fields are those of `PythonFile`.
     """
 
     imports: tuple[Import, ...]
@@ -298,7 +309,10 @@ _SAID_GENERATED = re.compile(r'\b(?:auto)?[-\s]?generated\b', re.IGNORECASE)
 
 
 def determine_origin(path: str, source: bytes, first_byte: int) -> FileOrigin:
-    """Return the origin of a file; `first_byte` is the offset of its first declaration."""
+    """Return whether a file is vendored, generated or written, by its path and its head.
+
+    first_byte  the offset of its first declaration; a notice above it may say that it is generated
+    """
     *folders, name = path.removesuffix('.py').split('/')
     if name in _VENDORED_NAMES or any(map(_VENDORED.fullmatch, folders)):
         return FileOrigin.VENDORED

@@ -25,7 +25,10 @@ _PARTS: Mapping[TokenRole | None, DeclarationPart] = {
 
 @lru_cache(maxsize=1024)
 def list_words(source: str) -> tuple[Word, ...]:
-    """Return the words of a declaration, in order, including indentation and ends of statements."""
+    """Return the words of a declaration, in order, with their positions in its text.
+
+    Indentation and ends of statements are words, too; comments and docstrings are not.
+    """
     content = source.encode('utf-8', 'replace')
     head = _HEAD.search(content) if content.startswith(b'@') else None
     before = b'if _:\n' + head[1] if head else b''

@@ -1,4 +1,4 @@
-"""Read the packages that commands install, in CI files and Makefiles: pip, uv, and nox's words."""
+"""Read the packages that commands install, in CI files and Makefiles: by pip, uv, or nox."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _WITH = ('--with', '--with-requirements')
 
 
 def list_command_packages(source: bytes) -> Iterator[str]:
-    """Yield the packages that the commands in a text install; those with variables are left out."""
+    """Yield the requirements that `pip install` and `uv run --with` in a text name.
+
+    Those with variables are left out. A list is yielded as the mark `FILES` and its path.
+    """
     text = _FILLED_IN.sub('$', source.decode(errors='replace').replace('\\\n', ' '))
     for arguments in _INSTALL.findall(text):
         yield from list_installed_packages(_split_words(arguments))
@@ -31,7 +34,11 @@ def list_command_packages(source: bytes) -> Iterator[str]:
 
 
 def list_installed_packages(arguments: Iterable[str]) -> Iterator[str]:
-    """Yield the packages, and references to lists, among the words behind `pip install`."""
+    """Yield the requirements among the words that follow `pip install`.
+
+    A list (`-r PATH`) is yielded as the mark `FILES` and its path. Options, words with variables,
+    and pip itself are left out.
+    """
     words = iter(arguments)
     for word in words:
         if '$' in word or '{' in word:
@@ -47,7 +54,7 @@ def list_installed_packages(arguments: Iterable[str]) -> Iterator[str]:
 
 
 def _list_packages_beside(arguments: Iterable[str]) -> Iterator[str]:
-    """Yield what `uv run --with` adds to the environment."""
+    """Yield what `--with` and `--with-requirements` of `uv run` add to the environment."""
     words = iter(arguments)
     for word in words:
         option, _, value = word.partition('=')

@@ -17,7 +17,10 @@ _DEPTH = 8  # limit for lists that include others
 
 
 def parse_sections(source: bytes) -> Mapping[str, Mapping[str, str]]:
-    """Return the sections of an INI file; {} if it cannot be read."""
+    """Return the options of each section of an INI file, by name; {} if it cannot be read.
+
+    An option without a value has ''.
+    """
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
     try:
         parser.read_string(source.decode(errors='replace'))
@@ -29,7 +32,7 @@ def parse_sections(source: bytes) -> Mapping[str, Mapping[str, str]]:
 
 
 def parse_setup_cfg(source: bytes) -> StatedRequirements:
-    """Return the requirements that setup.cfg states."""
+    """Return the project's name, version, requirements and entry points that setup.cfg states."""
     sections = parse_sections(source)
     options = sections.get('options', {})
     extras = sections.get('options.extras_require', {})
@@ -79,7 +82,10 @@ def _list_plain_lines(text: str) -> list[str]:
 
 
 def load_requirement_list(path: str, read: Read) -> Iterator[str]:
-    """Yield the lines of a requirement list and of the lists that it includes."""
+    """Yield the lines of a requirement list, with the lines of each list that it includes in place.
+
+    A missing file has no lines.
+    """
     yield from _load_list(path, read, _DEPTH)
 
 

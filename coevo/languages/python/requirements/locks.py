@@ -35,7 +35,7 @@ _CLAUSE = re.compile(r'(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LockEntry:
-    """One pinned version.
+    """One pinned version of a package.
 
     marker  the interpreters and systems it applies to; '' if the lock has none
     """
@@ -46,11 +46,15 @@ class _LockEntry:
 
 
 def load_pins(repository: Repository, rev: str, folder: str = '.') -> tuple[str, ...]:
-    """Return the pins of the first readable lock that has any, sorted; () if there is none."""
+    """Return the versions that a project's lock pins, as lines `NAME==VERSION; MARKER`, sorted.
+
+    They come from the first lock that pins any, in its folder or else in the root; () if there is
+    none.
+    """
     tree = repository.tree(rev)
 
     def load_blob(path: str) -> bytes | None:
-        """Return the content of a file; None if it is missing, a link, or too large."""
+        """Return the content of a file; None if it is missing, a link, or too large (16 MiB)."""
         entry = tree.get(path)
         if entry is None or entry.mode == LINK:
             return None
@@ -77,7 +81,7 @@ def _is_requirement_list(path: str, prefix: str) -> bool:
 
 
 def _load_list_pins(path: str, read: Callable[[str], bytes | None]) -> Iterator[_LockEntry]:
-    """Yield the pins of a requirement list in which every line is pinned."""
+    """Yield the pins of a requirement list; none unless every line of it is pinned."""
     lines = [
         line for text in load_requirement_list(path, read) if (line := clean_requirement(text))
     ]
@@ -149,9 +153,11 @@ def _make_entries(package: Mapping[str, Any], marker: str) -> Iterator[_LockEntr
 
 
 def _derive_marker(package: Mapping[str, Any], marker: str, python: str) -> str:
-    """Return the marker of a package, else one made from the interpreters that it allows.
+    """Return the marker of a package, else one made from the interpreters that it allows; else ''.
 
     In a poetry lock the marker may differ by group; the alternatives are joined.
+
+    marker, python  the keys of the two in the package's table
     """
     stated_marker = package.get(marker)
     if isinstance(stated_marker, dict):
@@ -175,7 +181,10 @@ def _join_alternatives(markers: list[str]) -> str:
 
 
 def _format_pins(entries: list[_LockEntry]) -> tuple[str, ...]:
-    """Return sorted pin lines: a single version without a marker, several with markers."""
+    """Return sorted pin lines; the only version of a package has no marker, several have theirs.
+
+    Several versions are left out if one of them has no marker.
+    """
     by_name: dict[str, dict[str, set[str]]] = {}
     for entry in entries:
         by_name.setdefault(entry.name, {}).setdefault(entry.version, set()).add(entry.marker)
@@ -196,7 +205,7 @@ def _make_toml_reader(
 ) -> Callable[[bytes], tuple[str, ...]]:
     @lru_cache(maxsize=64)
     def parse_lock(source: bytes) -> tuple[str, ...]:
-        """Return the pins of a lock file; () if it is not valid TOML."""
+        """Return the pin lines of a lock file; () if it is not valid TOML. Cached."""
         try:
             document = parse_toml(source.decode(errors='replace'))
         except ValueError:

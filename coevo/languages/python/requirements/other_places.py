@@ -32,7 +32,10 @@ _INCLUDED = re.compile(r'-r\s*(\S+)')
 
 
 def parse_noxfile(source: bytes) -> StatedRequirements:
-    """Return what the sessions of a noxfile install, by session."""
+    """Return the requirements that the sessions of a noxfile install, as groups by session.
+
+    The file is not run: computed requirements are left out.
+    """
     module = parse_module(source)
     try:
         return StatedRequirements(groups=_list_sessions(module) if module is not None else {})
@@ -72,7 +75,10 @@ def _get_last_name(function: ast.expr) -> str:
 
 
 def _list_literals(node: ast.expr, constants: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield the texts of a literal, of a list of literals, or of a constant that is one."""
+    """Yield the texts of a literal, of a list or sum of such, or of a constant that is one.
+
+    Anything else yields nothing.
+    """
     match node:
         case ast.Constant(value=str() as text):
             yield text
@@ -94,7 +100,10 @@ def _name_group(name: str) -> str:
 
 
 def parse_toml_place(name: str, source: bytes) -> StatedRequirements:
-    """Return what a TOML file of a tool says; `name` is its file name."""
+    """Return the requirements that a TOML file states for tox, pixi, hatch, rye or flit.
+
+    name  the name of the file, which determines the tables that are read
+    """
     try:
         document = parse_toml(source.decode(errors='replace'))
     except ValueError:
@@ -167,7 +176,7 @@ def _parse_flit(table: Mapping[str, Any]) -> _Groups:
 
 
 def parse_conda_environment(source: bytes) -> StatedRequirements:
-    """Return the packages of a conda environment and of the pip list in it."""
+    """Return the packages of a conda environment and of its pip list, as the group `conda`."""
     lines: list[str] = []
     for line in source.decode(errors='replace').splitlines():
         item = None if _PIP.match(line) else _CONDA_ITEM.match(line)
@@ -177,13 +186,13 @@ def parse_conda_environment(source: bytes) -> StatedRequirements:
 
 
 def _convert_conda_version(text: str) -> str:
-    """Convert `=1.2` and `=1.2=build` of conda to PEP 440."""
+    """Return a version condition of conda as PEP 440 has it: `==1.2.*` for `=1.2=build`."""
     exact = re.fullmatch(r'=\s*(\d[\w.]*)(=\S+)?\s*', text)
     return f'=={exact[1]}.*' if exact and not exact[1].endswith('.*') else text.strip()
 
 
 def parse_makefile(source: bytes) -> StatedRequirements:
-    """Return the packages that the commands of a Makefile or a script install."""
+    """Return the packages that the commands of a Makefile install, as the group `make`."""
     return StatedRequirements(groups={'make': tuple(list_command_packages(source))})
 
 

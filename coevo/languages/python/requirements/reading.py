@@ -43,7 +43,10 @@ _OF_REQUIREMENTS = re.compile(r'(^|/)[\w-]*req(uirement)?s?[\w.-]*(/|\.\w+$)')
 
 
 def load_needs(repository: Repository, rev: str, folder: str = '.') -> Needs:
-    """Return the needs of the project in a folder of a revision."""
+    """Return what the project in a folder and its tests need, merged from all its files.
+
+    No file is run.
+    """
     return merge_requirements(_RequirementFiles(repository, rev, folder).load_all())
 
 
@@ -53,7 +56,7 @@ class _RequirementFiles:
         self._prefix = '' if folder == '.' else f'{folder}/'
 
     def load_all(self) -> Iterator[StatedRequirements]:
-        """Yield the requirements of each file, in order of precedence."""
+        """Yield the requirements of each file that states some, in order of precedence."""
         says_runtime = False
         for name, reader in (
             ('pyproject.toml', parse_pyproject),
@@ -94,9 +97,10 @@ class _RequirementFiles:
                         yield from filter_for_tests(load_requirement_list(path, self._load_file))
 
     def _find_list_paths(self, name: str) -> tuple[str, ...]:
-        """Return the path as it is given, or the only one that ends with it.
+        """Return the path of a list that a build program names, or the only one that ends with it.
 
-        The build program may compute the beginning of the path.
+        The build program may compute the beginning of the path. () if there is none, if several
+        paths end with the name, or if it is not the name of a requirement list.
         """
         if self._prefix + name in self._tree and _OF_REQUIREMENTS.search(name):
             return (self._prefix + name,)
@@ -129,9 +133,12 @@ class _RequirementFiles:
                 yield from load_requirement_list(path, self._load_file)
 
     def _load_test_lists(self, *, told: bool) -> Iterator[StatedRequirements]:
-        """Yield the lists for tests. A compiled list (.txt beside .in) is skipped for its source.
+        """Yield the requirement lists for tests.
 
-        told  whether other files state runtime requirements; requirements.txt then counts for tests
+        A compiled list (.txt) is skipped if its source (.in) is there.
+
+        told  whether other files state runtime requirements; requirements.txt then counts for
+              tests, else as the runtime requirements
         """
         for path in self._tree:
             name = path.removeprefix(self._prefix)
@@ -152,7 +159,7 @@ class _RequirementFiles:
             )
 
     def _load_other_lists(self) -> Iterator[StatedRequirements]:
-        """Yield the lists whose names do not say that tests need them, as groups of their names."""
+        """Yield each list whose name does not say that tests need it, as a group `list NAME`."""
         for path in self._tree:
             name = path.removeprefix(self._prefix)
             is_list = path.startswith(self._prefix) and _OF_REQUIREMENTS.search(name)
@@ -179,7 +186,7 @@ _RUNS_TESTS = re.compile(r'pytest|py\.test|unittest')
 
 
 def is_workflow(path: str) -> bool:
-    """Return whether a path, relative to the root of the repository, is a CI configuration."""
+    """Return whether a path, relative to the repository, configures GitHub Actions or Travis CI."""
     return _FILE.fullmatch(path) is not None
 
 
@@ -243,7 +250,10 @@ def parse_pyproject(source: bytes) -> StatedRequirements:
 
 
 def parse_pipfile(source: bytes) -> StatedRequirements:
-    """Return the packages of a Pipfile, whose version syntax is read as poetry's."""
+    """Return all packages of a Pipfile as test requirements; none if it is not valid TOML.
+
+    Its version syntax is read as poetry's.
+    """
     try:
         document = parse_toml(source.decode(errors='replace'))
     except ValueError:
@@ -270,7 +280,7 @@ def _list_texts(value: object) -> Iterator[str]:
 
 
 def _mark_list_files(value: object) -> Iterator[str]:
-    """Yield references to the lists that a `file` entry of setuptools names."""
+    """Yield the mark `FILES` with the path of each list that a `file` entry of setuptools names."""
     named = value.get('file') if isinstance(value, dict) else None
     for name in [named] if isinstance(named, str) else _list_texts(named):
         yield f'{FILES} {name}'
@@ -330,7 +340,10 @@ def _format_poetry_lines(table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _convert_versions(text: str) -> str:
-    """Convert poetry's carets and tildes to PEP 440; of alternatives (`||`) the last one counts."""
+    """Return poetry's carets and tildes as PEP 440 has them: `>=1.2,<2` for `^1.2`.
+
+    Of alternatives (`||`) the last one counts.
+    """
     parts = (part.strip() for part in text.rpartition('||')[2].split(','))
     return ','.join(converted for part in parts if (converted := _convert_version(part)))
 

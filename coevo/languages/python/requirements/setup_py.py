@@ -55,7 +55,7 @@ def parse_setup_py(source: bytes) -> StatedRequirements:
 
 
 def find_list_names(source: bytes) -> tuple[str, ...]:
-    """Return the paths of requirement lists that strings of setup.py name, each once.
+    """Return the strings in a build program that look like paths of requirement lists, each once.
 
     Example: `requirements/test.txt` in `open('requirements/test.txt')`.
     """
@@ -91,7 +91,10 @@ def _evaluate_arguments(call: ast.Call, names: dict[str, Any]) -> Iterator[tuple
 
 
 def _evaluate_assignments(module: ast.Module) -> dict[str, Any]:
-    """Return the names with values that can be evaluated; the last assignment counts."""
+    """Return the values of the module's names, as far as they can be evaluated without running it.
+
+    The last assignment counts. Additions to lists and tables (`append`, `+=`) are applied.
+    """
     names: dict[str, Any] = {}
     for node in _list_executed_statements(module.body):
         match node:
@@ -147,7 +150,7 @@ def _assign_target(target: ast.expr, value: Any, names: dict[str, Any]) -> None:
 
 
 def _extend_holder(holder: Any, value: Any) -> None:
-    """Add a value to a list or table, in place."""
+    """Add a list to a list, or a table to a table, in place; do nothing for other values."""
     if isinstance(holder, list) and isinstance(value, list):
         holder += value
     elif isinstance(holder, dict) and isinstance(value, dict):
@@ -155,10 +158,10 @@ def _extend_holder(holder: Any, value: Any) -> None:
 
 
 def _evaluate(node: ast.expr, names: dict[str, Any], depth: int = 0) -> Any:
-    """Return the value of an expression, or _UNKNOWN.
+    """Return the value of an expression; _UNKNOWN if it cannot be evaluated.
 
     Known are literals, names of these, sums of lists, items of tables, and calls that mention
-    lists.
+    requirement lists. The value of such a call is the list of the marks `FILES PATH`.
     """
     if depth > _DEEP:
         return _UNKNOWN
@@ -194,7 +197,10 @@ def _evaluate(node: ast.expr, names: dict[str, Any], depth: int = 0) -> Any:
 
 
 def _load_list_holders(node: ast.With | ast.FunctionDef, names: dict[str, Any]) -> dict[str, Any]:
-    """Return names bound to the content of lists: an open file, or a function that names one."""
+    """Return names that stand for requirement lists, with their marks `FILES PATH`.
+
+    Such a name is bound by `with open(…) as`, or is that of a function whose body names a list.
+    """
     if isinstance(node, ast.FunctionDef):
         lines = list(_find_list_files(node, {}))
         return {node.name: lines} if lines else {}
@@ -206,7 +212,10 @@ def _load_list_holders(node: ast.With | ast.FunctionDef, names: dict[str, Any]) 
 
 
 def _find_list_files(node: ast.AST, names: dict[str, Any]) -> Iterator[str]:
-    """Yield the requirement lists named within an expression that cannot be evaluated."""
+    """Yield the mark `FILES PATH` of each requirement list that a syntax node names.
+
+    Used where the node cannot be evaluated.
+    """
     file_names: dict[str, None] = {}
     joined: set[ast.AST] = set()
     for part in ast.walk(node):

@@ -46,9 +46,10 @@ _COMMENT = re.compile(r'(^|\s)#.*')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedRequirements:
-    """The requirements that one file states.
+    """The requirements that one file states, as it spells them.
 
-    groups   lists of requirements by the name of the extra or group
+    runtime  lines for the project itself
+    groups   lists of lines by the name of the extra or group
     python   the interpreters it allows, in the syntax of `requires-python`
     """
 
@@ -62,10 +63,13 @@ class StatedRequirements:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """The requirements of the tests of a revision: lines, sorted, each once.
+    """What a project and its tests need, merged from all files: lines, sorted, each once.
 
-    pins    pins of the new commit of the pair, used for both revisions (`locks.py`)
-    groups  all groups, extras and lists, by name, from which missing modules are brought
+    runtime  requirements of the project itself
+    tests    requirements of its tests
+    pins     pins of the new commit of the pair, used for both revisions (`locks.py`)
+    pythons  each `requires-python` that a file states
+    groups   all groups, extras and lists, by name, from which missing modules are brought
     """
 
     runtime: tuple[str, ...] = ()
@@ -79,7 +83,10 @@ class Needs:
 
 
 def clean_requirement(line: str) -> str | None:
-    """Return a line as one plain requirement; None for paths, URLs and options."""
+    """Return a line as one plain requirement (PEP 508); None for a path, URL, option or none.
+
+    Comments, quotes and hashes are removed.
+    """
     text = _COMMENT.sub('', line).strip().rstrip('\\').strip()
     if text[:1] in ('"', "'") and text[-1:] == text[:1]:
         text = text[1:-1]
@@ -89,7 +96,7 @@ def clean_requirement(line: str) -> str | None:
 
 
 def filter_for_tests(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return the plain requirements among lines that a test may import."""
+    """Return the plain requirements among lines, without tools that no test imports (`ruff`)."""
     requirements = (clean_requirement(line) for line in lines)
     return tuple(
         line
@@ -99,7 +106,7 @@ def filter_for_tests(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_for_tests(group: str) -> bool:
-    """Return whether the name of a group or extra says that tests or developers need it."""
+    """Return whether the name of a group or extra is one for tests or developers: `test`, `dev`."""
     return any(canonicalize_name(group) in names for names in _TEST_NAMES)
 
 
@@ -111,7 +118,13 @@ def get_requirement_name(requirement: str) -> str:
 
 
 def merge_requirements(stated: Iterable[StatedRequirements]) -> Needs:
-    """Merge the requirements of all files. The first name and the first version count."""
+    """Merge the requirements of all files into the needs of a project.
+
+    The first name and the first version count. The project itself is removed from the lines. If
+    files contradict each other about a test requirement, the first file counts.
+
+    stated  in order of precedence
+    """
     files = list(stated)
     name = next((statement.name for statement in files if statement.name), None)
     own: set[str] = {canonicalize_name(name)} if name else set()
@@ -170,7 +183,13 @@ def _list_test_lines(groups: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
 def _expand_extras(
     lines: Iterable[str], extras: Mapping[str, tuple[str, ...]], own: set[str], depth: int = 8
 ) -> Iterator[str]:
-    """Yield lines, and those of the own extras that they name: `.[doc]`, `-e .[x]`, `NAME[x]`."""
+    """Yield the lines, each followed by those of the project's own extras that it names.
+
+    Such a line is `.[doc]`, `-e .[x]` or `NAME[x]`.
+
+    extras  lines by the name of the extra
+    own     the project's name, if known
+    """
     for line in lines:
         yield line
         match = _OWN_EXTRAS.match(line)

@@ -49,7 +49,7 @@ _FAILS = ('unittest.expectedFailure', 'expectedFailure', 'pytest.mark.xfail')
 
 
 def is_assertion_roulette(test: PythonTest) -> bool:
-    """Return whether there are two or more assertions, at least one of them without a message.
+    """Return whether a test has two or more assertions, at least one of them without a message.
 
     PyNose counts statements and calls separately, and reports one of each whatever their messages.
     """
@@ -62,7 +62,7 @@ def is_assertion_roulette(test: PythonTest) -> bool:
 
 
 def is_duplicate_assert(test: PythonTest) -> bool:
-    """Return whether a condition is asserted twice, or an asserting call is repeated."""
+    """Return whether a test asserts one condition twice, or repeats an asserting call exactly."""
     texts = [
         *(
             f'assert {get_normalised_text(_list_arguments(node)[0])}'
@@ -81,7 +81,7 @@ def is_redundant_assertion(test: PythonTest) -> bool:
 
 
 def is_magic_number_test(test: PythonTest) -> bool:
-    """Return whether a number is an argument of an assertion, or a side of its condition.
+    """Return whether a number is a positional argument of an assertion, or a side of its condition.
 
     The later plug-in excludes small numbers and 100; the paper does not.
     """
@@ -117,7 +117,7 @@ def is_suboptimal_assert(test: PythonTest) -> bool:
 
 
 def is_unknown_test(test: PythonTest) -> bool:
-    """Return whether the test has no assertion.
+    """Return whether the test asserts nothing and expects no exception.
 
     PyNose looks for `assert` and for names that contain it. Here an expected exception also counts,
     by `pytest.raises` or by a decorator.
@@ -149,7 +149,7 @@ def _get_called_name(call: Node) -> str:
 
 
 def _list_arguments(node: Node) -> list[Node]:
-    """Return the positional arguments of a call; for a statement its condition and message."""
+    """Return the positional arguments of a call; of an assert statement condition and message."""
     listed = node.child_by_field_name('arguments') if node.type == 'call' else node
     children = listed.named_children if listed is not None else []
     return [child for child in children if child.type not in ('keyword_argument', 'comment')]
@@ -186,7 +186,7 @@ def _is_redundant_call(call: Node) -> bool:
 
 
 def _strip_parentheses(node: Node) -> Node:
-    """Return the expression inside parentheses."""
+    """Return the expression inside any parentheses around it; other expressions unchanged."""
     while node.type == 'parenthesized_expression' and node.named_children:
         node = node.named_children[0]
     return node

@@ -36,7 +36,10 @@ def is_conditional_test_logic(test: PythonTest) -> bool:
 
 
 def is_empty_test(test: PythonTest) -> bool:
-    """Return whether the test has only `pass`; here `...` and a docstring are ignored, too."""
+    """Return whether the body of the test has nothing but `pass`, `...` and strings.
+
+    For PyNose it must have only `pass`.
+    """
     statements = [node for node in test.body.named_children if node.type != 'comment']
     return all(node.type == 'pass_statement' or _says_nothing(node) for node in statements)
 
@@ -71,7 +74,7 @@ def is_redundant_print(test: PythonTest) -> bool:
 
 
 def is_sleepy_test(test: PythonTest) -> bool:
-    """Return whether the test calls `time.sleep`, unless a comment on the same line explains it."""
+    """Return whether the test calls `time.sleep` without a comment on the same line."""
     names = {'time.sleep'}
     if test.root.text is not None and _SLEEP_IMPORTED.search(test.root.text):
         names.add('sleep')

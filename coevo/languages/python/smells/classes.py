@@ -18,7 +18,7 @@ _DEFAULT = 'MyTestCase'  # PyCharm's default name
 
 
 def is_constructor_initialization(test: PythonTest) -> bool:
-    """Return whether the class of the test has a constructor."""
+    """Return whether the class of the test itself declares `__init__`."""
     owner = test.owner
     return owner is not None and any(
         get_name(function) == '__init__' for function in list_functions(owner)
@@ -26,17 +26,20 @@ def is_constructor_initialization(test: PythonTest) -> bool:
 
 
 def is_default_test(test: PythonTest) -> bool:
-    """Return whether the class of the test still has the name that an editor proposes."""
+    """Return whether the class of the test has the name that PyCharm proposes: `MyTestCase`."""
     return test.owner is not None and get_name(get_definition(test.owner)) == _DEFAULT
 
 
 def is_general_fixture(test: PythonTest) -> bool:
-    """Return whether the test leaves a field unused that setUp or setUpClass assigns."""
+    """Return whether setUp or setUpClass assigns a field that the test does not use."""
     return bool(_find_fixture_fields(test) - _find_used_attributes(test))
 
 
 def is_test_maverick(test: PythonTest) -> bool:
-    """Return whether the test uses none of the fields that setUp or setUpClass assigns."""
+    """Return whether the test uses none of the fields that setUp or setUpClass assigns.
+
+    False if these assign none.
+    """
     fields = _find_fixture_fields(test)
     return bool(fields) and not fields & _find_used_attributes(test)
 

@@ -17,7 +17,7 @@ from coevo.model.records import TestMethod
 
 
 class PyNoseSmell(StrEnum):
-    """The test smells that are detected."""
+    """The test smells that are detected, by the names under which they are reported."""
 
     ASSERTION_ROULETTE = 'assertion_roulette'
     CONDITIONAL_TEST_LOGIC = 'conditional_test_logic'

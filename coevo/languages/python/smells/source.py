@@ -20,9 +20,11 @@ from coevo.model.records import TestMethod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonTest:
-    """A test function in its file.
+    """The syntax nodes of a test function in its file.
 
-    function, owner  with their decorators; owner: the class, None for a function of a module
+    root      the whole file
+    function  the definition, with its decorators
+    owner     the class around it, with its decorators; None for a function of a module
     """
 
     root: Node
@@ -43,7 +45,7 @@ def _parse_root(source: bytes) -> Node:
 
 
 def locate_test(source: bytes, method: TestMethod) -> PythonTest:
-    """Return the test; of several with one name, the last one.
+    """Return the nodes of a test method in its file; of several with one name, the last one.
 
     Raises:
         LookupError: the file declares no such method, or is nested too deeply
@@ -98,7 +100,7 @@ def get_text(node: Node) -> str:
 
 
 def get_normalised_text(node: Node) -> str:
-    """Return the source text of a node with normalised white space."""
+    """Return the source text of a node, each run of white space as one space."""
     return ' '.join(get_text(node).split())
 
 

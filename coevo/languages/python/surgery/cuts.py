@@ -20,9 +20,13 @@ def remove_pieces(
     gone: Sequence[PythonPiece],
     may_go: Callable[[str], bool],
 ) -> None:
-    """Remove pieces, and statements that become empty; a class that has to stay gets a `pass`.
+    """Record the edits that remove pieces from a file so that it stays valid.
 
-    may_go  whether an emptied class of this name may be removed
+    Statements and classes that become empty are removed, too; a class that has to stay gets a
+    `pass`.
+
+    gone    the pieces to remove
+    may_go  whether an emptied class of this simple name may be removed
     """
     imports = [piece for piece in gone if piece.kind == 'import']
     others = [piece for piece in gone if piece.kind != 'import']
@@ -43,7 +47,7 @@ def _is_within(span: Span, other: Span) -> bool:
 
 
 def _remove_imports(edits: TextEdits, file: PythonOutline, gone: Sequence[PythonPiece]) -> None:
-    """Remove import statements, or only some of their names."""
+    """Record the edits that remove imported names, and statements of which no name is left."""
     all_ = groupby(file.list_import_pieces(), key=lambda piece: piece.statement)
     names = {piece.span for piece in gone}
     for statement, group in all_:
@@ -60,7 +64,11 @@ def _remove_imports(edits: TextEdits, file: PythonOutline, gone: Sequence[Python
 def _find_names_to_cut(
     pieces: Sequence[PythonPiece], kept: Iterable[PythonPiece]
 ) -> Iterator[Span]:
-    """Yield the spans of removed names: up to the next name, and after the last kept one."""
+    """Yield the spans to cut from an import statement, of which some names are kept.
+
+    A removed name is cut up to the next name. All names after the last kept one are one span, with
+    the comma before them.
+    """
     last = max(piece.end for piece in kept)
     behind = [piece for piece in pieces if piece.start > last]
     if behind:
@@ -71,7 +79,11 @@ def _find_names_to_cut(
 
 
 def _extend_over_separator(source: bytes, span: Span) -> Span:
-    """Return the span with the semicolon after a statement, or before the last one of a line."""
+    """Return the span of a statement with the semicolon that its removal makes superfluous.
+
+    This is the one after it or, for the last statement of a line, the one before it. Without any,
+    the span is unchanged.
+    """
     start, end = span
     rest = source[end:]
     behind = rest[: len(rest) - len(rest.lstrip(b' \t;'))]
@@ -84,9 +96,10 @@ def _extend_over_separator(source: bytes, span: Span) -> Span:
 
 
 def _extend_over_gap(source: bytes, span: Span) -> Span:
-    """Return the span with the empty lines above the end of a suite.
+    """Return the span of the last statement of a suite with the empty lines above it.
 
-    The empty lines below it separate the outer statements and are kept.
+    The empty lines below it separate the outer statements and are kept. For any other statement the
+    span is unchanged.
     """
     start, end = widen_to_whole_lines(source, *span)
     if start == span[0] and source[start - 1 : start] not in (b'\n', b''):
@@ -107,7 +120,11 @@ _CLAUSES = frozenset({'elif_clause', 'else_clause', 'except_clause', 'finally_cl
 
 @dataclass(slots=True)
 class EmptiedSuites:
-    """The effects of a removal: `statements` go, too; each of `blocks` becomes `pass`."""
+    """What a removal has to do beyond the removed statements.
+
+    statements  the spans of emptied statements, such as classes, which are removed, too
+    blocks      the spans of emptied blocks whose statement stays; each becomes `pass`
+    """
 
     statements: list[Span] = field(default_factory=list)
     blocks: list[Span] = field(default_factory=list)
@@ -116,10 +133,10 @@ class EmptiedSuites:
 def find_emptied_suites(
     root: Node, gone: Collection[Span], may_go: Callable[[str], bool]
 ) -> EmptiedSuites:
-    """Return the suites that consist only of removed statements.
+    """Return the suites from which a removal would take all statements but docstrings and `pass`.
 
     gone    the statements to remove
-    may_go  whether an emptied class of this name may be removed
+    may_go  whether an emptied class of this simple name may be removed
     """
     result = EmptiedSuites()
     _PythonSuiteWalker(gone, may_go, result).count_statements(root)
@@ -135,7 +152,11 @@ class _PythonSuiteWalker:
         self._found = found
 
     def count_statements(self, block: Node) -> tuple[int, int]:
-        """Return how many statements of a block stay and how many go; fillers are not counted."""
+        """Return how many statements of a block stay and how many go.
+
+        Comments, docstrings and `pass` are not counted. Emptied suites inside the block are
+        recorded.
+        """
         stay = [self._stays(child) for child in block.named_children if not _is_filler(child)]
         return sum(stay), len(stay) - sum(stay)
 
@@ -186,10 +207,12 @@ def _is_filler(node: Node) -> bool:
 def reindent(
     text: bytes, before: bytes, after: bytes, start: int, strings: Iterable[Span]
 ) -> bytes:
-    """Replace the indentation `before` of all lines but the first by `after`.
+    """Return a text with the indentation `before` of all lines but the first replaced by `after`.
+
+    Lines inside strings, and lines that are not so indented, are unchanged.
 
     start    the offset of the text in its file
-    strings  the strings of that file with several lines; their contents are not changed
+    strings  the spans of the strings of that file that have several lines
     """
     if before == after:
         return text
@@ -220,7 +243,7 @@ def find_long_strings(root: Node) -> Iterator[Span]:
 
 
 def count_empty_lines_above(source: bytes, at: int) -> int:
-    """Return how many empty lines are above a line, at most two."""
+    """Return how many empty lines are directly above the line of an offset, at most two."""
     above = source[: source.rfind(b'\n', 0, at) + 1].replace(b'\r', b'')
     lines = above.split(b'\n')[:-1]
     count = 0

@@ -30,7 +30,13 @@ Insert = Callable[[bytes, Node, Sequence[Node]], Iterator[bytes]]
 
 
 def insert_defects(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[bytes]:
-    """Yield versions of a test file with one defect of the given kind."""
+    """Yield versions of a test file, each with one defect of the given kind.
+
+    Nothing is yielded for a kind that Python lacks, and for tests that offer no place for it.
+
+    tests  the test methods that get the defect, one at a time; a missing dependency is an import of
+           the file
+    """
     root = Parser(PYTHON).parse(source).root_node
     if kind is Defect.MISSED_DEPENDENCIES:
         yield from _remove_each_import(source, root)
@@ -54,7 +60,7 @@ def _remove_each_import(source: bytes, root: Node) -> Iterator[bytes]:
 
 
 def _remove_asserts(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    """Yield the file without the assertion statements of a test."""
+    """Yield the file with all assertion statements of a test removed; nothing if it has none."""
     edits, statements = TextEdits(source), _find_assertion_statements(test)
     ids = {statement.id for statement in statements}
     for statement in statements:
@@ -73,7 +79,7 @@ def _find_assertion_statements(test: Node) -> list[Node]:
 
 
 def _find_own_statement(oracle: Node) -> Node | None:
-    """Return the statement that is the assertion.
+    """Return the statement that an assertion consists of.
 
     None if other statements are inside it, as in `with raises(…)`, or if it is part of another
     expression.
@@ -85,7 +91,11 @@ def _find_own_statement(oracle: Node) -> Node | None:
 
 
 def _copy_other_body(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    """Replace the body by that of another test with the same parameters and indentation."""
+    """Yield the file with the body of a test replaced by that of another test.
+
+    It is the first one with the same parameters and indentation; nothing is yielded if there is
+    none.
+    """
     given, margin = _get_parameters(test), find_indentation(source, test.start_byte)
     for other in tests:
         alike = (
@@ -98,7 +108,7 @@ def _copy_other_body(source: bytes, test: Node, tests: Sequence[Node]) -> Iterat
 
 
 def _insert_undefined_name(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    """Use an undefined name as the receiver or an argument of a call."""
+    """Yield the file with an undefined name as the first receiver or argument of a call."""
     for call in _find_calls(test):
         for expression in (_get_receiver(call), *_list_arguments(call)):
             if (
@@ -111,7 +121,7 @@ def _insert_undefined_name(source: bytes, test: Node, tests: Sequence[Node]) -> 
 
 
 def _insert_invalid_call(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    """Call a function with one argument too many."""
+    """Yield the file with one argument too many in the first call of a function in a test."""
     yield from _add_argument_to_call(source, test, constructor=False)
 
 
@@ -122,7 +132,12 @@ def _insert_invalid_constructor_call(
 
 
 def _add_argument_to_call(source: bytes, test: Node, *, constructor: bool) -> Iterator[bytes]:
-    """Add an argument to the first call of the kind; capitalised names are classes (PEP 8)."""
+    """Yield the file with an argument added to the first call of a test that is of the wanted kind.
+
+    Capitalised names are classes (PEP 8). Assertions are left as they are.
+
+    constructor  whether to choose a call of a class instead of a function
+    """
     asserted = {node.id for node in find_assertion_nodes(_get_body(test))}
     for call in _find_calls(test):
         listed = call.child_by_field_name('arguments')
@@ -135,7 +150,7 @@ def _add_argument_to_call(source: bytes, test: Node, *, constructor: bool) -> It
 
 
 def _add_argument(source: bytes, listed: Node) -> bytes:
-    """Add `None` after the positional arguments."""
+    """Return the file with `None` added after the positional arguments of a call."""
     arguments = [argument for argument in listed.named_children if argument.type != 'comment']
     placed = [argument for argument in arguments if argument.type not in _BY_NAME]
     if placed:
@@ -159,7 +174,7 @@ def _insert_runtime_error(source: bytes, test: Node, tests: Sequence[Node]) -> I
 
 
 def _insert_syntax_error(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
-    """Remove the last token of the last statement of a test."""
+    """Yield the file without the last token of a test, if that is a syntax error."""
     last = _get_body(test)
     while last.named_children and last.named_children[-1].type != 'comment' and last.child_count:
         last = last.children[-1]

@@ -29,7 +29,7 @@ OldPythonFile = OldFile[PythonOutline, PythonPiece]
 
 
 class PythonNeeds:
-    """Implements `coevo.languages.core.cut_plans.Needs`.
+    """Decides which pieces old tests need from their file. Implements `core.cut_plans.Needs`.
 
     Subclasses are brought along with their base classes, since tests of a mixin run only in
     subclasses.
@@ -45,7 +45,10 @@ class PythonNeeds:
         self._above = {n for piece in file.inserted if piece.kind == 'type' for n in piece.names}
 
     def may_be_added(self, piece: PythonPiece) -> bool:
-        """Return whether a piece may be added: the new file has no piece in its place."""
+        """Return whether an old piece may be added to the new file: it lacks the piece's names.
+
+        Its class must be in the new file. Initializers and wildcard imports may not be added.
+        """
         return (
             piece.names != ('*',)
             and piece.kind != 'initializer'
@@ -59,7 +62,11 @@ class PythonNeeds:
     def list_needed(
         self, free: Sequence[PythonPiece], brought: AbstractSet[PythonPiece]
     ) -> list[PythonPiece]:
-        """Return the needed pieces: subclasses of brought classes, and mentioned pieces."""
+        """Return the pieces that are needed: subclasses of brought classes, and mentioned pieces.
+
+        free     the pieces to choose from
+        brought  those that are brought already
+        """
         heirs = [piece for piece in free if not self._above.isdisjoint(self._list_parents(piece))]
         self._above.update(name for piece in heirs for name in piece.names)
         return [*heirs, *(piece for piece in free if self._is_needed(piece))]
@@ -73,14 +80,17 @@ class PythonNeeds:
         return list_parents(type_)
 
     def _is_more_of_a_package(self, piece: PythonPiece) -> bool:
-        """Return whether an import loads another module of an imported package."""
+        """Return whether an import loads another module of a package that the new file imports.
+
+        Example: `import os.path` beside `import os`.
+        """
         imported = piece.imported
         if imported is None or not imported.is_package or imported.name == imported.bound:
             return False
         return imported.name not in self._loaded and imported.bound in self._loaded.values()
 
     def _is_needed(self, piece: PythonPiece) -> bool:
-        """Return whether a piece is mentioned, or is a fixture of mentioned members (`setUp`)."""
+        """Return whether a piece is mentioned, or is a fixture (`setUp`) of mentioned members."""
         mentions = self._file.mentions
         if not piece.owner:
             return not mentions.isdisjoint(piece.names)
@@ -92,7 +102,10 @@ class PythonNeeds:
         return not mentions.isdisjoint(piece.names)  # a fixture that is requested by its name
 
     def list_wildcards(self, brought: AbstractSet[PythonPiece]) -> Iterator[PythonPiece]:
-        """Yield wildcard imports that the new file lacks, if a mentioned name is unexplained."""
+        """Yield old wildcard imports that the new file lacks, if a mentioned name is unexplained.
+
+        It is unexplained if no known piece declares it: a wildcard import may.
+        """
         explained = _EVERYWHERE | {name for _, name in self._known}
         explained |= {name for piece in brought for name in piece.names}
         if all(name.startswith('.') or name in explained for name in self._file.mentions):
@@ -108,9 +121,10 @@ class PythonNeeds:
 
 
 def list_slots(piece: PythonPiece, owner: str) -> list[Slot]:
-    """Return the names that a piece declares, with their owner.
+    """Return the slots that a piece takes: each name that it declares, with `owner`.
 
-    A function, a class and a variable of one name take the same slot.
+    A function, a class and a variable of one name take the same slot, so the new file can have only
+    one of them.
     """
     return [(owner, name) for name in piece.names]
 
@@ -123,17 +137,20 @@ def find_test(file: OldPythonFile, method: TestMethod) -> PythonPiece:
 
 
 def can_replace(new: PythonPiece, old: PythonPiece) -> bool:
-    """Return whether an old piece can replace a new one; neither may be an imported name."""
+    """Return whether an old piece can take the place of a new one: none is an imported name."""
     return new.kind != 'import' and old.kind != 'import'
 
 
 def render_at(file: OldPythonFile, piece: PythonPiece, at: PythonPiece) -> bytes:
-    """Return an old piece with the indentation of the new piece that it replaces."""
+    """Return the text of an old piece with the indentation of the new piece that it replaces."""
     return render(file, piece, find_indentation(file.new.source, at.start))
 
 
 def render(file: OldPythonFile, piece: PythonPiece, margin: bytes) -> bytes:
-    """Return a piece with the indentation `margin`; an import becomes a line of its own."""
+    """Return the text of an old piece with the indentation `margin`.
+
+    An imported name becomes an import statement of its own.
+    """
     if piece.kind == 'import':
         return format_import_line(piece)
     return reindent(
@@ -146,7 +163,7 @@ def render(file: OldPythonFile, piece: PythonPiece, margin: bytes) -> bytes:
 
 
 def drop_repeated_imports(pieces: Sequence[PythonPiece]) -> Iterator[PythonPiece]:
-    """Yield the pieces without repeated imports."""
+    """Yield the pieces in order, of equal imports only the first."""
     lines: set[bytes] = set()
     for piece in pieces:
         line = format_import_line(piece) if piece.kind == 'import' else b''
@@ -173,7 +190,16 @@ def format_import_line(piece: PythonPiece) -> bytes:
 def add_piece(
     edits: TextEdits, file: OldPythonFile, piece: PythonPiece, standing: Sequence[PythonPiece]
 ) -> None:
-    """Insert a piece after or before its nearest old neighbour that the new file still has."""
+    """Record the edit that inserts an old piece beside the neighbour nearest to it in the old file.
+
+    Without a neighbour that the new file has, it is inserted at the end of its class or of the
+    file; an import, after the imports at the top.
+
+    standing  the pieces that the new file keeps
+
+    Raises:
+        StartStateInvalid: the class of the piece is written on one line
+    """
     if piece.kind == 'import':
         add_import(edits, file.new, render(file, piece, b''), standing)
         return
@@ -211,14 +237,14 @@ def _stands_alone(source: bytes, piece: PythonPiece, margin: bytes) -> bool:
 
 
 def _is_on_one_line(new: PythonOutline, owner: str) -> bool:
-    """Return whether the body of a class is on the line of its head."""
+    """Return whether the body of a class is on the line of its head: `class A: pass`."""
     type_ = new.types[owner]
     last = new.source[: type_.end_byte].rpartition(b'\n')[2].split(maxsplit=2)
     return last[:1] == [b'class'] and last[1].startswith(type_.simple.encode())
 
 
 def _find_margin(new: PythonOutline, owner: str, standing: Sequence[PythonPiece]) -> bytes:
-    """Return the indentation of the members of a type."""
+    """Return the indentation of the members of a class; b'' for the module."""
     if not owner:
         return b''
     margins = [find_indentation(new.source, p.start) for p in standing if p.owner == owner]
@@ -230,10 +256,10 @@ def _find_margin(new: PythonOutline, owner: str, standing: Sequence[PythonPiece]
 def add_import(
     edits: TextEdits, new: PythonOutline, line: bytes, standing: Iterable[PythonPiece]
 ) -> None:
-    """Insert an import after those at the top of the file.
+    """Record the edit that inserts an import line after the kept imports at the top of a file.
 
-    If all of them are removed, it takes the place of the first. A file without imports gets it
-    after its head comments and docstring.
+    If all of them are removed, the line takes the place of the first. A file without imports gets
+    the line after its head comments and docstring.
     """
     first = min((t.start_byte for t in new.file.types if t.around), default=len(new.source))
     functions = [m.start_byte for m in new.file.types[0].members if m.kind == 'method']
@@ -265,7 +291,7 @@ def _is_string(statement: Node) -> bool:
 
 
 def _add_last(edits: TextEdits, file: OldPythonFile, piece: PythonPiece, body: bytes) -> None:
-    """Insert a piece that has no neighbour at the end of the file, or of the type around it."""
+    """Record the edit that inserts a piece at the end of its class, or of the file."""
     new, owner = file.new, file.translate_owner(piece)
     end = len(new.source.rstrip())
     if owner:

@@ -36,14 +36,16 @@ _FREE = frozenset({TokenRole.LOADED, TokenRole.CALLED, TokenRole.ANNOTATION, Tok
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PythonPiece:
-    """A declaration, compared by identity; start and end (bytes) include its comments.
+    """A part of a file: an imported name, a declaring statement or a class. Compared by identity.
 
-    kind       import, method, constructor, field, initializer or type
-    owner      the type around it
-    names      the names that it declares: '*' for a wildcard
-    statement  its span without comments; for an imported name the whole import statement
-    uses       every name in it that may refer to another piece; `.x` is a name after a dot
-    mentions   those that are no local variables; after a dot only members of `self` and `cls`
+    kind        import, method, constructor, field, initializer or type
+    owner       the type around it; '' for the module
+    names       the names that it declares: '*' for a wildcard
+    start, end  its span in bytes, with its comments
+    statement   its span without comments; for an imported name the whole import statement
+    uses        every name in it that may refer to another piece; `.x` is a name after a dot
+    mentions    those that are no local variables; after a dot only members of `self` and `cls`
+    members     the declarations in it; () for a class or import
     """
 
     kind: str
@@ -63,14 +65,17 @@ class PythonPiece:
         return self.start, self.end
 
     def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
-        """Return whether any name may refer to it; a module's members never follow a dot."""
+        """Return whether any of the names, as in `uses`, may refer to this piece.
+
+        A name after a dot (`.x`) may refer to a member of a class, never to one of a module.
+        """
         if not names.isdisjoint(self.names):
             return True
         return bool(self.owner) and not names.isdisjoint(f'.{name}' for name in self.names)
 
     @property
     def start_byte(self) -> int | None:
-        """The start of its first member without comments; None if it has no members."""
+        """The offset of its first member, without comments; None if it has no members."""
         return self.members[0].start_byte if self.members else None
 
 
@@ -103,7 +108,7 @@ class PythonOutline:
         )
 
     def list_import_pieces(self) -> Iterator[PythonPiece]:
-        """Yield the names of each top-level import statement, including wildcards."""
+        """Yield a piece for each name of the top-level import statements, including wildcards."""
         for node in self.root.children:
             if node.type not in STATEMENTS:
                 continue
@@ -124,7 +129,10 @@ class PythonOutline:
                 )
 
     def list_member_pieces(self, type_: DeclaredType) -> Iterator[PythonPiece]:
-        """Yield the members of a type; a statement that declares several names is one piece."""
+        """Yield a piece for each statement that declares members of a type; no nested classes.
+
+        A statement that declares several names is one piece.
+        """
         for _, group in groupby(type_.members, key=lambda member: member.start_byte):
             members = tuple(group)
             first = members[0]
@@ -159,7 +167,11 @@ class PythonOutline:
         )
 
     def list_pieces(self, opened: AbstractSet[str]) -> list[PythonPiece]:
-        """Return all pieces in order: members of the module and of `opened` types, else classes."""
+        """Return all pieces of the file in order.
+
+        The members of the module and of `opened` classes are pieces of their own; any other class
+        is one piece.
+        """
         pieces = list(self.list_import_pieces())
         for type_ in self.file.types:
             if self.types[type_.name] is not type_:
@@ -173,18 +185,20 @@ class PythonOutline:
         return sorted(pieces, key=lambda piece: (piece.start, piece.end))
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, PythonPiece]]:
-        """Yield all classes, each with its piece."""
+        """Yield all classes, also nested ones, each with its whole piece."""
         for type_ in self.file.types:
             if type_.around:
                 yield type_, self.make_whole_piece(type_)
 
     @cached_property
     def tests(self) -> tuple[Member, ...]:
-        """The test methods, as far as this file alone shows."""
+        """The test methods, as far as this file alone shows: bases in other files are unknown."""
         return tuple(member for _, member in find_tests(self.file, self.file.index_types()))
 
     def find_declaration(self, method: TestMethod, when: str) -> Member:
-        """Return the declaration of a test method, of several the last one.
+        """Return the declaration of a test method in this file, of several the last one.
+
+        when  `old` or `new`, for the error
 
         Raises:
             StartStateInvalid: the file has none
@@ -196,11 +210,14 @@ class PythonOutline:
         )
 
     def find_namesake(self, method: TestMethod) -> TestMethod | None:
-        """Return the method if a function of its name is not a fixture; else None."""
+        """Return the method if its class has a function of this name, no fixture; else None."""
         return None if all(map(is_fixture, self._list_members_like(method))) else method
 
     def is_well_formed(self) -> bool:
-        """Return whether there is no syntax error, and no empty suite, which the parser accepts."""
+        """Return whether a file has neither a syntax error nor an empty suite.
+
+        The parser accepts empty suites.
+        """
         return not self.file.has_error and all(map(_has_suite, _walk_nodes(self.root)))
 
     def _list_members_like(self, method: TestMethod) -> list[Member]:
@@ -213,14 +230,21 @@ class PythonOutline:
         return self._find_start_above(span[0]), self._comments.find_end_behind(span[1])
 
     def _find_start_above(self, at: int) -> int:
-        """Return the start with the comments above; comments at the top belong to the file."""
+        """Return the start of a declaration extended to the comments above it.
+
+        Comments at the top of a file belong to the file: the start is then unchanged.
+        """
         start = self._comments.find_start_above(at)
         return start if self.source[:start].strip(b'\xef\xbb\xbf \t\r\n') else at
 
 
 @lru_cache(maxsize=16)
 def make_outline(source: bytes) -> PythonOutline:
-    """Return the outline of a file, from a cache."""
+    """Return the outline of a file, from a cache.
+
+    Raises:
+        StartStateInvalid: the file is too large or too deeply nested
+    """
     return PythonOutline(source)
 
 
@@ -234,12 +258,12 @@ def _get_declared_name(member: Member) -> str:
 
 
 def _find_words(strings: Iterable[str]) -> frozenset[str]:
-    """Return the identifiers in strings without spaces, as in `usefixtures('client')`."""
+    """Return the identifiers in strings that have no spaces, as in `usefixtures('client')`."""
     return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
 
 
 def _find_used_names(found: PythonSlice) -> frozenset[str]:
-    """Return all names but keywords of arguments (`.x` after a dot), and words of strings."""
+    """Return all names (`.x` after a dot) but keywords of arguments, and the words of strings."""
     names, last = set(_find_words(found.strings)), ''
     for token in found.tokens:
         if token.role is not None and token.role is not TokenRole.KEYWORD:
@@ -249,7 +273,10 @@ def _find_used_names(found: PythonSlice) -> frozenset[str]:
 
 
 def _find_mentioned_names(found: PythonSlice) -> frozenset[str]:
-    """Return names without local variables, members of `self` and `cls`, and words of strings."""
+    """Return all names but local variables, and the words of strings.
+
+    After a dot only members of `self` and `cls` count, as `.x`.
+    """
     names = {*_find_words(found.strings), *_find_global_names(found)}
     bound = found.bound
     before, last = '', ''

@@ -43,7 +43,12 @@ _CALLS = (b'count', b'endswith', b'find', b'partition', b'rfind', b'split', b'st
 def choose_insertion(
     declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
 ) -> tuple[int, bytes]:
-    """Return the offset and the text of a placebo in a declaration."""
+    """Choose by `draw` where to put a placebo in a declaration; return the offset and the text.
+
+    It is a statement before another one or, where there is no place for any, a comment.
+
+    kind  whether the placebo adds lines
+    """
     node = _find_node(declared)
     lines = choose_line_breaks(kind, draw)
     if places := list(_find_places(node, is_whole=declared.member is not None)):
@@ -55,7 +60,7 @@ def choose_insertion(
 
 
 def _find_node(declared: LocatedDeclaration) -> Node:
-    """Return the outermost node with the span of the declaration, which is the statement."""
+    """Return the statement of a declaration: the outermost node with its span."""
     root = Parser(PYTHON).parse(declared.source).root_node
     what = declared.member if declared.member is not None else declared.type
     node = root.descendant_for_byte_range(what.start_byte, what.end_byte)
@@ -70,9 +75,10 @@ def _get_span(node: Node) -> tuple[int, int]:
 
 
 def _find_places(declaration: Node, *, is_whole: bool) -> Iterator[int]:
-    """Yield the offsets for a statement: before each simple one except a docstring.
+    """Yield the offsets at which a statement can be put: before each simple one except a docstring.
 
-    is_whole  whether nested definitions belong to it; those of a class or module do not
+    is_whole  whether nested definitions belong to the declaration; those of a class or module do
+              not
     """
     for node in _walk_inside(declaration, is_whole=is_whole):
         if node.type in _SIMPLE and not _is_leading_text(node):
@@ -91,7 +97,7 @@ def _walk_inside(declaration: Node, *, is_whole: bool) -> Iterator[Node]:
 
 
 def _is_leading_text(node: Node) -> bool:
-    """Return whether a string is the documentation at the beginning of its block."""
+    """Return whether a statement is a string at the beginning of its block, its docstring."""
     parent = node.parent
     if not is_text_statement(node) or parent is None or parent.type not in _BLOCKS:
         return False

@@ -24,7 +24,7 @@ _WORDS = re.compile(r'[^\W\d]\w*')
 
 
 def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
-    """Return all names in files that may use declarations of a test file.
+    """Return all names in those other test files that may use declarations of a test file.
 
     These files mention its module, have it as their conftest, or declare base classes of its
     classes. Main sources cannot see the test tree, so they do not count.
@@ -48,9 +48,11 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
 def find_derived_classes(
     repository: Repository, rev: str, path: str, names: Iterable[str]
 ) -> Iterator[tuple[str, bytes, frozenset[str]]]:
-    """Yield the other test files that declare subclasses of the named classes, sorted by path.
+    """Yield each other test file with subclasses of the named classes of a file, sorted by path.
 
-    Each has its path, its content and the full names of these subclasses.
+    A row has its path, its content and the full names of these subclasses.
+
+    path   of the file that declares the named classes
     """
     files = load_other_files(repository, open_tree(repository, rev), path, '.py')
     for other, below in find_derived_types(files, names, parse):
@@ -73,12 +75,15 @@ _SETTINGS = ('.ini', '.cfg', '.toml', '.yml', '.yaml', '.json', '.txt')
 
 
 def make_mention_finder(repository: Repository, rev: str) -> FileMentionFinder:
-    """Return the finder of files that mention a test file."""
+    """Return a finder of the files of a revision that mention a test file or its classes."""
     return FileMentionFinder(repository, rev, open_tree(repository, rev), _RULES)
 
 
 def _list_declared_names(path: str, text: bytes) -> frozenset[str]:
-    """Return the simple name of a module and its classes; for a conftest also its functions."""
+    """Return the names by which others mention a file: its module and its top-level classes.
+
+    For a conftest also its functions, which may be fixtures.
+    """
     types = parse(text).types
     names = {module_name(path).rpartition('.')[2]}
     names |= {type_.simple for type_ in types if len(type_.around) == 1}

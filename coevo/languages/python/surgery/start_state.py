@@ -1,4 +1,7 @@
-"""Choose the pieces of a Python file that go with tests, and handle the classes left empty."""
+"""The rules of Python by which tests are cut out of a file for a start state.
+
+They choose the pieces that go with the tests, and handle the classes left empty.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ PythonCutPlan = CutPlan[PythonOutline, PythonPiece]
 
 
 def _list_lookalikes(file: PythonOutline, targets: Sequence[Declared]) -> Iterator[Member]:
-    """Yield the methods named like tests in the classes of the targets."""
+    """Yield the methods whose names begin with `test` in the classes of the targets."""
     owners = {declared.owner for declared in targets}
     for type_ in (type_ for type_ in file.file.types if type_.name in owners):
         for member in type_.members:
@@ -93,7 +96,7 @@ def _may_be_empty(
 
 
 def _list_duplicates(file: PythonOutline) -> set[Slot]:
-    """Return the functions and classes that one namespace declares more than once."""
+    """Return the owner and name of each function or class that is declared more than once."""
     keys = Counter(
         (type_.name, member.name)
         for type_ in file.file.types

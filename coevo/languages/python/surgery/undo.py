@@ -27,10 +27,12 @@ from coevo.model.dependencies import Revised
 
 
 def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
-    """Return the new file with one member as it was in the old one.
+    """Return the new file with one member as it was in the old one: removed, replaced or put back.
 
-    As in Java, imports that the old text uses and the new file lacks are added. A class with no
-    other member gets `pass`.
+    Imports that the old text uses and the new file lacks are added. A class with no other member
+    gets `pass`.
+
+    revised  what the change did with the member
     """
     if revised is Revised.INSERTED:
         assert new.member is not None
@@ -52,9 +54,9 @@ def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDe
 
 
 def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
-    """Return the new file with the decorators, bases and keywords that a class had.
+    """Return the new file with the decorators, bases and keywords that a class had in the old one.
 
-    None if they are the same, and for a module.
+    Imports that these need are added. None if nothing of this changed, and for a module.
     """
     if MODULE in (old.type.kind, new.type.kind) or old.type.shape_hash == new.type.shape_hash:
         return None
@@ -75,9 +77,11 @@ def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
 
 
 def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
-    """Return the file with an old class at the end of its outer class, or of the file.
+    """Return the new file with an old class added at the end of its outer class, or of the file.
 
-    None if the outer class no longer exists.
+    Imports that the class needs are added. None if the outer class no longer exists.
+
+    source  the new file
     """
     file, span = make_outline(source), (old.type.start_byte, old.type.end_byte)
     outer = strip_module_name(old.type.outer)
@@ -92,7 +96,10 @@ def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
 
 
 def _remove_statement(source: bytes, statement: Span) -> bytes:
-    """Remove a statement. One that is no piece is cut out without regard to its surroundings."""
+    """Return a file without a statement.
+
+    If the span is not that of a piece, it is cut out without regard to its surroundings.
+    """
     file, edits = make_outline(source), TextEdits(source)
     pieces = file.list_pieces(set(file.types)) + [
         file.make_whole_piece(type_) for type_ in file.file.types if type_.around
@@ -106,7 +113,7 @@ def _remove_statement(source: bytes, statement: Span) -> bytes:
 
 
 def _reindent_text(source: bytes, span: Span, margin: bytes) -> bytes:
-    """Return a text with the indentation `margin`."""
+    """Return the text of a span, the indentation of its lines replaced by `margin`."""
     before = find_indentation(source, span[0])
     strings = find_long_strings(make_outline(source).root)
     return reindent(source[slice(*span)], before, margin, span[0], strings)
@@ -132,7 +139,12 @@ def _restore_statement(
 def _append_statement(
     edits: TextEdits, source: bytes, end: int, old: LocatedDeclaration, span: Span
 ) -> None:
-    """Insert a statement at the end of a class or file, with its old indentation."""
+    """Record the edit that inserts an old statement at the end of a class or file.
+
+    It keeps its old indentation.
+
+    end  the end of the class or file
+    """
     margin = find_indentation(old.source, span[0])
     gap = b'\n' * (1 + count_empty_lines_above(old.source, span[0]))
     edits.insert(
@@ -141,7 +153,10 @@ def _append_statement(
 
 
 def _add_missing_imports(edits: TextEdits, old: bytes, new: bytes, names: AbstractSet[str]) -> None:
-    """Add the imports of the old file that bind one of the names and that the new file lacks."""
+    """Record edits that add the imports of the old file that the new one lacks and `names` need.
+
+    Wildcard imports are added, too, as they may explain any name.
+    """
     file = make_outline(new)
     standing = list(file.list_import_pieces())
     known = {format_import_line(piece) for piece in standing}
@@ -156,7 +171,11 @@ def _add_missing_imports(edits: TextEdits, old: bytes, new: bytes, names: Abstra
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _HeaderSpans:
-    """decorators: up to `class`; bases: from the end of the name to the colon."""
+    """The spans of the parts of a class's header that may change.
+
+    decorators  from the first one up to `class`
+    bases       from the end of the name up to the colon
+    """
 
     decorators: Span
     bases: Span
