@@ -32,9 +32,12 @@ _LINES_AFTER = 60
 _WIDTH = 160
 
 
-def open_console() -> Console:
-    """Return a console on standard output, as wide as the terminal or wide enough for a log."""
-    stream = terminal.get_raw_stream(sys.stdout)
+def open_console(*, for_errors: bool = False) -> Console:
+    """Return a console on standard output, as wide as the terminal or wide enough for a log.
+
+    for_errors  on standard error instead
+    """
+    stream = terminal.get_raw_stream(sys.stderr if for_errors else sys.stdout)
     console = _SafeConsole(file=stream)
     return console if console.is_terminal else _SafeConsole(file=stream, width=_WIDTH)
 

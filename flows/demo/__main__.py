@@ -176,7 +176,9 @@ def check_story(console: Console, story: Story, options: DemoOptions) -> tuple[s
     commits = history.write_repository(repository, story)
     console.print(f'{repository}: {len(commits)} commits written; now mining them')
     mine_options = make_mine_options(story, repository, store, options)
-    with show_progress(console) as listener:
+    # In a pipe or a log, progress is apart from the ten lines that say what the demo showed.
+    progress = console if console.is_terminal else open_console(for_errors=True)
+    with show_progress(progress) as listener:
         report = mine(mine_options, listener)
         families = tuple(family for family in story.families if family in SINGLE_REVISION_FAMILIES)
         suites = (
