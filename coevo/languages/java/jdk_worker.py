@@ -13,7 +13,10 @@ from coevo.languages.java.tracing.tracing import Tracer
 
 
 class JdkWorker:
-    """The session, cells, tracer and packed trees of one thread and one JDK."""
+    """The resources of one thread for one JDK: a session, cells, a tracer and packed trees.
+
+    `builds` are shared with the other threads.
+    """
 
     def __init__(self, builds: SharedBuilds) -> None:
         self.builds = builds
@@ -23,11 +26,11 @@ class JdkWorker:
         self.trees = PackedTrees(builds.make_folder('trees', secrets.token_hex(8)))
 
     def build(self, rev: str) -> Build:
-        """Build a revision in this session, or reuse its build."""
+        """Build a revision in this worker's session, or return its existing build."""
         return self.builds.build(rev, self.session)
 
     def get_cells_for(self, ends: Collection[str]) -> JavaCells:
-        """Return the cells for a pair with these ends; those of other revisions are removed."""
+        """Return the compiled cells after removing those whose revisions are not in `ends`."""
         self.cells.remove_other_revisions(ends)
         return self.cells
 

@@ -54,16 +54,17 @@ LIMITS = Limits(
 
 
 def write_settings(root: Path) -> None:
-    """Write Maven's settings file into the workspace."""
+    """Write Maven's settings file into `root`; it replaces all repositories by coevo's proxy."""
     (root / SETTINGS).write_text(_SETTINGS_XML)
 
 
 def make_builder_job(
     toolchain: Toolchain, mounts: Sequence[Mount], socket: Path, archive: str | None
 ) -> Job:
-    """Return the job of the builder, which reads its requests from standard input.
+    """Return the sandbox job that runs the builder's JVM and its relay to coevo's proxy.
 
-    `archive` is the class archive that it runs with, see `processes.archives`.
+    The builder reads its requests from standard input. `archive` is the class archive that it runs
+    with, see `processes.archives`; None for none.
     """
     relay = (
         str(toolchain.tools_home / 'bin' / 'java'),
@@ -95,7 +96,7 @@ def make_builder_job(
 
 
 def make_builder_command(toolchain: Toolchain, *options: str) -> tuple[str, ...]:
-    """Return the command of the builder's JVM; `options` come before the usual ones."""
+    """Return the command of the builder's JVM; the JVM's `options` come before the usual ones."""
     return (
         str(toolchain.java),
         *options,
@@ -107,12 +108,12 @@ def make_builder_command(toolchain: Toolchain, *options: str) -> tuple[str, ...]
 
 
 def list_builder_class_path(toolchain: Toolchain) -> tuple[str, ...]:
-    """Return the class path of the builder."""
+    """Return the class path of the builder, as paths in the sandbox."""
     return tuple(locate_tool(toolchain, path) for path in toolchain.builder_class_path)
 
 
 def make_tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:
-    """Return the job of the reader of execution data.
+    """Return the sandbox job of the JVM that reads the execution data of traced tests.
 
     It reads class files without running any of them and has no access to the network.
     """
@@ -141,7 +142,7 @@ def locate_tool(toolchain: Toolchain, path: Path) -> str:
 def make_build_request(
     output: BuildOutput, java_home: Path | None = None, without: Sequence[str] = ()
 ) -> list[str]:
-    """Return a request to build a revision, without the plugins in `without`.
+    """Return the words of a request to build a revision, without the plugins in `without`.
 
     Maven runs in the builder's own JVM, or, if `java_home` is given, by its own command on that
     JDK.
@@ -157,7 +158,10 @@ def make_build_request(
 
 
 def make_resolve_request(coordinates: Sequence[str]) -> list[str]:
-    """Return a request to download libraries and their dependencies."""
+    """Return the words of a request to download libraries and their dependencies.
+
+    Each of `coordinates` is a library as GROUP:ARTIFACT:VERSION.
+    """
     return [
         'resolve',
         *(f'coordinates={coordinate}' for coordinate in coordinates),
@@ -173,9 +177,9 @@ def _list_repository_arguments() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavacSettings:
-    """The settings for compiling sources: class path in the sandbox and options of javac.
+    """The class path and options of javac; `without` lists files that are not compiled.
 
-    `without` lists files below a root that are not compiled.
+    All paths are those in the sandbox.
     """
 
     class_path: tuple[str, ...]
@@ -183,21 +187,24 @@ class JavacSettings:
     without: tuple[str, ...] = ()
 
     def list_arguments(self) -> Iterator[str]:
-        """Yield the settings as arguments of a request."""
+        """Yield the settings as words of a request, such as `option=-parameters`."""
         yield from (f'class_path={entry}' for entry in self.class_path)
         yield from (f'option={option}' for option in self.options)
         yield from (f'without={file}' for file in self.without)
 
 
 def make_compile_request(roots: Sequence[str], javac: JavacSettings) -> list[str]:
-    """Return a request to compile the test tree below the roots."""
+    """Return the words of a request to compile the test tree below the roots."""
     return ['compile', *(f'root={root}' for root in roots), *javac.list_arguments()]
 
 
 def make_check_request(
     sets: Sequence[Sequence[str]], javac: JavacSettings, *, keep: bool
 ) -> list[str]:
-    """Return a request to compile each set of roots by itself; `keep` asks for the class files."""
+    """Return the words of a request to compile each set of roots separately from the other sets.
+
+    `keep` asks for the class files; without it, only the results are reported.
+    """
     return [
         'check',
         *(f'set={":".join(roots)}' for roots in sets),

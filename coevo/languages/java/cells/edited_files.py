@@ -44,9 +44,9 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantPool:
-    """A constant pool; it lies from `start` to `end` in its file.
+    """The constant pool of a class file; it lies from offset `start` to `end` in the file.
 
-    `places` is the number of indexes in use, counted from 1.
+    `places` is the number of indexes in use, counted from 1. Long and Double entries use two.
     """
 
     places: int
@@ -56,7 +56,10 @@ class ConstantPool:
 
 
 def parse_constant_pool(content: bytes) -> ConstantPool:
-    """Return the pool of a class file; raises ValueError for other files."""
+    """Return the constant pool of a class file.
+
+    Raises: ValueError if the content is not a class file.
+    """
     try:
         return _parse_pool(content)
     except (struct.error, IndexError, KeyError) as error:
@@ -85,9 +88,10 @@ Files = tuple[tuple[str, bytes | None], ...]
 
 
 def write_files(folder: Path, files: Collection[tuple[str, bytes | None]]) -> None:
-    """Write the files that are not absent below a folder, which must belong to coevo alone.
+    """Write files below a folder, replacing existing ones; skip those whose content is None.
 
-    Raises: UnsafePath for a path that leads out of the folder; nothing is written then.
+    The folder is created and must belong to coevo alone. Raises: UnsafePath for a path that leads
+    out of the folder; nothing is written then.
     """
     places = [(join_beneath(folder, path), content) for path, content in files]
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,22 +102,22 @@ def write_files(folder: Path, files: Collection[tuple[str, bytes | None]]) -> No
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Return whether a file lies below a module's folder; '.' is the whole tree."""
+    """Return whether a path lies in a module's folder or is that folder; all paths lie in `.`."""
     return PurePosixPath(path).is_relative_to(folder) or folder == '.'
 
 
 def compute_depth(name: str) -> int:
-    """Return the number of folders in a module's path."""
+    """Return the number of folders in a module's path; 0 for `.`."""
     return len(PurePosixPath(name).parts)
 
 
 def find_top_level_types(sources: Iterable[bytes]) -> frozenset[str]:
-    """Return the top-level types of sources, as paths without a suffix: `pkg/Outer`."""
+    """Return the names of the top-level types that sources declare, in the form `pkg/Outer`."""
     return frozenset(_format_type_path(type_) for type_ in _parse_types(sources) if not type_.outer)
 
 
 def list_type_names(sources: Iterable[bytes]) -> frozenset[str]:
-    """Return all types of sources, as paths without a suffix: `pkg/Outer$Inner`."""
+    """Return the names of all types that sources declare; a nested one is `pkg/Outer$Inner`."""
     return frozenset(map(_format_type_path, _parse_types(sources)))
 
 
@@ -126,7 +130,11 @@ def _format_type_path(type_: DeclaredType) -> str:
 
 
 def is_in_family(file: Path, folder: Path, family: frozenset[str]) -> bool:
-    """Return whether a class file holds one of the top-level types or a class nested in one."""
+    """Return whether a class file below `folder` holds a type of `family` or a class nested in one.
+
+    `family` holds top-level types as `pkg/Outer`. Where a `$` makes the name ambiguous, the content
+    of the class file decides.
+    """
     name = file.relative_to(folder).as_posix().removesuffix('.class')
     if name in family or not any(name.startswith(f'{outer_type}$') for outer_type in family):
         return name in family
@@ -139,9 +147,10 @@ def is_in_family(file: Path, folder: Path, family: frozenset[str]) -> bool:
 
 
 def move_classes(source: Path, target: Path, versions: Sequence[Path]) -> None:
-    """Move class files only, since other files of annotation processors may describe all sources.
+    """Move the class files of `source` to `target`, and delete `source` with its other files.
 
-    Each class file gets the constants of the files with the same name in `versions`, see
+    Other files are dropped, since those of annotation processors may describe all sources. Each
+    class file gets the constants of the files with the same name in the folders `versions`, see
     `add_constants`.
     """
     target.mkdir(parents=True, exist_ok=True)
@@ -175,10 +184,11 @@ _NOTHING = bytes((TEXT, 0, 0))
 
 
 def add_constants(edited: bytes, others: Iterable[bytes]) -> bytes:
-    """Return a class file with the constants of others after its own, if they fit.
+    """Return a class file with the constants of other class files appended to its own.
 
-    Files that are no class files are skipped; constants that depend on attributes are replaced by
-    empty texts.
+    Returns `edited` unchanged if it is not a class file. Other files are skipped if they are not
+    class files or if their constants do not fit. A constant that depends on attributes of its file
+    is replaced by an empty text.
     """
     try:
         own = parse_constant_pool(edited)
@@ -218,9 +228,9 @@ def _shift_constants(constants: Iterable[Constant], by: int) -> Iterator[bytes]:
 
 
 def find_outermost_class(content: bytes) -> str:
-    """Return the top-level class of a class, which may be itself, as `pkg/Outer`.
+    """Return the top-level class, as `pkg/Outer`, that encloses the class of a class file.
 
-    Raises: ValueError if it is not a class file.
+    A top-level class gives its own name. Raises: ValueError if the content is not a class file.
     """
     try:
         own, around = _ClassFile(content).parse_nesting()
@@ -250,7 +260,10 @@ class _ClassFile:
         }
 
     def parse_nesting(self) -> tuple[str, dict[str, str]]:
-        """Return its own name, and a map from nested classes it mentions to enclosing ones."""
+        """Return the class's own name, and a map from nested classes to their enclosing class.
+
+        The map has those nested classes that the class file mentions.
+        """
         _, own, _, interfaces = self._unpack_next('>4H')
         self._at += 2 * interfaces
         for _ in range(2):  # fields, then methods
@@ -272,10 +285,10 @@ class _ClassFile:
             self._at += length
 
     def _parse_inner_classes(self, start: int) -> Iterator[tuple[str, str]]:
-        """Yield each inner class with its enclosing class.
+        """Yield each entry of an InnerClasses attribute as a class and its enclosing class.
 
-        A local class has no outer class in the attribute; it is named after the class that contains
-        it.
+        A local class has no outer class in the attribute. It is named after the class that contains
+        it, and this name is used.
         """
         (count,) = struct.unpack_from('>H', self._content, start)
         for at in range(start + 2, start + 2 + 8 * count, 8):

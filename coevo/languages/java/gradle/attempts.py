@@ -23,14 +23,17 @@ def format_gradle_name(gradle: Gradle) -> str:
 
 
 def make_gradle_mount(gradle: Gradle) -> Mount:
-    """Return the mount of a Gradle distribution in the sandbox."""
+    """Return the mount that shows a Gradle distribution in the sandbox."""
     return Mount(source=gradle.home, target=_locate_in_sandbox(gradle))
 
 
 def build_by_gradle(
     output: BuildOutput, session: JvmSession, gradle: Gradle, java_home: str
 ) -> BuildAttempt:
-    """Build a revision with a Gradle; repeat once if the JVM died before its time was up."""
+    """Build a revision with a Gradle on the JDK at `java_home`, in the session's sandbox.
+
+    Builds once more if the JVM died for another reason than its wall time limit.
+    """
     request = [
         'build',
         f'gradle={_locate_in_sandbox(gradle)}',

@@ -11,11 +11,11 @@ from coevo.languages.java.tools.gradles import Gradle, parse_version_numbers
 
 
 def choose_gradle(gradles: Sequence[Gradle], wanted: str | None) -> Gradle | None:
-    """Return the Gradle to use for a wanted version; None if there is no suitable one.
+    """Return the installed Gradle that fits a wanted version best; None if there is none.
 
     This is the wanted version, else the nearest newer one with the same major version, else the
-    nearest older one of that major version. If no version is wanted, it is the newest of all.
-    Scripts break between major versions: 6.9 does not build what is written for 7.
+    nearest older one of that major version. If `wanted` is None, it is the last of `gradles`, the
+    newest. Scripts break between major versions: 6.9 does not build what is written for 7.
     """
     if wanted is None:
         return gradles[-1] if gradles else None
@@ -30,12 +30,18 @@ def choose_gradle(gradles: Sequence[Gradle], wanted: str | None) -> Gradle | Non
 def choose_gradle_for_revision(
     repository: Repository, rev: str, gradles: Sequence[Gradle]
 ) -> Gradle | None:
-    """Return the Gradle for a revision, by the version that its wrapper names."""
+    """Return the Gradle that fits the version in a revision's wrapper; None if there is none.
+
+    Without a wrapper, it is the newest Gradle.
+    """
     return choose_gradle(gradles, scripts.find_wrapper_version(repository, rev))
 
 
 def find_gradle_demand(repository: Repository, rev: str, gradles: Sequence[Gradle]) -> JdkDemand:
-    """Return the JDKs that the scripts require, limited to those that the chosen Gradle runs on."""
+    """Return the range of JDKs that a revision's Gradle scripts require and its Gradle runs on.
+
+    If no Gradle fits the revision, only the scripts count.
+    """
     demand, gradle = (
         scripts.find_script_demand(repository, rev),
         choose_gradle_for_revision(repository, rev, gradles),

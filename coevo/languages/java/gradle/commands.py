@@ -10,14 +10,14 @@ from coevo.model.records import TestMethod
 
 
 def is_built_by_gradle(environment: Environment | None) -> bool:
-    """Return whether an environment was built by Gradle."""
+    """Return whether an environment names Gradle as its build tool; False for None."""
     return environment is not None and environment.build_tool.startswith(NAME)
 
 
 def make_gradle_command(module: str, task: str) -> tuple[str, ...]:
-    """Return the command for a task of one project.
+    """Return the words of the command that runs a Gradle task in one module only.
 
-    The task of the root has a leading `:`, since its bare name would run it in every project.
+    The task of the root has a leading `:`, since its bare name would run it in every module.
     """
     if module == '.':
         return ('gradle', f':{task}')
@@ -25,7 +25,7 @@ def make_gradle_command(module: str, task: str) -> tuple[str, ...]:
 
 
 def make_test_selection(methods: Sequence[TestMethod]) -> tuple[str, ...]:
-    """Return options that select test methods.
+    """Return Gradle's `--tests` options that select test methods; empty without methods.
 
     Gradle selects by name only, so a name covers all overloads and parameter sets.
     """

@@ -89,9 +89,10 @@ JVM_OPTIONS = '.mvn/jvm.config'
 
 
 class MavenBuildAttempts:
-    """Builds revisions and remembers failures, so that a known failure is not retried at full cost.
+    """Builds revisions with Maven, in several ways if the first one fails.
 
-    `java_home` is the JDK for Maven's command.
+    It remembers failures, so that a known failure is not retried at full cost. `java_home` is the
+    JDK for Maven's command.
     """
 
     def __init__(self, java_home: Path) -> None:
@@ -101,11 +102,11 @@ class MavenBuildAttempts:
         self._hopeless: set[tuple[str | None, str]] = set()
 
     def build(self, output: BuildOutput, session: JvmSession) -> BuildAttempt:
-        """Build by each available way until one builds everything; return the best result.
+        """Build a revision, retry in other ways while modules fail, and return the best result.
 
-        Plugins that no test needs are left out once they fail, and the build is repeated without
-        them. Snapshots that are missing are replaced, see `snapshots`; if that builds no module
-        more, the first result counts.
+        A plugin that no test needs is left out once it fails, and the build is repeated without it.
+        Missing snapshot versions are replaced, see `snapshots`; this result counts only if it has
+        more built modules. The output folder holds the files of the returned result.
         """
         poms = load_poms(output.code)
         attempt = self._build_without_needless_plugins(output, session)
@@ -167,8 +168,8 @@ class MavenBuildAttempts:
         """Build in the session; repeat in a new JVM if a used one failed, or if any JVM died.
 
         Earlier builds may have filled the sandbox's disk or left processes and files behind. There
-        is no repetition if the build took too long, or if the same failure was confirmed in a new
-        JVM before.
+        is no repetition if the build took too long, if the same failure was confirmed in a new JVM
+        before, or if a plugin failed that no test needs.
         """
         request = make_build_request(output, without=sorted(without))
         fresh = session.is_fresh
@@ -189,9 +190,9 @@ class MavenBuildAttempts:
 
 
 def find_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]:
-    """Return the plugins that failed although no test needs their output.
+    """Return the plugins that failed in a build although no test needs their output.
 
-    `PLUGIN@EXECUTION` is a single execution of a plugin.
+    A single execution of a plugin is named `PLUGIN@EXECUTION`. Empty if the JVM died.
     """
     if isinstance(answer, JvmDeath):
         return frozenset()
@@ -208,7 +209,11 @@ def find_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]:
 
 
 def _is_worth_retrying(answer: JvmAnswer | JvmDeath, options: str) -> bool:
-    """Return whether Maven's own command may succeed where the warm JVM failed."""
+    """Return whether Maven's own command may succeed where the build in the session's JVM failed.
+
+    `options` is the text of `.mvn/jvm.config`, which only the command applies. False if the build
+    succeeded.
+    """
     if isinstance(answer, JvmDeath):
         return answer.reason == OUT_OF_MEMORY
     if _describe_failures(answer) is None or find_needless_plugins(answer):
@@ -230,7 +235,7 @@ def _is_failure_of_project(answer: JvmAnswer) -> bool:
 
 
 def _describe_failures(answer: JvmAnswer) -> str | None:
-    """Return the failures of a build as text to compare; None if there were none."""
+    """Return the failures of a build as a JSON text to compare; None if everything was built."""
     projects = answer.report.get('projects') or []
     if answer.report.get('status') == 'built' and projects:
         return None
