@@ -23,7 +23,10 @@ _ABSENT_INFORMATION, _NATIVE_METHOD = 101, 511
 
 
 class JdwpError(Transient):
-    """The connection ended, or the data are not JDWP; `code` is the JVM's own error number."""
+    """An error of the connection to a JVM, or data that are not JDWP.
+
+    `code` is the JVM's own error number if it refused a command; else 0.
+    """
 
     def __init__(self, sentence: str, code: int = 0) -> None:
         super().__init__(sentence)
@@ -46,7 +49,7 @@ class JdwpEventKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CodeLocation:
-    """A position in a method, by the index of its byte code."""
+    """A position in a method: `index` counts bytes of its byte code."""
 
     tag: int
     type: int
@@ -55,7 +58,7 @@ class CodeLocation:
 
     @property
     def encoded(self) -> bytes:
-        """The location as it is sent in a packet."""
+        """The location in the form in which JDWP sends it."""
         return struct.pack('>BQQQ', self.tag, self.type, self.method, self.index)
 
 
@@ -88,7 +91,7 @@ class JdwpPacketReader:
         self._data, self._at = data, 0
 
     def take_bytes(self, size: int) -> bytes:
-        """Return the next bytes; raises JdwpError if the packet is too short."""
+        """Return the next `size` bytes. Raises: JdwpError if the packet is too short."""
         part = self._data[self._at : self._at + size]
         if size < 0 or len(part) != size:
             raise JdwpError('the JVM sent a packet that is too short')
@@ -124,7 +127,7 @@ class JdwpClient:
     def __init__(self, connection: socket.socket) -> None:
         """Perform the handshake with a JVM that has connected.
 
-        Raises: JdwpError if the other side does not speak JDWP.
+        Raises: JdwpError if the other side does not speak JDWP or has identifiers of another size.
         """
         self._socket = connection
         self._waiting: deque[bytes] = deque()
@@ -136,9 +139,9 @@ class JdwpClient:
             raise JdwpError('the JVM has identifiers of an unknown size')
 
     def receive_events(self) -> Iterator[list[JdwpEvent]]:
-        """Yield groups of events, without end; each group has suspended its thread.
+        """Wait for events and yield them in groups; each group has suspended its thread.
 
-        Raises: JdwpConnectionClosed when the JVM ends.
+        The caller has to resume the thread. Raises: JdwpConnectionClosed when the JVM ends.
         """
         while True:
             while not self._waiting:
@@ -156,19 +159,22 @@ class JdwpClient:
             self._send_command(1, 9)
 
     def stop_on_class_load(self, name: str) -> None:
-        """Stop the thread that loads a class of this binary name, which may end in `*`."""
+        """Ask the JVM to stop each thread that loads a class with this binary name.
+
+        The name may end in `*`, which matches all names with that beginning.
+        """
         text = name.encode()
         self._request_events(JdwpEventKind.CLASS_PREPARE, struct.pack('>Bi', 5, len(text)) + text)
 
     def stop_at_location(self, location: CodeLocation, *, once: bool = False) -> None:
-        """Stop every thread, or with `once` only the first one, that reaches a location."""
+        """Ask the JVM to stop threads that reach a location; with `once`, only the first one."""
         # The count must come second, since it only counts events that passed the modifiers before
         # it.
         count = (struct.pack('>Bi', 1, 1),) if once else ()
         self._request_events(JdwpEventKind.BREAKPOINT, b'\7' + location.encoded, *count)
 
     def stop_on_exceptions(self, thread: int) -> int:
-        """Stop a thread at every exception, caught or not.
+        """Ask the JVM to stop a thread at every exception, caught or not.
 
         Returns the number of the request for `forget_exceptions`.
         """
@@ -205,7 +211,10 @@ class JdwpClient:
         return reply.take_bytes(reply.take_integer())
 
     def list_line_starts(self, type_: int, method: int) -> list[tuple[int, int]]:
-        """Return (index of byte code, line) pairs of a method; none without line information."""
+        """Return (index of byte code, line) for each place in a method where a line begins.
+
+        Empty for a native method and for one that was compiled without line information.
+        """
         try:
             reply = self._send_command(6, 1, struct.pack('>QQ', type_, method))
         except JdwpError as error:
@@ -245,9 +254,10 @@ class JdwpClient:
         return self._send_command(15, 1, head + b''.join(modifiers)).take_integer()
 
     def _send_command(self, group: int, command: int, data: bytes = b'') -> JdwpPacketReader:
-        """Send a command and return the reply.
+        """Send a command and return the reply; events that arrive before it are stored.
 
         The number of the command is random, so that no other process can forge the JVM's reply.
+        Raises: JdwpError if the JVM refuses the command or answers another one.
         """
         number = secrets.randbits(31)
         self._socket.sendall(
@@ -264,7 +274,10 @@ class JdwpClient:
                 return JdwpPacketReader(body)
 
     def _receive_packet(self) -> tuple[int, int, bytes] | None:
-        """Return a reply's number, error and data; for events, store them and return None."""
+        """Receive a packet; return a reply's number, error and data, or store events (None).
+
+        Raises: JdwpError if the packet has an impossible size.
+        """
         size, number, flags = struct.unpack('>iiB', self._receive_exactly(9))
         if not 11 <= size <= _LARGEST:
             raise JdwpError('the JVM sent a packet of an impossible size')

@@ -40,7 +40,10 @@ _Place = tuple[int, int, int]  # type, method, index of byte code
 
 @dataclass(frozen=True, slots=True)
 class WatchedMethod:
-    """A target's method: binary class names, name, and erased simple parameter types."""
+    """A test method to observe: the classes that run it, its name and its parameter types.
+
+    The classes have binary names. The types are erased and have simple names.
+    """
 
     classes: tuple[str, ...]
     method: str
@@ -49,7 +52,7 @@ class WatchedMethod:
 
 @dataclass(slots=True, kw_only=True)
 class Invocation:
-    """One invocation of a watched method.
+    """One observed call of a watched method.
 
     thrown  the class of the exception that left it and its superclasses; empty if none did
     left    whether it was left, by a return or by an exception
@@ -67,9 +70,9 @@ class _OpenInvocation:
 
 @dataclass(slots=True)
 class Observation:
-    """The observations so far; `invocations` has one list for each target, in order.
+    """What was seen so far in one JVM; `invocations` has one list for each target, in order.
 
-    ended    number of runs that the worker was seen to end
+    ended    number of runs of a target that the worker was seen to end
     reached  watched lines that were executed, by their top-level type
     trouble  the reason why the JVM could not be observed; None if it could
     """
@@ -88,7 +91,7 @@ class _ThreadState:
 
 
 class Observer:
-    """Follows one JVM to its end; for use by one thread."""
+    """Follows one JVM to its end and stores in `seen` what it saw; for use by one thread."""
 
     def __init__(
         self, targets: Sequence[WatchedMethod], lines: Mapping[str, Collection[int]] | None = None
@@ -109,7 +112,10 @@ class Observer:
         self.seen = Observation([[] for _ in targets])
 
     def follow_connection(self, connection: socket.socket) -> None:
-        """Handle events until the JVM ends; a failure to observe is stored in `seen.trouble`."""
+        """Handle the JVM's events until it ends, and store what they show in `seen`.
+
+        A failure to observe is stored in `seen.trouble` and not raised.
+        """
         try:
             debugger = JdwpClient(connection)
             self._debugger = debugger
@@ -173,7 +179,10 @@ class Observer:
                 self._debugger.stop_at_location(CodeLocation(1, type_, method.id, index))
 
     def _watch_lines(self, type_: int, name: str) -> None:
-        """Stop once at each location of a class where a watched line begins."""
+        """Ask the JVM to stop once at each place of a class where a watched line begins.
+
+        Does nothing if the class is not in a watched top-level type or was prepared before.
+        """
         top = next(
             (
                 candidate
@@ -299,7 +308,10 @@ class Observer:
             self._leave_method(event.thread, left[0].depth, thrown)
 
     def _fetch_stack(self, thread: int, location: CodeLocation | None) -> list[CodeLocation]:
-        """Return a thread's frames; raises JdwpError if it is not where the event says."""
+        """Return a thread's frames, innermost first.
+
+        Raises: JdwpError if the innermost frame is not at the event's location.
+        """
         frames = self._debugger.list_frames(thread)
         for top in frames[:1]:
             known = replace(top, index=0) if top.index == _NATIVE else top
@@ -309,7 +321,7 @@ class Observer:
 
     @staticmethod
     def _count_unwound_frames(frames: Sequence[CodeLocation], catch: CodeLocation | None) -> int:
-        """Return the number of frames that an exception unwinds; all if it is not caught."""
+        """Return how many frames an exception leaves until it is caught; all if it never is."""
         if catch is None or not catch.type:
             return len(frames)
         for index, frame in enumerate(frames):
@@ -324,7 +336,7 @@ class Observer:
 
 
 def parse_parameter_types(signature: str) -> list[str]:
-    """Return the parameters of a method's descriptor, such as I, [J and Ljava/lang/String;."""
+    """Return the parameter types in a method's descriptor, such as `I`, `[J` and `Lpkg/Type;`."""
     types, at = [], 1
     while signature[at] != ')':
         start = at
@@ -338,10 +350,13 @@ def parse_parameter_types(signature: str) -> list[str]:
 def find_disagreement(
     invocations: Sequence[Invocation], expects: Sequence[str], *, ended: bool
 ) -> str | None:
-    """Return why a pass that the worker reports is not credible; None if it is.
+    """Return why a pass that the worker reports is not credible; None if it is credible.
+
+    The reasons are `not_entered`, `not_left`, `thrown` (an exception that was not expected left the
+    method) and `not_ended`.
 
     expects  class names, simple or full, of throwables that the test expects to be left by
-    ended    whether the worker was seen to end the target
+    ended    whether the worker was seen to end the run of the target
     """
     if not invocations:
         return 'not_entered'
@@ -370,7 +385,7 @@ _LENGTHS = {
 
 
 def find_return_indexes(code: bytes) -> Iterator[int]:
-    """Yield the indexes of the return instructions."""
+    """Yield the index of each return instruction in a method's byte code."""
     at = 0
     while at < len(code):
         if code[at] in _RETURNS:
@@ -387,7 +402,7 @@ def _measure_instruction(code: bytes, at: int) -> int:
     operands = at + 4 - at % 4
 
     def get_operand(place: int) -> int:
-        """Return the 32-bit operand at an index."""
+        """Return the 32-bit operand number `place` of a switch, counted from 0."""
         start = operands + 4 * place
         return int.from_bytes(code[start : start + 4], 'big', signed=True)
 

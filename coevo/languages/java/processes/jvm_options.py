@@ -37,7 +37,10 @@ _VARIABLES = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS')
 
 
 def select_usable_options(line: str) -> Iterator[str]:
-    """Yield the words of a command line, such as surefire's argLine, that a test JVM may get."""
+    """Yield the words of a line of JVM options, such as surefire's argLine, that are allowed.
+
+    The module's docstring says which are left out.
+    """
     options = [*_parse_options(line)]
     unfilled = [option for option in options if _is_filled_by_maven(*_split_option(*option))]
     for option in options:
@@ -51,7 +54,10 @@ def select_usable_options(line: str) -> Iterator[str]:
 
 
 def _parse_options(line: str) -> Iterator[tuple[str, str]]:
-    """Yield the allowed options, each with its value if that is a separate word, else with ''."""
+    """Yield each allowed option of a line with its value if that is a separate word, else with ''.
+
+    Options with an unfilled placeholder are left out.
+    """
     words = iter(_split_words(line))
     for word in words:
         value = next(words, None) if word in (*_WITH_VALUE, *_PROGRAM) else ''
@@ -62,7 +68,7 @@ def _parse_options(line: str) -> Iterator[tuple[str, str]]:
 
 
 def _split_option(word: str, value: str) -> tuple[str, str]:
-    """Return the option's name and its value, which may be joined by `=`."""
+    """Return an option's name and its value, which follows `=` or is a separate word."""
     name, _, joined = word.partition('=')
     return name, value or joined
 
@@ -72,14 +78,14 @@ def _is_filled_by_maven(name: str, value: str) -> bool:
 
 
 def _make_add_modules_option(names: str) -> Iterator[str]:
-    """Yield the option with only the modules that belong to the JDK; nothing if none is left."""
+    """Yield `--add-modules` with the given modules that belong to the JDK; nothing if none does."""
     left = [name for name in names.split(',') if _OF_THE_JDK.match(name)]
     if left:
         yield f'--add-modules={",".join(left)}'
 
 
 def select_usable_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables; those with JVM options are reduced to the usable options."""
+    """Return the environment variables, with JVM options in them reduced to the usable ones."""
     return {
         name: shlex.join(select_usable_options(value)) if name in _VARIABLES else value
         for name, value in variables.items()
@@ -87,7 +93,10 @@ def select_usable_environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _split_words(line: str) -> Sequence[str]:
-    """Split a command line into words; an unclosed quote is treated as an ordinary character."""
+    """Return the words of a command line as a shell splits it.
+
+    If a quote is not closed, the line is split at white space only.
+    """
     try:
         return shlex.split(line)
     except ValueError:

@@ -19,7 +19,7 @@ _WORD = re.compile(r'[\w$]')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaCall:
-    """A method call; `receiver` is the expression before the dot, or None if there is no dot."""
+    """A method call in source; `receiver` is the expression before the dot or None."""
 
     name: str
     receiver: Node | None
@@ -29,9 +29,10 @@ class JavaCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaVariable:
-    """A declared variable with its type's simple name as written and its initializer.
+    """A declared variable; `type` is the simple name of its type, `value` its initializer or None.
 
-    `declaration` is the whole statement, parameter or field.
+    The type is as written, but that of `var x = new Foo()` is `Foo`. `declaration` is the whole
+    statement, parameter or field.
     """
 
     name: str
@@ -64,14 +65,14 @@ def iterate_nodes(node: Node, *, classes: bool) -> Iterator[Node]:
 
 
 def find_calls(node: Node, *, classes: bool = False) -> Iterator[JavaCall]:
-    """Yield the method calls below a node; see `iterate_nodes` for `classes`."""
+    """Yield the method calls in a node, itself included; see `iterate_nodes` for `classes`."""
     for descendant in iterate_nodes(node, classes=classes):
         if descendant.type == 'method_invocation':
             yield parse_call(descendant)
 
 
 def parse_call(invocation: Node) -> JavaCall:
-    """Return the call that a `method_invocation` node stands for."""
+    """Return the name, receiver and arguments of a `method_invocation` node."""
     name = invocation.child_by_field_name('name')
     arguments = invocation.child_by_field_name('arguments')
     return JavaCall(
@@ -83,7 +84,7 @@ def parse_call(invocation: Node) -> JavaCall:
 
 
 def find_chained_calls(call: JavaCall) -> tuple[JavaCall, ...]:
-    """Return the calls made on the result of a call, in order: `b` and `c` of `a().b().c()`."""
+    """Return the calls chained to a call, in order: `b` and `c` for `a` in `a().b().c()`."""
     calls, node = [], call.node
     while (parent := node.parent) is not None and parent.type == 'method_invocation':
         if parent.child_by_field_name('object') != node:
@@ -94,7 +95,10 @@ def find_chained_calls(call: JavaCall) -> tuple[JavaCall, ...]:
 
 
 def find_variables(node: Node) -> Iterator[JavaVariable]:
-    """Yield the fields, local variables, resources and parameters declared in a node."""
+    """Yield the fields, local variables, resources and parameters declared in a node.
+
+    Bodies of local and anonymous classes are skipped.
+    """
     for descendant in iterate_nodes(node, classes=False):
         if descendant.type in _DECLARING:
             for declarator in descendant.children_by_field_name('declarator'):
@@ -123,7 +127,7 @@ def _parse_variable(declaration: Node, declarator: Node) -> Iterator[JavaVariabl
 
 
 def find_created_type(node: Node) -> str | None:
-    """Return the simple name of the type that `new` creates; None for any other expression."""
+    """Return the simple name `Foo` for an expression `new Foo(…)`; None for any other."""
     if node.type != 'object_creation_expression':
         return None
     type_ = node.child_by_field_name('type')
@@ -131,7 +135,7 @@ def find_created_type(node: Node) -> str | None:
 
 
 def normalise_node(node: Node) -> str:
-    """Join a node's tokens, without comments and with spaces only where two words would merge."""
+    """Return a node's source without comments and with spaces only where two words would merge."""
     joined = ''
     for token in _list_tokens(node):
         apart = _WORD.match(joined[-1:]) and _WORD.match(token)

@@ -27,7 +27,10 @@ _NOT_SHIPPED = frozenset({'assembly', 'docs', 'javadoc', 'site'})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredFolder:
-    """A folder that a POM declares; `path` is that of the repository and ends with a slash."""
+    """A folder of sources or resources that a POM declares, on the code's or on the tests' side.
+
+    `path` is relative to the repository and ends with a slash.
+    """
 
     path: str
     side: Side
@@ -35,7 +38,7 @@ class DeclaredFolder:
 
 
 def classify_production(path: str, declared: Iterable[DeclaredFolder]) -> ProductionKind | None:
-    """Return the kind of a file of the code's side; None if a module does not ship it.
+    """Return the kind of a file of the code that its module ships; None if it does not ship it.
 
     declared  the folders that the POM of the file's module declares
     """

@@ -22,7 +22,7 @@ from coevo.model.records import TestMethod
 
 
 class JavaSource:
-    """The declarations of a file and their syntax tree nodes."""
+    """A parsed Java file: its declarations in `file`, and the syntax tree nodes of these."""
 
     def __init__(self, source: bytes) -> None:
         self.file: SourceFile = parse(source)
@@ -35,7 +35,10 @@ class JavaSource:
         return node
 
     def find_test(self, method: TestMethod) -> JavaTest:
-        """Return one test method; raises LookupError if the file does not declare it."""
+        """Return a test method of the file.
+
+        Raises: LookupError if the file does not declare it.
+        """
         wanted = method.test_class, method.test_method, method.parameters
         for type_ in self.file.types:
             for member in type_.members:
@@ -55,7 +58,7 @@ class JavaSource:
         )
 
     def list_enclosing_types(self, type_: DeclaredType) -> list[DeclaredType]:
-        """Return a type and all types that enclose it."""
+        """Return a type and all types that enclose it, in the file's order."""
         names, outer = {type_.name}, type_.outer
         while outer:
             names.add(outer)
@@ -63,7 +66,7 @@ class JavaSource:
         return [t for t in self.file.types if t.name in names]
 
     def imports_any_of(self, *packages: str) -> bool:
-        """Return whether the file imports anything from one of the packages or a subpackage."""
+        """Return whether an import names one of the packages or anything below it."""
         starts = tuple(f'{package}.' for package in packages)
         return any(f'{item.text}.'.startswith(starts) for item in self.file.imports)
 
@@ -95,7 +98,10 @@ class JavaTest:
 
     @cached_property
     def variables(self) -> Mapping[str, JavaVariable]:
-        """Every variable in scope by name: fields of enclosing types and the type, then locals."""
+        """Every variable in scope, by name: fields of the type and those around it, then locals.
+
+        Of several with the same name, the innermost one is kept.
+        """
         variables_by_name: dict[str, JavaVariable] = {}
         for type_ in self.file.list_enclosing_types(self.type):
             for member in type_.members:
@@ -107,12 +113,15 @@ class JavaTest:
 
 @lru_cache(maxsize=64)
 def parse_java_source(source: bytes) -> JavaSource:
-    """Parse a file; the cache lets all of its test methods share one result."""
+    """Return a parsed file; the result is cached, so that its test methods share it."""
     return JavaSource(source)
 
 
 def get_annotation_values(declaration: Node, name: str) -> dict[str, str]:
-    """Return the named values, as written, of the annotations with this simple name."""
+    """Return the named values of a declaration's annotations with this simple name, as written.
+
+    `@Test(timeout = 5)` gives `timeout` and `5`. A value without a name is left out.
+    """
     values: dict[str, str] = {}
     for modifiers in (child for child in declaration.children if child.type == 'modifiers'):
         for annotation in list_named_children(modifiers):
