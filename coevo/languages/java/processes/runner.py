@@ -59,11 +59,11 @@ class RunTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRecording:
-    """The agents' recording of one target.
+    """What agents in the JVM recorded while one target ran.
 
     covered  execution data of JaCoCo, as Base64 for URLs
     entered  lines of CLASS.METHODDESCRIPTOR with internal names
-    reached  watched lines that the observer saw executed, by top-level type; None if there is none
+    reached  watched lines that an observer saw executed, by top-level type; None without observer
     """
 
     covered: str

@@ -36,7 +36,7 @@ _LONGEST = 1 << 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaToken:
-    """A token with its byte offset and its syntax tree node type."""
+    """A token of a file: its byte offset, its text, and the type of its syntax tree node."""
 
     start: int
     text: str
@@ -45,7 +45,7 @@ class JavaToken:
 
 @dataclass(frozen=True, slots=True)
 class _JavaLeaves:
-    """The tokens below a node in columns, its comments and its calls, all by their offsets."""
+    """The tokens below a node as parallel lists, and the node's comments and calls, by offsets."""
 
     starts: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ class _JavaLeaves:
     calls: list[tuple[int, str]] = field(default_factory=list)
 
     def add_shifted(self, other: _JavaLeaves, at: int) -> None:
-        """Append the leaves of a node that begins at offset `at`."""
+        """Append the leaves of another node, whose offsets count from `at`."""
         self.starts.extend([start + at for start in other.starts])
         self.texts.extend(other.texts)
         self.kinds.extend(other.kinds)
@@ -68,11 +68,11 @@ class _CachedJavaLeaves:
 
 
 class JavaTokens:
-    """All tokens of a file; `slice_spans` returns those in some spans.
+    """All tokens of a file, of which `slice_spans` returns those in some spans.
 
-    Text blocks are unindented. `comments` holds the spans of the comments in order. Everything is
-    collected in one traversal, because a tree-sitter query takes time quadratic in the number of
-    unclosed brackets.
+    `comments` holds the spans of the comments in order. Text blocks are without their indentation.
+    Everything is collected in one traversal, because a tree-sitter query takes time quadratic in
+    the number of unclosed brackets.
     """
 
     def __init__(self, root: Node, source: bytes) -> None:
@@ -88,7 +88,7 @@ class JavaTokens:
         return self._leaves.texts
 
     def slice_spans(self, spans: Iterable[Span]) -> JavaSlice:
-        """Return the tokens and calls that begin within the spans."""
+        """Return the tokens and called names whose first byte lies in one of the spans."""
         all_ = self._leaves
         leaves = _JavaLeaves()
         calls: list[str] = []
@@ -108,7 +108,10 @@ class JavaTokens:
 
 
 def _collect_leaves(root: Node, source: bytes, base: int, *, shares: bool) -> _JavaLeaves:
-    """Collect the leaves below a node by offsets from `base`, with cached results if `shares`."""
+    """Return the tokens, comments and calls below a node, with offsets counted from `base`.
+
+    With `shares`, methods and constructors that another file has with the same text are cached.
+    """
     leaves = _JavaLeaves()
     cursor = root.walk()
     while True:
@@ -146,9 +149,9 @@ def _collect_leaves(root: Node, source: bytes, base: int, *, shares: bool) -> _J
 
 
 def is_shareable(node: Node, kind: str) -> bool:
-    """Return whether the result for a node may be cached for other files that contain its text.
+    """Return whether a node's result may be cached: it is a method or constructor of moderate size.
 
-    Only valid in files without syntax errors.
+    Files without syntax errors only: error recovery can parse the same text differently.
     """
     return kind in _SHARED and node.end_byte - node.start_byte <= _LONGEST
 
@@ -162,13 +165,13 @@ def _get_shared_leaves(node: Node, kind: str, source: bytes) -> _JavaLeaves:
 
 @lru_cache(maxsize=1 << 14)
 def _get_cached_leaves(kind: str, text: bytes) -> _CachedJavaLeaves:
-    """Return a cache entry for the leaves of a node, which its kind and text determine."""
+    """Return the cache entry for nodes of this kind and text; the caller fills it if it is new."""
     return _CachedJavaLeaves()
 
 
 @dataclass(frozen=True, kw_only=True)
 class JavaSlice:
-    """The tokens of a declaration in columns, and the names that it calls."""
+    """The tokens of some spans of a file as parallel tuples, and the names called in them."""
 
     starts: tuple[int, ...]
     texts: tuple[str, ...]
@@ -183,21 +186,21 @@ class JavaSlice:
 
     @property
     def types(self) -> frozenset[str]:
-        """The simple names of the types mentioned."""
+        """The simple names of the types that the spans mention."""
         return frozenset(
             [t for t, kind in zip(self.texts, self.kinds, strict=True) if kind == 'type_identifier']
         )
 
     @property
     def names(self) -> frozenset[str]:
-        """The identifiers mentioned, including types."""
+        """The identifiers that the spans mention, including names of types."""
         return frozenset(
             [t for t, kind in zip(self.texts, self.kinds, strict=True) if kind in _IDENTIFIERS]
         )
 
     @property
     def strings(self) -> frozenset[str]:
-        """The contents of the string literals."""
+        """The contents of the string literals and text blocks, without quotes."""
         return frozenset(
             _unquote(text)
             for text, kind in zip(self.texts, self.kinds, strict=True)
@@ -219,7 +222,7 @@ class JavaSlice:
 
 
 def _find_invoked_names(node: Node, kind: str, source: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the simple name of what a node invokes."""
+    """Yield the offset and simple name of the method or type that a node invokes; at most one."""
     field = _INVOKING[kind]
     target = node.child_by_field_name(field) if field else _find_reference_target(node)
     if target is None or (kind == 'method_invocation' and target.type != 'identifier'):
@@ -229,13 +232,13 @@ def _find_invoked_names(node: Node, kind: str, source: bytes) -> Iterator[tuple[
 
 
 def _find_reference_target(reference: Node) -> Node:
-    """Return the node that a method reference names: the method, or the type for `Type::new`."""
+    """Return the node of the method that a method reference names; the type's for `Type::new`."""
     last = reference.children[-1]
     return reference.children[0] if last.type == 'new' else last
 
 
 def erase_type_name(name: str) -> str:
-    """Return the simple name of a type without type arguments, package and annotations."""
+    """Return the simple name of a type: `Entry` for `@Nullable Map.Entry<K, V>`, '' for ''."""
     words = name.partition('<')[0].split()  # no words in code with syntax errors
     return words[-1].rpartition('.')[2] if words else ''
 

@@ -14,7 +14,7 @@ from coevo.model.records import Pair
 
 
 class BuildsByJdk:
-    """The builds with each JDK that some pair needs; shared by all builders of a run."""
+    """The shared builds of a run, separately for each JDK; used by all builders, thread-safe."""
 
     def __init__(self, run: JavaRunContext, jdks: JdkSupply | None = None) -> None:
         self._run = run
@@ -23,11 +23,11 @@ class BuildsByJdk:
         self._lock = threading.Lock()
 
     def list_candidates(self, pair: Pair) -> tuple[Jdk, ...]:
-        """Return the JDKs to try, in order; some of them may have to be installed."""
+        """Return the JDKs to try for a pair, the best one first; some may have to be installed."""
         return rank_jdks_for_pair(self._run.repository, pair, self._jdks.offered, self._run.gradles)
 
     def iterate_available(self, candidates: Sequence[Jdk]) -> Iterator[Jdk | None]:
-        """Yield the available candidates, each installed when its turn comes.
+        """Yield the available candidates; each is installed when its turn comes, if need be.
 
         If there is none, yield the newest known JDK; if no JDK is known at all, yield None, so that
         the toolchain reports this.
@@ -42,11 +42,11 @@ class BuildsByJdk:
             yield max(self._jdks.known, key=lambda jdk: jdk.feature, default=None)
 
     def find_lacking_release(self, candidates: Sequence[Jdk]) -> str | None:
-        """Return the feature release of the first candidate whose installation failed."""
+        """Return the release of the first candidate whose installation failed; else None."""
         return next((jdk.release for jdk in candidates if self._jdks.has_failed(jdk)), None)
 
     def get_builds(self, jdk: Jdk | None) -> SharedBuilds:
-        """Return the builds with a JDK."""
+        """Return the shared builds of a JDK, created if need be; builds no revision."""
         with self._lock:
             if jdk not in self._builds_by_jdk:
                 self._builds_by_jdk[jdk] = SharedBuilds(self._run, jdk)

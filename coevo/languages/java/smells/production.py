@@ -40,7 +40,10 @@ def is_eager_test(test: JavaTest, production: DeclaredType) -> bool:
 
 
 def is_lazy_test(test: JavaTest, production: DeclaredType) -> bool:
-    """Return whether a test calls a method under test that another test of the file calls too."""
+    """Return whether a test calls a method of the class under test that another test calls too.
+
+    The other test is in the same file.
+    """
     own = _collect_called_signatures(test, production)
     return bool(own) and any(
         not own.isdisjoint(_collect_called_signatures(other, production))
@@ -70,7 +73,11 @@ def _list_signatures(production: DeclaredType) -> Iterator[Signature]:
 
 
 def _is_call_of(test: JavaTest, call: JavaCall, production: DeclaredType) -> bool | None:
-    """Return whether the receiver shows that a call belongs to the class; None if it is unclear."""
+    """Return whether a call belongs to the class under test, by its receiver; None if unclear.
+
+    A call without a receiver is unclear if it is imported statically from that class; else it is
+    False.
+    """
     if call.receiver is None:
         return None if _is_static_import(test, call.name, production) else False
     if (created := find_created_type(call.receiver)) is not None:
@@ -98,7 +105,7 @@ def _is_jdk_type(test: JavaTest, simple: str) -> bool:
 
 
 def _get_variable_name(receiver: Node) -> str | None:
-    """Return the name in `name` or `this.name`; None for any other expression."""
+    """Return `x` for the expressions `x` and `this.x`; None for any other expression."""
     if receiver.type == 'identifier':
         return get_text(receiver)
     if receiver.type == 'field_access' and get_text(receiver).startswith('this.'):

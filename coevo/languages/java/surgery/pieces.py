@@ -33,11 +33,15 @@ Key = tuple[str, str, tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JavaPiece:
-    """A declaration, equal only to itself; `start` and `end` (bytes) include its comments.
+    """A part of a file that can be cut out: an import, a member, or a whole type.
+
+    A piece is equal only to itself.
 
     kind      import, method, constructor, field, initializer or type
     owner     binary name of the enclosing type, '' if there is none
     names     the declared names: several for a field with several declarators, '*' for a wildcard
+    start     first byte, with the comments above
+    end       byte after the last one, with the comment after the declaration
     uses      every name in it that may refer to another piece
     mentions  those names in `uses` that occur unqualified, without local variables
     """
@@ -55,12 +59,12 @@ class JavaPiece:
     imported: Import | None = None
 
     def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
-        """Return whether one of the names may refer to this piece."""
+        """Return whether one of the names is declared by this piece."""
         return not names.isdisjoint(self.names)
 
     @property
     def key(self) -> Key:
-        """The identity of the piece, see `Key`."""
+        """The identity of the piece in any version of its file, see `Key`."""
         return self.kind, self.owner, self.names, self.parameters
 
     @property
@@ -75,7 +79,7 @@ class JavaPiece:
 
 
 class JavaOutline:
-    """A parsed file with the data for cutting it into pieces."""
+    """A parsed file that can be split into pieces; nothing of the file is changed."""
 
     def __init__(self, source: bytes) -> None:
         root = Parser(JAVA).parse(source).root_node
@@ -90,11 +94,14 @@ class JavaOutline:
         self._comment_ends = dict(self._tokens.comments)
 
     def get_text(self, piece: JavaPiece) -> bytes:
-        """Return the source of a piece."""
+        """Return the source of a piece with its comments."""
         return self.source[piece.start : piece.end]
 
     def find_names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
-        """Return identifiers and words of string literals outside the spans and outside imports."""
+        """Return the identifiers and the words in string literals outside the spans and imports.
+
+        Only literals without two words count, such as the argument of `@MethodSource("numbers")`.
+        """
         imports = [(item.start_byte, item.end_byte) for item in self.file.imports]
         remaining = self._tokens.slice_spans(
             subtract_holes((0, len(self.source)), [*imports, *spans])
@@ -102,7 +109,7 @@ class JavaOutline:
         return remaining.names | _find_words(remaining.strings)
 
     def list_imports(self) -> list[JavaPiece]:
-        """Return the imports as pieces."""
+        """Return one piece for each import."""
         return [
             JavaPiece(
                 kind='import',
@@ -117,7 +124,10 @@ class JavaOutline:
         ]
 
     def list_members(self, type_: DeclaredType) -> Iterator[JavaPiece]:
-        """Yield the members of a type as pieces; a field with several declarators is one piece."""
+        """Yield one piece for each member of a type; `int a, b;` is a single piece.
+
+        Nested types are not members.
+        """
         own = frozenset({type_.simple, *type_.around})
         for _, group in groupby(type_.members, key=lambda member: member.start_byte):
             members = tuple(group)
@@ -150,7 +160,10 @@ class JavaOutline:
         )
 
     def list_pieces(self, opened: AbstractSet[str]) -> list[JavaPiece]:
-        """Return all pieces in order: types in `opened` by their members, other types whole."""
+        """Return the pieces of the file in source order.
+
+        A type in `opened` (binary names) is split into its members; any other type is one piece.
+        """
         pieces = self.list_imports()
         for type_ in self.file.types:
             if type_.name in opened:
@@ -160,7 +173,7 @@ class JavaOutline:
         return sorted(pieces, key=lambda piece: piece.start)
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, JavaPiece]]:
-        """Yield every type that can be removed: all but a file's only top-level type."""
+        """Yield each type with its piece, except the file's top-level type if there is only one."""
         is_alone = len([type_ for type_ in self.types.values() if not type_.outer]) == 1
         for type_ in self.file.types:
             if type_.outer or not is_alone:
@@ -174,8 +187,8 @@ class JavaOutline:
     def find_declaration(self, method: TestMethod, when: str) -> Member:
         """Return the declaration of a test method.
 
-        Raises: StartStateInvalid if there is none; its message always says `new`, whatever `when`
-        is.
+        Raises: StartStateInvalid if the file does not declare it; its message says `new`, whatever
+        `when` is.
         """
         for member in self._find_members_like(method):
             return member
@@ -184,15 +197,15 @@ class JavaOutline:
         )
 
     def find_namesake(self, method: TestMethod) -> TestMethod | None:
-        """Return `method` if the file has a method of that name and parameters that may be a test.
+        """Return `method` if its class here has a method with its name and parameters; else None.
 
-        Returns None if there is none, or only fixtures.
+        Also None if only fixtures have them, since a fixture cannot be a test.
         """
         alike = self._find_members_like(method)
         return None if all(map(is_fixture, alike)) else method
 
     def is_well_formed(self) -> bool:
-        """Return whether the file has no syntax errors."""
+        """Return whether the parser found no syntax errors in the file."""
         return not self.file.has_error
 
     def _find_members_like(self, method: TestMethod) -> Iterator[Member]:
@@ -203,7 +216,10 @@ class JavaOutline:
                 yield member
 
     def _find_start_with_comments(self, start: int) -> int:
-        """Return the start of the comments directly above, on lines of their own."""
+        """Return the start of the comments above a declaration, or `start` if there are none.
+
+        They must be on lines of their own, without an empty line below.
+        """
         while True:
             before = find_code_end(self.source, start)
             comment = self._comment_starts.get(before, self._comment_starts.get(before + 1))
@@ -227,7 +243,7 @@ class JavaOutline:
 
 @lru_cache(maxsize=16)
 def make_outline(source: bytes) -> JavaOutline:
-    """Return the outline of a file; cached."""
+    """Return the outline of a file from its text; results are cached."""
     return JavaOutline(source)
 
 
@@ -236,7 +252,7 @@ def _get_span(member: Member) -> Span:
 
 
 def _find_used_names(member: Member) -> frozenset[str]:
-    """Return the names that a member uses.
+    """Return the names that a member uses, including words in its strings.
 
     Its own name counts only if it invokes an overload, or if its @MethodSource defaults to that
     name.
@@ -248,14 +264,14 @@ def _find_used_names(member: Member) -> frozenset[str]:
 
 
 def _find_words(strings: Iterable[str]) -> frozenset[str]:
-    """Return identifiers in strings without spaces, such as `@MethodSource("numbers")`."""
+    """Return the identifiers in strings without spaces, such as `@MethodSource("numbers")`."""
     return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
 
 
 def _find_mentions(found: JavaSlice, own: AbstractSet[str]) -> frozenset[str]:
-    """Return names that are unqualified, or qualified by `this`, `super` or an enclosing class.
+    """Return the names that stand alone, or after `this`, `super` or a class in `own`.
 
-    Local variables are left out.
+    Local variables are left out; words of strings without spaces are included.
     """
     free, qualified, declared = set(_find_words(found.strings)), set(), set()
     edge = JavaToken(start=-1, text='', kind='')

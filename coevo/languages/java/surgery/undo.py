@@ -16,7 +16,7 @@ from coevo.model.dependencies import Revised
 
 
 def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
-    """Return the new file with one member in its old state.
+    """Return the new file with one member as it was in the old file.
 
     A modified member gets its old text, an inserted one is removed, and a removed one is put back
     after the member that it followed. Missing imports that the old text needs are added. `new`
@@ -40,7 +40,7 @@ def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDe
 
 
 def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
-    """Return the new file with a type's old header, except for its name; None if it is the same.
+    """Return the new file with a type's old header, but its new name; None if it did not change.
 
     The header is everything before the body (modifiers, annotations, parameters, supertypes, record
     components) and the constants of an enum.
@@ -61,7 +61,7 @@ def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | Non
 
 
 def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
-    """Return the new file without a type; None if nothing would be left."""
+    """Return the new file without one of its types; None if no other type would be left."""
     if all(_contains(new.type, other) for other in new.file.types):
         return None
     edits = TextEdits(new.source)
@@ -70,7 +70,11 @@ def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
 
 
 def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
-    """Return the new file with a removed type restored; None if its enclosing type is gone."""
+    """Return the new file (`source`) with a type of the old one; None if its outer type is gone.
+
+    A nested type is put at the end of the type around it, any other at the end of the file. Missing
+    imports are added.
+    """
     text = old.source[old.type.start_byte : old.type.end_byte]
     file, edits = parse(source), TextEdits(source)
     _add_missing_imports(edits, old.file, file, parse(text).names)
@@ -121,7 +125,10 @@ def _restore_member(
 def _add_missing_imports(
     edits: TextEdits, old: SourceFile, new: SourceFile, names: frozenset[str]
 ) -> None:
-    """Add imports of the old file that one of the names may need and the new file lacks."""
+    """Insert the imports of the old file that the names may need and the new file lacks.
+
+    All its wildcard imports count as needed.
+    """
     known = {_make_import_key(item) for item in new.imports}
     lacking = [
         item
@@ -151,8 +158,9 @@ def _make_import_key(one: Import) -> tuple[bool, str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeHeader:
-    """The header's byte offsets in the file.
+    """The byte offsets in a file of the parts of a type's header.
 
+    start      first byte of the declaration
     name       the type's simple name
     body       its opening brace
     constants  from the first to the last constant of an enum; None if there are none
@@ -165,7 +173,7 @@ class TypeHeader:
 
 
 def locate_header(source: bytes, type_: DeclaredType) -> TypeHeader | None:
-    """Return the header of a type parsed from a source; None if it has no name or no body."""
+    """Return where the header of a type lies in its source; None if it has no name or no body."""
     node = parse_java_source(source).find_node(type_)
     name, body = node.child_by_field_name('name'), node.child_by_field_name('body')
     if name is None or body is None:
