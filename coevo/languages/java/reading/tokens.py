@@ -208,10 +208,11 @@ class JavaSlice:
         )
 
     def replace_own_names(self, name: str, simple: str) -> tuple[str, ...]:
-        """Return the texts with the names of the declaration and its class as placeholders.
+        """Return the token texts with the names of a declaration and its class as placeholders.
 
-        After a dot the name is kept: there it mostly names the tested method, not the declaration
-        itself.
+        name    the declaration's name; kept after `.` and `::`, as there it mostly names the tested
+                method
+        simple  the class's simple name; always replaced
         """
         bare, before = [], ''
         for text in self.texts:

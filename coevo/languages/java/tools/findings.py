@@ -14,7 +14,10 @@ from coevo.storage.folders import find_cache_folder
 
 
 def inspect_machine() -> Iterator[DoctorFinding]:
-    """Yield one finding for each tool that Java needs."""
+    """Check the machine; yield what was found for each tool that Java needs, present or not.
+
+    They are JDKs, Maven, Gradle, the tool cache and RefactoringMiner.
+    """
     yield from _check_jdks()
     yield _check_maven()
     yield from _check_gradles()
@@ -72,7 +75,7 @@ def _check_tool_cache() -> DoctorFinding:
 
 
 def _check_refactoring_miner() -> DoctorFinding:
-    """Check the jars, JPype (which runs RefactoringMiner) and the JDK."""
+    """Return whether RefactoringMiner can run: its jars, JPype and a JDK 17 or newer are there."""
     name = f'RefactoringMiner {refactoring_miner.get_version()}'
     lacking = list(_list_lacking_parts())
     return DoctorFinding(

@@ -43,21 +43,20 @@ class PinnedLibrary:
 
 
 def load_pins(file: Path) -> tuple[PinnedLibrary, ...]:
-    """Return the libraries that a file of pins lists, in order."""
+    """Return the libraries that a TOML file of pins lists, in order."""
     return tuple(PinnedLibrary(**row) for row in tomllib.loads(file.read_text())['library'])
 
 
 def locate_library_folder(file: Path) -> Path:
-    """Return the folder that holds the libraries of a file of pins once they are fetched."""
+    """Return the folder for the libraries of a file of pins; it exists once they are fetched."""
     return find_cache_folder() / 'tools' / f'libraries-{digest_files(file)}'
 
 
 def fetch_libraries(file: Path, jdk: Jdk, say: Say, what: str) -> Path:
-    """Return the folder of the pinned libraries; fetch them if it does not exist.
+    """Return the folder of the pinned libraries of a file; fetch them if it does not exist.
 
-    `say` reports that `what` is being fetched. Archives of type zip are unpacked.
-
-    Raises: Transient if Maven fails, Fatal if a checksum differs.
+    `what` names them for the user, to whom `say` reports the download. Archives of type zip are
+    unpacked. Raises: Transient if Maven fails, Fatal if a checksum differs.
     """
     folder = locate_library_folder(file)
     if not folder.is_dir():
@@ -140,5 +139,8 @@ def _unpack_zip(archive: Path, folder: Path) -> None:
 
 
 def run_java_tool(command: Sequence[str], jdk: Jdk, sentence: str) -> None:
-    """Run a tool of this machine with a JDK; see `run_tool`."""
+    """Run a program with JAVA_HOME set to a JDK; a failure raises an error with `sentence`.
+
+    See `run_tool`.
+    """
     run_tool(command, sentence, environment={**os.environ, 'JAVA_HOME': str(jdk.home)})

@@ -27,7 +27,7 @@ _PINS, _PINS_OF_8 = _SOURCES / 'pit.toml', _SOURCES / 'pit_of_8.toml'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PitInstallation:
-    """The parts of an installed PIT; the folders are world-readable.
+    """The files of an installed version of PIT, which all users can read.
 
     libraries  the folder of its jars
     jars       the names of the jars
@@ -42,7 +42,7 @@ class PitInstallation:
 
 
 def find_version() -> str:
-    """Return both versions, such as `1.30.0, 1.17.4 on JDK 8`."""
+    """Return both pinned versions of PIT as a text, such as `1.30.0, 1.17.4 on JDK 8`."""
     new, old = (
         _find_core_pin(load_pins(file)).coordinates.split(':')[2] for file in (_PINS, _PINS_OF_8)
     )
@@ -50,15 +50,19 @@ def find_version() -> str:
 
 
 def fetch(say: Say = ignore_message) -> None:
-    """Fetch PIT for every JDK in advance; raises Transient if Maven fails."""
+    """Fetch both versions of PIT and compile the plugin unless this has been done.
+
+    Raises: Transient if Maven fails.
+    """
     for feature in (8, 11):
         fetch_pit(feature, say)
 
 
 def fetch_pit(feature: int, say: Say = ignore_message) -> PitInstallation:
-    """Fetch PIT and compile the plugin unless this has been done; raises Transient if Maven fails.
+    """Return PIT for a JDK; fetch it and compile its plugin unless this has been done.
 
-    `feature` is the feature release of the JDK that runs PIT and the tests, such as 8.
+    `feature` is the feature release of the JDK that runs PIT and the tests, such as 8. Raises:
+    Transient if Maven fails.
     """
     file = _PINS_OF_8 if feature < 11 else _PINS
     pins = load_pins(file)

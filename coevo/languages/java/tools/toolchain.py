@@ -40,7 +40,9 @@ AGENT = 'org.jacoco.agent'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
-    """The locations of the tools; everything below `tools` and `libraries` is world-readable.
+    """The places of a JDK, Maven, pinned libraries and coevo's own programs.
+
+    Everything below `tools` and `libraries` is world-readable.
 
     java_home   the JDK that builds the repository's code and runs its tests
     jdk         the version of that JDK, such as 17.0.15
@@ -58,12 +60,12 @@ class Toolchain:
 
     @property
     def java(self) -> Path:
-        """The `java` program that runs the repository's code."""
+        """The `java` program of the JDK that runs the repository's code."""
         return self.java_home / 'bin' / 'java'
 
     @property
     def feature(self) -> int:
-        """The feature release of the repository's JDK: 8, 11, 17, …"""
+        """The feature release of the JDK that runs the repository's code: 8, 11, 17, …"""
         return Jdk(home=self.java_home, version=self.jdk).feature
 
     @property
@@ -84,21 +86,21 @@ class Toolchain:
         return (self.tools / 'builder.jar', gson, *map(self.locate_library, COVERAGE))
 
     def locate_library(self, artifact: str) -> Path:
-        """Return the pinned jar of an artifactId."""
+        """Return the path of the pinned jar with this artifactId, which must be pinned."""
         (library_pin,) = (pin for pin in load_toolchain_pins() if pin.artifact == artifact)
         return self.libraries / library_pin.file  # own name: of a list of coevo's
 
 
 @cache
 def load_toolchain_pins() -> tuple[PinnedLibrary, ...]:
-    """Return the pinned libraries, from the package's `jvm/pins.toml`."""
+    """Return the libraries that the package's `jvm/pins.toml` lists; cached."""
     return load_pins(_PINS)
 
 
 def prepare_toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolchain:
     """Return the tools; fetch and compile what is missing, and report slow steps with `say`.
 
-    `chosen` is the JDK for the repository's code; if None, the default choice for this machine.
+    `chosen` is the JDK for the repository's code; if None, it is the one that runs coevo's tools.
     """
     jdk = choose_jdk(find_jdks())
     code = chosen or jdk
@@ -146,7 +148,10 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
 
 
 def compile_program(jar: Path, jdk: Jdk, options: list[str], class_path: list[Path]) -> None:
-    """Compile the program with the jar's name and pack its classes and resources into the jar."""
+    """Compile coevo's program of the jar's name, and write its classes and resources to the jar.
+
+    The sources of `worker.jar` are those in `jvm/worker`. `options` are options of javac.
+    """
     with tempfile.TemporaryDirectory(dir=jar.parent) as classes:
         libraries = os.pathsep.join(map(str, class_path))
         command = [str(jdk.home / 'bin' / 'javac'), '-nowarn', '-proc:none', '-encoding', 'UTF-8']

@@ -22,11 +22,11 @@ _FILE_COST = 512  # added to the size of each file, so that empty files use up t
 
 
 class WireError(Transient):
-    """The other side ended early, violated the framing, or sent more than the limit."""
+    """An error of the exchange with a JVM: it ended early, broke the framing, or sent too much."""
 
 
 def encode_strings(strings: Sequence[str]) -> bytes:
-    """Encode a request, ready to be written."""
+    """Return the bytes of a request that consists of these strings."""
     parts = [struct.pack('>i', len(strings))]
     for text in strings:
         data = text.encode('utf-8', errors='surrogateescape')
@@ -35,19 +35,19 @@ def encode_strings(strings: Sequence[str]) -> bytes:
 
 
 def send_request(stream: IO[bytes], strings: Sequence[str]) -> None:
-    """Write a request and flush it."""
+    """Write a request that consists of these strings to a stream and flush it."""
     stream.write(encode_strings(strings))
     stream.flush()
 
 
 @dataclass(slots=True)
 class _ByteBudget:
-    """The number of bytes that may still arrive."""
+    """The number of bytes that may still arrive in a response."""
 
     left: int
 
     def spend(self, size: int) -> None:
-        """Subtract a size; raises WireError if it is negative or exceeds what is left."""
+        """Subtract the size of what arrives. Raises: WireError if it is negative or too large."""
         if size < 0:
             raise WireError(f'the JVM announced {size} bytes')
         self.left -= size
@@ -58,7 +58,7 @@ class _ByteBudget:
 def receive_response(
     stream: IO[bytes], folder: Path, *, limit: int
 ) -> tuple[object, tuple[str, ...]]:
-    """Read one response; return its JSON value and the paths of its files, written below `folder`.
+    """Read one response; write its files below `folder`; return its JSON and the files' paths.
 
     limit   bytes of JSON and files together; each file counts 512 bytes extra
     folder  exists and is used by coevo alone; no file in it is replaced and no link is followed
