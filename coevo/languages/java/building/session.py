@@ -32,8 +32,8 @@ TOO_LONG = ('time', 'cpu')
 # Statuses with which the builder reports that the request failed, not the code it was about.
 FATAL_STATUS = ('crashed', 'out_of_memory')
 
-# After so many kills in a row, the request itself must be the cause; a shortage of memory would
-# have ended.
+# After so many kills in a row, the request itself must be the cause: a shortage of memory on the
+# machine would have ended by then.
 MOST_KILLS = 5
 _LAST_WORDS_SECONDS = 2.0
 

@@ -136,7 +136,7 @@ def locate_tool(toolchain: Toolchain, path: Path) -> str:
             return f'{TOOLS}/{name}/{path.relative_to(base)}'
     if path.is_relative_to(toolchain.java_home):
         return str(path)
-    raise ValueError(f'{path} is no tool of ours')
+    raise ValueError(f'{path} is neither a program of coevo nor a library nor in the JDK')
 
 
 def make_build_request(

@@ -31,7 +31,8 @@ WITHOUT_A_WORD = '[[], []]'
 # packaging.
 SIBLING_NOT_PACKAGED = 'sibling_not_packaged'
 
-# The only death of a builder that may not recur if Maven has a JVM for itself.
+# A build whose JVM ran out of memory may succeed if Maven has a JVM for itself; after any other
+# death of the builder, a further try is not worth its cost.
 OUT_OF_MEMORY = 'out_of_memory'
 
 # Failures of the project's own sources, libraries and POMs, which do not depend on how Maven is

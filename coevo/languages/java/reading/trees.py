@@ -36,7 +36,7 @@ _BASEDIR = re.compile(r'^\$\{(?:project\.)?basedir\}/|^\./')
 
 
 class JavaTree:
-    """The files of one revision: which of them are tests or sources, and the Java files parsed.
+    """The files of one revision; says which are tests or sources, and parses the Java files.
 
     A file is read and parsed when it is asked for.
     """

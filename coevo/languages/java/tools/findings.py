@@ -35,7 +35,7 @@ def _check_jdks() -> Iterator[DoctorFinding]:
         )
         chosen = None
     for jdk in jdks:
-        note = ', the one that our programs run on' if jdk == chosen else ''
+        note = ", which runs coevo's own programs" if jdk == chosen else ''
         yield DoctorFinding(name='JDK', good=True, state=f'{jdk.version} in {jdk.home}{note}')
 
 
@@ -56,7 +56,7 @@ def _check_gradles() -> Iterator[DoctorFinding]:
             good=False,
             needed=False,
             state='none was found',
-            advice='what Gradle builds is mined where there is one: set GRADLE_HOME, or put `gradle` on PATH',
+            advice='without it, no project built by Gradle is mined: set GRADLE_HOME, or put `gradle` on PATH',
         )
     for gradle in gradles:
         yield DoctorFinding(name='Gradle', good=True, state=f'{gradle.version} in {gradle.home}')
@@ -75,7 +75,7 @@ def _check_tool_cache() -> DoctorFinding:
 
 
 def _check_refactoring_miner() -> DoctorFinding:
-    """Return whether RefactoringMiner can run: its jars, JPype and a JDK 17 or newer are there."""
+    """Return the finding on RefactoringMiner; it needs its jars, JPype and a JDK 17 or newer."""
     name = f'RefactoringMiner {refactoring_miner.get_version()}'
     lacking = list(_list_lacking_parts())
     return DoctorFinding(
@@ -85,8 +85,8 @@ def _check_refactoring_miner() -> DoctorFinding:
         state=f'no {" and no ".join(lacking)}'
         if lacking
         else 'its jars, JPype and a JDK are there',
-        advice='refactorings are unknown without, and withhold tracks; the first run of `coevo mine`'
-        ' fetches the jars, `make setup` the rest'
+        advice='without it, refactorings are unknown and tracks are withheld; the first run of'
+        ' `coevo mine` fetches the jars, `make setup` installs the rest'
         if lacking
         else None,
     )

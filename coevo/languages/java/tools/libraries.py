@@ -139,8 +139,8 @@ def _unpack_zip(archive: Path, folder: Path) -> None:
 
 
 def run_java_tool(command: Sequence[str], jdk: Jdk, sentence: str) -> None:
-    """Run a program with JAVA_HOME set to a JDK; a failure raises an error with `sentence`.
+    """Run a program with JAVA_HOME set to a JDK; see `run_tool`.
 
-    See `run_tool`.
+    Raises: Transient, whose message begins with `sentence`, if the program fails.
     """
     run_tool(command, sentence, environment={**os.environ, 'JAVA_HOME': str(jdk.home)})
