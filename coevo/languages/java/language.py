@@ -67,5 +67,5 @@ def explain_outdated(repository: Repository, rev: str, level: int | None) -> str
 
 
 def get_mutation_tool() -> MutationTool:
-    """Return PIT."""
+    """Return the module of PIT, which mutates byte code."""
     return pit

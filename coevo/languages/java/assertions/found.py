@@ -30,7 +30,7 @@ class Assertion:
 
     @property
     def name(self) -> str:
-        """The name of the first call."""
+        """The name of the first call, such as `assertThat`."""
         return self.call.name
 
     @property

@@ -76,7 +76,7 @@ class JdwpEvent:
 
 @dataclass(frozen=True, slots=True)
 class JdwpMethod:
-    """A method of a class as the JVM lists it."""
+    """A method of a class as the JVM lists it; `id` identifies it together with its class."""
 
     id: int
     name: str
@@ -85,7 +85,7 @@ class JdwpMethod:
 
 
 class JdwpPacketReader:
-    """Reads the fields of a packet in order."""
+    """Reads the fields of a JDWP packet in order; each call moves behind the field."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
@@ -122,7 +122,10 @@ class JdwpPacketReader:
 
 
 class JdwpClient:
-    """One connection to a JVM; for use by one thread."""
+    """A connection to a JVM's debugger agent, to stop threads and inspect them; for one thread.
+
+    Types, methods, threads and objects are given by the JVM's numbers for them.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
         """Perform the handshake with a JVM that has connected.
@@ -152,7 +155,7 @@ class JdwpClient:
     # ------------------------------------------------------------------------------------
 
     def resume_thread(self, thread: int) -> None:
-        """Resume a thread; 0 resumes all."""
+        """Let a stopped thread continue; 0 lets all threads continue."""
         if thread:
             self._send_command(11, 3, struct.pack('>Q', thread))
         else:
@@ -196,7 +199,7 @@ class JdwpClient:
         return locations
 
     def list_methods(self, type_: int) -> list[JdwpMethod]:
-        """Return the methods that a type declares."""
+        """Return the methods that a type declares itself, without inherited ones."""
         reply = self._send_command(2, 5, struct.pack('>Q', type_))
         return [
             JdwpMethod(
@@ -233,16 +236,16 @@ class JdwpClient:
         )
 
     def find_superclass(self, type_: int) -> int:
-        """Return the superclass of a class; 0 for Object."""
+        """Return the number of a class's superclass; 0 for Object."""
         return self._send_command(3, 1, struct.pack('>Q', type_)).take_identifier()
 
     def list_interfaces(self, type_: int) -> list[int]:
-        """Return the interfaces that a type declares."""
+        """Return the numbers of the interfaces that a type names in its declaration."""
         reply = self._send_command(2, 10, struct.pack('>Q', type_))
         return [reply.take_identifier() for _ in range(reply.take_integer())]
 
     def find_class_of(self, instance: int) -> int:
-        """Return the class of an object."""
+        """Return the number of the class of an object."""
         reply = self._send_command(9, 1, struct.pack('>Q', instance))
         reply.take_byte()
         return reply.take_identifier()

@@ -180,7 +180,7 @@ class JavaSlice:
 
     @property
     def tokens(self) -> tuple[JavaToken, ...]:
-        """The tokens as objects instead of columns."""
+        """The tokens as objects, made from the parallel tuples."""
         columns = zip(self.starts, self.texts, self.kinds, strict=True)
         return tuple(JavaToken(start=start, text=text, kind=kind) for start, text, kind in columns)
 

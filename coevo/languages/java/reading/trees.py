@@ -63,7 +63,7 @@ class JavaTree:
         return self._files[path]
 
     def read_content(self, path: str) -> bytes:
-        """Return the bytes of a file."""
+        """Return the bytes of a file of the revision."""
         return self._repository.blob(self.entries[path].oid)
 
     def find_origin(self, path: str) -> FileOrigin:

@@ -40,7 +40,7 @@ class Jdk:
 
     @property
     def release(self) -> str:
-        """The feature release as text."""
+        """The feature release as text, such as `17`."""
         return str(self.feature)
 
     def __str__(self) -> str:

@@ -31,7 +31,7 @@ class PinnedLibrary:
 
     @property
     def artifact(self) -> str:
-        """The artifactId."""
+        """The artifactId in the coordinates."""
         return self.coordinates.split(':')[1]
 
     @property
