@@ -40,9 +40,9 @@ from coevo.sandboxes.sandbox import Job, Sandbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaBuiltPair:
-    """Both ends of a pair, built with one JDK; implements `coevo.languages.engine.BuiltPair`.
+    """Both ends of a pair; implements `coevo.languages.engine.BuiltPair`.
 
-    others   builds both ends with the next JDK; returns None if there is none
+    others   returns both ends built with the next JDK, None if there is none
     passing  CPU seconds of the slowest passing run of unedited methods in this pair; limits derived
              from other pairs would make a row depend on earlier work
     """
@@ -284,10 +284,10 @@ Run = Callable[[Sandbox, Job, Sequence[RunTarget]], VerdictBatch]
 def run_cell(
     worker: JdkWorker, cell: CompiledCell, targets: tuple[RunTarget, ...], conditions: RunConditions
 ) -> VerdictBatch:
-    """Run the targets of a cell in a new process and return their verdicts.
+    """Run targets in a new process and return their verdicts.
 
-    All are `infra` if the clock cannot be set, and `error` if the JVM starts only without the
-    project's own options.
+    They are `infra` if the clock cannot be set, and `error` if the JVM refuses the project's own
+    options.
     """
     plan = make_launch_plan(worker, cell, targets, conditions)
     if plan is None:
@@ -375,7 +375,7 @@ def make_run_target(
     *,
     traced: bool = False,
 ) -> RunTarget:
-    """Return the request to run a method by its runners in one module, with its CPU limit.
+    """Return a method as a target for its runners in one module, with its CPU limit.
 
     passing  CPU seconds of the slowest passing run of each method that has passed
     traced   whether agents run with it, which slow it down

@@ -107,7 +107,7 @@ def _list_module_options(module: str) -> tuple[str, ...]:
 
 
 def _list_module_and_parents(module: str) -> tuple[PurePosixPath, ...]:
-    """Return the module's folder and all folders above it, where its parent POMs usually are."""
+    """Return the module's folder and those above it, where its parent POMs usually are."""
     own = PurePosixPath(module)
     return (own, *own.parents)
 

@@ -101,7 +101,7 @@ class JavaBuilder:
 
 
 def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
-    """Return the engine for a run over one repository; closing `stack` frees its resources."""
+    """Return the engine for a run; its resources are closed with `stack`."""
     jdks = run.runtimes
     assert jdks is None or isinstance(jdks, JdkSupply), 'those that Java itself gave'
     context = JavaRunContext(run.repository, sandbox=run.sandbox, stack=stack, say=run.say)
@@ -114,7 +114,7 @@ def make_engine(run: RunSettings, stack: ExitStack) -> RunEngine:
 
 
 def _is_completely_built(end: Build) -> bool:
-    """Return whether all modules of one end are built, apart from those that fail with any JDK."""
+    """Return whether everything is built, apart from modules that fail with any JDK."""
     reasons = [why for why in end.modules.values() if why is not None]
     return end.failure is None and all(map(fails_on_any_jdk, reasons))
 

@@ -13,10 +13,7 @@ from coevo.languages.java.tracing.tracing import Tracer
 
 
 class JdkWorker:
-    """The resources of one thread for one JDK: a session, cells, a tracer and packed trees.
-
-    `builds` are shared with the other threads.
-    """
+    """The session, cells, tracer and packed trees of one thread and one JDK."""
 
     def __init__(self, builds: SharedBuilds) -> None:
         self.builds = builds
@@ -26,7 +23,7 @@ class JdkWorker:
         self.trees = PackedTrees(builds.make_folder('trees', secrets.token_hex(8)))
 
     def build(self, rev: str) -> Build:
-        """Build a revision in this worker's session, or return its existing build."""
+        """Build a revision in this session, or reuse its build."""
         return self.builds.build(rev, self.session)
 
     def get_cells_for(self, ends: Collection[str]) -> JavaCells:

@@ -41,7 +41,10 @@ make_kits = MavenKits
 
 
 def can_build_revision(repository: Repository, rev: str) -> bool:
-    """Return whether the root of a revision has a POM or, if a Gradle is installed, its script."""
+    """Return whether the root of a revision has a build file that can be used here.
+
+    This is a POM, or a Gradle script if a Gradle is installed.
+    """
     if POM in repository.tree(rev):
         return True
     return has_gradle_script(repository, rev) and bool(find_gradles())

@@ -30,7 +30,7 @@ class Assertion:
 
     @property
     def name(self) -> str:
-        """The name of the first call, such as `assertThat`."""
+        """The name of the first call."""
         return self.call.name
 
     @property

@@ -72,7 +72,7 @@ def list_assertions(source: str) -> tuple[str, ...]:
 
 
 def classify_assertion(text: str) -> str:
-    """Return the text of an assertion up to its first parenthesis, such as `assertEquals`."""
+    """Return the kind of an assertion text: everything before its first parenthesis."""
     return text.partition('(')[0]
 
 

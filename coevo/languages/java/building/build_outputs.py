@@ -88,7 +88,7 @@ class BuildOutput:
         return tuple(folder for folder in folders if folder.is_dir())
 
     def remove(self) -> None:
-        """Delete the four folders of the revision."""
+        """Delete all files of the revision."""
         for folder in (self.code, self.sources, self.tests, self.built):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -173,7 +173,7 @@ def link_classes(source: Path, target: Path, wanted: Callable[[str], bool]) -> N
 
 
 def link_resources(source: Path, target: Path, *, classes: bool) -> None:
-    """Hard-link the regular files of `source` to `target`, without replacing existing ones.
+    """Hard-link a folder's regular files without replacing existing ones.
 
     `classes=False` skips class files, which Maven compiled from another pairing of tests and code.
     """

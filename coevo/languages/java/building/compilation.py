@@ -27,7 +27,7 @@ VIA = '/'
 
 
 def is_syntax_error(signature: str) -> bool:
-    """Return whether an error signature (code, then symbol) is an error of javac's parser."""
+    """Return whether the error of a signature (code, then symbol) is a syntax error."""
     return _PARSER.fullmatch(signature) is not None
 
 
@@ -65,7 +65,7 @@ class CompileReport:
         return tuple(sorted((*self.broken_classes, *methods)))
 
     def find_first_error(self, method: TestMethod) -> str | None:
-        """Return the signature of the first compile error that affects a test method; else None.
+        """Return the signature of the first error that affects a test method, or None.
 
         A method is affected by an error in its own body, in its class, and in any superclass or
         enclosing class of a class that runs it.
@@ -174,7 +174,7 @@ def _iterate_inherited_and_enclosing(classes: Mapping[str, JavaClass], name: str
 
 
 def is_out_of_space(answer: JvmAnswer) -> bool:
-    """Return whether javac could not write a class file, which says nothing about the code."""
+    """Return whether a class file could not be written, which says nothing about the code."""
     return has_out_of_space_error(error['signature'] for error in answer.report['broken'])
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JdkDemand:
-    """The lowest and highest JDK feature release that build files allow; None if they do not say.
+    """The lowest and highest feature release that build files allow; None if they do not say.
 
     `named` holds the releases that files of continuous integration and version managers name.
     """

@@ -118,7 +118,7 @@ class JavaModule:
 
 
 def remove_own_options(module: JavaModule) -> JavaModule:
-    """Return a copy of a module without the JVM options, properties and variables of its POM."""
+    """Return the module without the JVM options, properties and variables of the project."""
     plain = replace(module.surefire, arg_line='', properties={}, environment={})
     return replace(module, surefire=plain)
 
@@ -289,7 +289,7 @@ def _translate_text(text: str) -> str:
 
 
 def _translate_path(path: str, here: _ModuleFolder) -> str | None:
-    """Return the path by which a test process sees a library or a file of the tree; else None."""
+    """Translate the path of a file in the tree or of a library; None for any other path."""
     if (library := locate_library(path)) is not None:
         return f'{REPOSITORY}/{library}'
     tree_path = _locate_in_tree(path, here)

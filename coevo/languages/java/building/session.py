@@ -43,7 +43,7 @@ _STEPS, _MOST_STEP_SECONDS = 100, 2.0  # the countdown of a request's time runs 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JvmDeath:
-    """The report that a request has no answer, since the JVM ended or was ended before."""
+    """The JVM ended, or was ended, before it answered."""
 
     reason: str  # time, cpu, exit:N, or one of `FATAL_STATUS`
     noise: str
@@ -52,7 +52,7 @@ class JvmDeath:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JvmAnswer:
-    """The answer to a request: its JSON report, its files' paths, and the CPU seconds used."""
+    """The JSON report of a request, the paths of its files, and the CPU seconds used."""
 
     report: dict[str, Any]
     files: tuple[str, ...]
@@ -115,7 +115,7 @@ class JvmSession:
         return JvmAnswer(report=report, files=files, cpu_seconds=used)
 
     def close(self) -> None:
-        """End the JVM if one is running; the next request starts another one."""
+        """End the JVM if one is running."""
         if self._process is not None:
             self._process.close()
             self._process = None

@@ -96,7 +96,7 @@ def make_builder_job(
 
 
 def make_builder_command(toolchain: Toolchain, *options: str) -> tuple[str, ...]:
-    """Return the command of the builder's JVM; the JVM's `options` come before the usual ones."""
+    """Return the command of the builder's JVM; `options` come before the usual ones."""
     return (
         str(toolchain.java),
         *options,
@@ -142,7 +142,7 @@ def locate_tool(toolchain: Toolchain, path: Path) -> str:
 def make_build_request(
     output: BuildOutput, java_home: Path | None = None, without: Sequence[str] = ()
 ) -> list[str]:
-    """Return the words of a request to build a revision, without the plugins in `without`.
+    """Return a request to build a revision, without the plugins in `without`.
 
     Maven runs in the builder's own JVM, or, if `java_home` is given, by its own command on that
     JDK.
@@ -187,14 +187,14 @@ class JavacSettings:
     without: tuple[str, ...] = ()
 
     def list_arguments(self) -> Iterator[str]:
-        """Yield the settings as words of a request, such as `option=-parameters`."""
+        """Yield the settings as arguments of a request."""
         yield from (f'class_path={entry}' for entry in self.class_path)
         yield from (f'option={option}' for option in self.options)
         yield from (f'without={file}' for file in self.without)
 
 
 def make_compile_request(roots: Sequence[str], javac: JavacSettings) -> list[str]:
-    """Return the words of a request to compile the test tree below the roots."""
+    """Return a request to compile the test tree below the roots."""
     return ['compile', *(f'root={root}' for root in roots), *javac.list_arguments()]
 
 

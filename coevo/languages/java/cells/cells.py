@@ -101,10 +101,7 @@ class JavaCells:
     def check_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
-        """Compile variants of one main source, each separately; see `CodeEditor.check_variants`.
-
-        The class files are deleted afterwards.
-        """
+        """Compile variants of one source file, each by itself; see `CodeEditor.check_variants`."""
         folder = self._builds.make_folder(
             'checks', compute_short_hash(str(id(self)), code_rev, path)
         )

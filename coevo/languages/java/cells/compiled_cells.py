@@ -103,10 +103,7 @@ def find_edited_resources(
 
 
 def make_absent_cell(key: CellKey, folder: Path) -> CompiledCell:
-    """Return the cell for a module that the code lacks: none of its tests compiles.
-
-    Compiles nothing and creates no folder.
-    """
+    """Return the cell for a module that the code lacks: none of its tests compiles."""
     compiled = CompiledTests(
         tests_rev=key.tests_rev,
         code_rev=key.code_rev,

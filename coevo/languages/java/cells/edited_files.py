@@ -44,9 +44,9 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantPool:
-    """The constant pool of a class file; it lies from offset `start` to `end` in the file.
+    """A constant pool; it lies from `start` to `end` in its file.
 
-    `places` is the number of indexes in use, counted from 1. Long and Double entries use two.
+    `places` is the number of indexes in use, counted from 1.
     """
 
     places: int
@@ -56,10 +56,7 @@ class ConstantPool:
 
 
 def parse_constant_pool(content: bytes) -> ConstantPool:
-    """Return the constant pool of a class file.
-
-    Raises: ValueError if the content is not a class file.
-    """
+    """Return the pool of a class file; raises ValueError for other files."""
     try:
         return _parse_pool(content)
     except (struct.error, IndexError, KeyError) as error:
@@ -107,17 +104,17 @@ def is_below(path: str, folder: str) -> bool:
 
 
 def compute_depth(name: str) -> int:
-    """Return the number of folders in a module's path; 0 for `.`."""
+    """Return the number of folders in a module's path."""
     return len(PurePosixPath(name).parts)
 
 
 def find_top_level_types(sources: Iterable[bytes]) -> frozenset[str]:
-    """Return the names of the top-level types that sources declare, in the form `pkg/Outer`."""
+    """Return the top-level types of sources, as paths without a suffix: `pkg/Outer`."""
     return frozenset(_format_type_path(type_) for type_ in _parse_types(sources) if not type_.outer)
 
 
 def list_type_names(sources: Iterable[bytes]) -> frozenset[str]:
-    """Return the names of all types that sources declare; a nested one is `pkg/Outer$Inner`."""
+    """Return all types of sources, as paths without a suffix: `pkg/Outer$Inner`."""
     return frozenset(map(_format_type_path, _parse_types(sources)))
 
 

@@ -30,7 +30,7 @@ _WORD = re.compile(rb'[A-Za-z_$][\w$]*')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRunners:
-    """The classes of one cell that run a test class's methods; see `CompileReport.find_runners`."""
+    """The classes of one cell that run a test method, see `CompileReport.find_runners`."""
 
     cell: CompiledCell
     classes: tuple[str, ...]

@@ -23,7 +23,7 @@ def format_gradle_name(gradle: Gradle) -> str:
 
 
 def make_gradle_mount(gradle: Gradle) -> Mount:
-    """Return the mount that shows a Gradle distribution in the sandbox."""
+    """Return the mount of a Gradle distribution in the sandbox."""
     return Mount(source=gradle.home, target=_locate_in_sandbox(gradle))
 
 

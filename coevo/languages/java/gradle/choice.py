@@ -11,11 +11,11 @@ from coevo.languages.java.tools.gradles import Gradle, parse_version_numbers
 
 
 def choose_gradle(gradles: Sequence[Gradle], wanted: str | None) -> Gradle | None:
-    """Return the installed Gradle that fits a wanted version best; None if there is none.
+    """Return the Gradle to use for a wanted version; None if there is no suitable one.
 
     This is the wanted version, else the nearest newer one with the same major version, else the
-    nearest older one of that major version. If `wanted` is None, it is the last of `gradles`, the
-    newest. Scripts break between major versions: 6.9 does not build what is written for 7.
+    nearest older one of that major version. If no version is wanted, it is the newest of all.
+    Scripts break between major versions: 6.9 does not build what is written for 7.
     """
     if wanted is None:
         return gradles[-1] if gradles else None

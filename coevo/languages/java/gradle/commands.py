@@ -15,9 +15,9 @@ def is_built_by_gradle(environment: Environment | None) -> bool:
 
 
 def make_gradle_command(module: str, task: str) -> tuple[str, ...]:
-    """Return the words of the command that runs a Gradle task in one module only.
+    """Return the command for a task of one project.
 
-    The task of the root has a leading `:`, since its bare name would run it in every module.
+    The task of the root has a leading `:`, since its bare name would run it in every project.
     """
     if module == '.':
         return ('gradle', f':{task}')

@@ -29,7 +29,7 @@ def has_gradle_script(repository: Repository, rev: str) -> bool:
 
 
 def find_wrapper_version(repository: Repository, rev: str) -> str | None:
-    """Return the Gradle version that a revision's wrapper names, such as `8.5`; else None."""
+    """Return the Gradle version that the project's wrapper would download, such as 8.5; or None."""
     match = _DISTRIBUTION.search(repository.load_text(rev, _WRAPPER) or '')
     return match[1] if match else None
 

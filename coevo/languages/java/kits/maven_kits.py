@@ -141,7 +141,7 @@ def _fetch_with_maven(
 
 
 def _receive_archive(process: Process, proxy: ArtifactProxy, folder: Path, shared: Path) -> None:
-    """Connect the process to the proxy and unpack the archive that the process sends into `folder`.
+    """Connect the process to the proxy and unpack the archive that it sends at its end.
 
     Raises: TarError or Transient if the archive is incomplete or invalid.
     """
@@ -205,10 +205,7 @@ class MavenKits:
 
 
 def _find_jdk(task: TaskRow, say: Say) -> Jdk | None:
-    """Return the JDK of a task, else one of the same feature release; None if there is neither.
-
-    Installs a JDK if need be. Returns None for a task without an environment.
-    """
+    """Return the task's JDK or one of its feature release, installed if need be; or None."""
     if task.environment is None:
         return None
     JdkSupply(brings=True, say=say).can_provide(task.environment.runtime)

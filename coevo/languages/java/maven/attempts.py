@@ -90,10 +90,9 @@ JVM_OPTIONS = '.mvn/jvm.config'
 
 
 class MavenBuildAttempts:
-    """Builds revisions with Maven, in several ways if the first one fails.
+    """Builds revisions and remembers failures, so that a known failure is not retried at full cost.
 
-    It remembers failures, so that a known failure is not retried at full cost. `java_home` is the
-    JDK for Maven's command.
+    `java_home` is the JDK for Maven's command.
     """
 
     def __init__(self, java_home: Path) -> None:
@@ -236,7 +235,7 @@ def _is_failure_of_project(answer: JvmAnswer) -> bool:
 
 
 def _describe_failures(answer: JvmAnswer) -> str | None:
-    """Return the failures of a build as a JSON text to compare; None if everything was built."""
+    """Return the failures of a build as text to compare; None if there were none."""
     projects = answer.report.get('projects') or []
     if answer.report.get('status') == 'built' and projects:
         return None

@@ -50,13 +50,16 @@ def find_absent_need(repository: Repository, rev: str, module: str | None = None
 
 
 def _find_modules(repository: Repository, rev: str) -> set[str]:
-    """Return the folders of a revision that have a POM; '' is the root."""
+    """Return the folders with a POM; '' stands for the root."""
     parts = (path.rpartition('/') for path in repository.tree(rev))
     return {folder for folder, _, name in parts if name == 'pom.xml'}
 
 
 def _find_module_of_main(path: str) -> str | None:
-    """Return the module in whose `src/main`, which Maven reads, a path lies; None if in none."""
+    """Return the folder of the module whose `src/main` contains a path; None if there is none.
+
+    Maven reads this folder by default. '' is the root.
+    """
     module, main, _ = f'/{path}'.rpartition('/src/main/')
     return module.removeprefix('/') if main else None
 

@@ -49,7 +49,7 @@ class JdwpEventKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CodeLocation:
-    """A position in a method: `index` counts bytes of its byte code."""
+    """A position in a method, by the index of its byte code."""
 
     tag: int
     type: int
@@ -58,7 +58,7 @@ class CodeLocation:
 
     @property
     def encoded(self) -> bytes:
-        """The location in the form in which JDWP sends it."""
+        """The location as it is sent in a packet."""
         return struct.pack('>BQQQ', self.tag, self.type, self.method, self.index)
 
 
@@ -76,7 +76,7 @@ class JdwpEvent:
 
 @dataclass(frozen=True, slots=True)
 class JdwpMethod:
-    """A method of a class as the JVM lists it; `id` identifies it together with its class."""
+    """A method of a class as the JVM lists it."""
 
     id: int
     name: str
@@ -85,13 +85,13 @@ class JdwpMethod:
 
 
 class JdwpPacketReader:
-    """Reads the fields of a JDWP packet in order; each call moves behind the field."""
+    """Reads the fields of a packet in order."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._at = data, 0
 
     def take_bytes(self, size: int) -> bytes:
-        """Return the next `size` bytes. Raises: JdwpError if the packet is too short."""
+        """Return the next bytes; raises JdwpError if the packet is too short."""
         part = self._data[self._at : self._at + size]
         if size < 0 or len(part) != size:
             raise JdwpError('the JVM sent a packet that is too short')
@@ -155,7 +155,7 @@ class JdwpClient:
     # ------------------------------------------------------------------------------------
 
     def resume_thread(self, thread: int) -> None:
-        """Let a stopped thread continue; 0 lets all threads continue."""
+        """Resume a thread; 0 resumes all."""
         if thread:
             self._send_command(11, 3, struct.pack('>Q', thread))
         else:
@@ -199,7 +199,7 @@ class JdwpClient:
         return locations
 
     def list_methods(self, type_: int) -> list[JdwpMethod]:
-        """Return the methods that a type declares itself, without inherited ones."""
+        """Return the methods that a type declares."""
         reply = self._send_command(2, 5, struct.pack('>Q', type_))
         return [
             JdwpMethod(
@@ -277,10 +277,7 @@ class JdwpClient:
                 return JdwpPacketReader(body)
 
     def _receive_packet(self) -> tuple[int, int, bytes] | None:
-        """Receive a packet; return a reply's number, error and data, or store events (None).
-
-        Raises: JdwpError if the packet has an impossible size.
-        """
+        """Return a reply's number, error and data; for events, store them and return None."""
         size, number, flags = struct.unpack('>iiB', self._receive_exactly(9))
         if not 11 <= size <= _LARGEST:
             raise JdwpError('the JVM sent a packet of an impossible size')

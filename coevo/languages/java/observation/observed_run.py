@@ -25,10 +25,9 @@ class ObservedRun:
         targets: Sequence[WatchedMethod],
         lines: Mapping[str, Collection[int]] | None = None,
     ) -> None:
-        """Start to listen and send the port to the process.
+        """Start to listen; `lines` are the lines to watch, see `Observer`.
 
-        `lines` are the lines to watch, see `Observer`. Raises: Transient if the network of the job
-        cannot be entered.
+        Raises: Transient if the network of the job cannot be entered.
         """
         self._process = process
         self._observer = Observer(targets, lines)
@@ -61,7 +60,7 @@ class ObservedRun:
         ]
 
     def find_reached_lines(self) -> dict[str, frozenset[int]]:
-        """Return the watched lines that were executed, by the top-level type that has them.
+        """Return the watched lines that were executed, by top-level type.
 
         Waits for the end of the JVM. The result is empty if the JVM could not be observed to its
         end.

@@ -40,10 +40,7 @@ _Place = tuple[int, int, int]  # type, method, index of byte code
 
 @dataclass(frozen=True, slots=True)
 class WatchedMethod:
-    """A test method to observe: the classes that run it, its name and its parameter types.
-
-    The classes have binary names. The types are erased and have simple names.
-    """
+    """A target's method: binary class names, name, and erased simple parameter types."""
 
     classes: tuple[str, ...]
     method: str
@@ -52,7 +49,7 @@ class WatchedMethod:
 
 @dataclass(slots=True, kw_only=True)
 class Invocation:
-    """One observed call of a watched method.
+    """One invocation of a watched method.
 
     thrown  the class of the exception that left it and its superclasses; empty if none did
     left    whether it was left, by a return or by an exception
@@ -70,9 +67,9 @@ class _OpenInvocation:
 
 @dataclass(slots=True)
 class Observation:
-    """What was seen so far in one JVM; `invocations` has one list for each target, in order.
+    """The observations so far; `invocations` has one list for each target, in order.
 
-    ended    number of runs of a target that the worker was seen to end
+    ended    number of runs that the worker was seen to end
     reached  watched lines that were executed, by their top-level type
     trouble  the reason why the JVM could not be observed; None if it could
     """
@@ -112,10 +109,7 @@ class Observer:
         self.seen = Observation([[] for _ in targets])
 
     def follow_connection(self, connection: socket.socket) -> None:
-        """Handle the JVM's events until it ends, and store what they show in `seen`.
-
-        A failure to observe is stored in `seen.trouble` and not raised.
-        """
+        """Handle events until the JVM ends; a failure to observe is stored in `seen.trouble`."""
         try:
             debugger = JdwpClient(connection)
             self._debugger = debugger
@@ -321,7 +315,7 @@ class Observer:
 
     @staticmethod
     def _count_unwound_frames(frames: Sequence[CodeLocation], catch: CodeLocation | None) -> int:
-        """Return how many frames an exception leaves until it is caught; all if it never is."""
+        """Return the number of frames that an exception unwinds; all if it is not caught."""
         if catch is None or not catch.type:
             return len(frames)
         for index, frame in enumerate(frames):
@@ -336,7 +330,7 @@ class Observer:
 
 
 def parse_parameter_types(signature: str) -> list[str]:
-    """Return the parameter types in a method's descriptor, such as `I`, `[J` and `Lpkg/Type;`."""
+    """Return the parameters of a method's descriptor, such as I, [J and Ljava/lang/String;."""
     types, at = [], 1
     while signature[at] != ')':
         start = at
@@ -385,7 +379,7 @@ _LENGTHS = {
 
 
 def find_return_indexes(code: bytes) -> Iterator[int]:
-    """Yield the index of each return instruction in a method's byte code."""
+    """Yield the indexes of the return instructions."""
     at = 0
     while at < len(code):
         if code[at] in _RETURNS:

@@ -112,7 +112,7 @@ def _format_target(target: RunTarget) -> str:
 
 
 def _format_line_ranges(lines: Mapping[str, Collection[int]]) -> Iterator[str]:
-    """Yield `TYPE FIRST LAST` for each range of consecutive lines of a type."""
+    """Yield `TYPE FIRST LAST` for each range of consecutive lines."""
     for name in sorted(lines):
         for _, run in groupby(enumerate(sorted(lines[name])), key=lambda item: item[1] - item[0]):
             own = [line for _, line in run]

@@ -74,7 +74,7 @@ class ClassArchives:
 
     @contextlib.contextmanager
     def lock_for_making(self, key: str) -> Iterator[bool]:
-        """Hold the lock of an archive in a context; yield whether the caller should make it.
+        """Hold the lock of an archive and yield whether the caller should make it now.
 
         Other callers wait until the archive exists or has failed; each archive is tried once. A
         process can read which archive it runs with, so all processes of a class path must use the

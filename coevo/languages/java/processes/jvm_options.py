@@ -68,7 +68,7 @@ def _parse_options(line: str) -> Iterator[tuple[str, str]]:
 
 
 def _split_option(word: str, value: str) -> tuple[str, str]:
-    """Return an option's name and its value, which follows `=` or is a separate word."""
+    """Return the option's name and its value, which may be joined by `=`."""
     name, _, joined = word.partition('=')
     return name, value or joined
 
@@ -78,14 +78,14 @@ def _is_filled_by_maven(name: str, value: str) -> bool:
 
 
 def _make_add_modules_option(names: str) -> Iterator[str]:
-    """Yield `--add-modules` with the given modules that belong to the JDK; nothing if none does."""
+    """Yield the option with only the modules that belong to the JDK; nothing if none is left."""
     left = [name for name in names.split(',') if _OF_THE_JDK.match(name)]
     if left:
         yield f'--add-modules={",".join(left)}'
 
 
 def select_usable_environment(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment variables, with JVM options in them reduced to the usable ones."""
+    """Return the variables; those with JVM options are reduced to the usable options."""
     return {
         name: shlex.join(select_usable_options(value)) if name in _VARIABLES else value
         for name, value in variables.items()

@@ -89,7 +89,7 @@ class Launcher:
         return replace(plan, class_path=move_libraries_first(places, plan.layers, files))
 
     def locate_on_host(self, place: str) -> Path:
-        """Return the host's path for a path in the sandbox that lies in a mount."""
+        """Return the host's file for a path in the sandbox that is mounted."""
         mount = next(m for m in self.mounts if place.startswith(f'{m.target}/'))
         return mount.source / place.removeprefix(
             f'{mount.target}/'
@@ -223,7 +223,7 @@ class Launcher:
         )
 
     def locate_in_sandbox(self, path: Path) -> str:
-        """Return the path at which a sandbox sees a file or folder of the workspace."""
+        """Return the sandbox path of a folder of the workspace."""
         return f'{WORKSPACE}/{path.relative_to(self.workspace)}'
 
     def list_compile_class_path(
@@ -285,7 +285,7 @@ class Launcher:
         yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
 
     def _list_class_path(self, plan: LaunchPlan) -> Iterator[str]:
-        """Yield the class path: worker, workarounds, the project's entries, missing engines.
+        """Yield the class path: worker, workarounds, the project's own entries, missing engines.
 
         The worker comes first so that no class of a project can replace one of its classes.
         """

@@ -33,7 +33,7 @@ class JUnitClassPath:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchPlan:
-    """All that one test process needs: the layers of its tree, from bottom to top, and its targets.
+    """One test process: the layers of its tree, from bottom to top, and what it runs.
 
     `tree` is the archive of the layers, see `packed_trees`.
     """

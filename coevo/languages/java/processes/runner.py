@@ -111,7 +111,7 @@ def _watch_target(target: RunTarget) -> WatchedMethod:
 def run_traced(
     sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]
 ) -> tuple[list[TargetRecording | None], VerdictBatch]:
-    """Run targets; return what the plan's agents recorded of each one, and the verdicts.
+    """Run targets; return what the agents of the plan recorded of each one, and the verdicts.
 
     A recording is None if no test of the target ran, or not to its end.
     """

@@ -39,7 +39,7 @@ class StandIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardedJob(Job):
-    """A job whose shell reads a key first and prints it at the end if no stand-in was read.
+    """A job whose shell reads a key and prints it at the end if no stand-in was read.
 
     objects  the missing objects that have stand-ins in the job's tree
     """

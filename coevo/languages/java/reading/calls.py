@@ -72,7 +72,7 @@ def find_calls(node: Node, *, classes: bool = False) -> Iterator[JavaCall]:
 
 
 def parse_call(invocation: Node) -> JavaCall:
-    """Return the name, receiver and arguments of a `method_invocation` node."""
+    """Return the call that a `method_invocation` node stands for."""
     name = invocation.child_by_field_name('name')
     arguments = invocation.child_by_field_name('arguments')
     return JavaCall(
@@ -84,7 +84,7 @@ def parse_call(invocation: Node) -> JavaCall:
 
 
 def find_chained_calls(call: JavaCall) -> tuple[JavaCall, ...]:
-    """Return the calls chained to a call, in order: `b` and `c` for `a` in `a().b().c()`."""
+    """Return the calls made on the result of a call, in order: `b` and `c` of `a().b().c()`."""
     calls, node = [], call.node
     while (parent := node.parent) is not None and parent.type == 'method_invocation':
         if parent.child_by_field_name('object') != node:
@@ -127,7 +127,7 @@ def _parse_variable(declaration: Node, declarator: Node) -> Iterator[JavaVariabl
 
 
 def find_created_type(node: Node) -> str | None:
-    """Return the simple name `Foo` for an expression `new Foo(…)`; None for any other."""
+    """Return the simple name of the type that `new` creates; None for any other expression."""
     if node.type != 'object_creation_expression':
         return None
     type_ = node.child_by_field_name('type')
@@ -135,7 +135,7 @@ def find_created_type(node: Node) -> str | None:
 
 
 def normalise_node(node: Node) -> str:
-    """Return a node's source without comments and with spaces only where two words would merge."""
+    """Join a node's tokens, without comments and with spaces only where two words would merge."""
     joined = ''
     for token in _list_tokens(node):
         apart = _WORD.match(joined[-1:]) and _WORD.match(token)

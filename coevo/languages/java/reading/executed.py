@@ -58,7 +58,7 @@ def _matches_descriptor(one: ExecutedMethod, member: Member, overloads: list[Mem
 
 
 def _parse_parameters(descriptor: str) -> Iterator[str]:
-    """Yield the simple names of a method descriptor's parameter types, as `int` and `Foo[]`."""
+    """Yield the simple names of the parameter types in a method descriptor."""
     plain = dict(
         zip(
             'BCDFIJSZ',

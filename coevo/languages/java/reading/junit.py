@@ -68,10 +68,7 @@ def choose_junit_libraries(class_path: Sequence[str]) -> JUnitLibraries | None:
 
 
 def _parse_versions(class_path: Sequence[str]) -> Mapping[str, str]:
-    """Return the version of each artifact; if there are several jars of it, the first one counts.
-
-    The JVM loads classes from the first one, too.
-    """
+    """Map each artifact to its version; as in the JVM, the first jar on the path wins."""
     versions: dict[str, str] = {}
     for name in class_path:
         if match := _JAR.fullmatch(name):
@@ -102,7 +99,7 @@ def _find_platform_version(found: Mapping[str, str]) -> str | None:
 
 
 def _derive_jupiter_version(platform: str) -> tuple[int, ...]:
-    """Return the numbers of the Jupiter version that belongs to a version of the JUnit Platform.
+    """Return the Jupiter version that belongs to a platform version.
 
     Platform 1.9 belongs to Jupiter 5.9; since version 6 both share one number.
     """
@@ -149,7 +146,7 @@ def _list_testng_engine(found: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _list_hamcrest(found: Mapping[str, str]) -> tuple[str, ...]:
-    """Return pinned Hamcrest if the class path has a usable JUnit 4 without it; otherwise nothing.
+    """Return Hamcrest if a usable JUnit 4 is present without it; otherwise nothing.
 
     A JUnit 4 that is too old is replaced by the pinned one, which already comes with Hamcrest.
     """

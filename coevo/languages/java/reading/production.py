@@ -38,7 +38,7 @@ class DeclaredFolder:
 
 
 def classify_production(path: str, declared: Iterable[DeclaredFolder]) -> ProductionKind | None:
-    """Return the kind of a file of the code that its module ships; None if it does not ship it.
+    """Return the kind of a file of the code's side; None if a module does not ship it.
 
     declared  the folders that the POM of the file's module declares
     """

@@ -22,7 +22,7 @@ from coevo.model.records import TestMethod
 
 
 class JavaSource:
-    """A parsed Java file: its declarations in `file`, and the syntax tree nodes of these."""
+    """The declarations of a file and their syntax tree nodes."""
 
     def __init__(self, source: bytes) -> None:
         self.file: SourceFile = parse(source)
@@ -35,10 +35,7 @@ class JavaSource:
         return node
 
     def find_test(self, method: TestMethod) -> JavaTest:
-        """Return a test method of the file.
-
-        Raises: LookupError if the file does not declare it.
-        """
+        """Return one test method; raises LookupError if the file does not declare it."""
         wanted = method.test_class, method.test_method, method.parameters
         for type_ in self.file.types:
             for member in type_.members:
@@ -58,7 +55,7 @@ class JavaSource:
         )
 
     def list_enclosing_types(self, type_: DeclaredType) -> list[DeclaredType]:
-        """Return a type and all types that enclose it, in the file's order."""
+        """Return a type and all types that enclose it."""
         names, outer = {type_.name}, type_.outer
         while outer:
             names.add(outer)
@@ -66,7 +63,7 @@ class JavaSource:
         return [t for t in self.file.types if t.name in names]
 
     def imports_any_of(self, *packages: str) -> bool:
-        """Return whether an import names one of the packages or anything below it."""
+        """Return whether the file imports anything from one of the packages or a subpackage."""
         starts = tuple(f'{package}.' for package in packages)
         return any(f'{item.text}.'.startswith(starts) for item in self.file.imports)
 
@@ -113,7 +110,7 @@ class JavaTest:
 
 @lru_cache(maxsize=64)
 def parse_java_source(source: bytes) -> JavaSource:
-    """Return a parsed file; the result is cached, so that its test methods share it."""
+    """Parse a file; the cache lets all of its test methods share one result."""
     return JavaSource(source)
 
 

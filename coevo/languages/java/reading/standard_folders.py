@@ -41,5 +41,5 @@ def find_project_folder(path: str) -> str | None:
 
 
 def is_build_file(path: str) -> bool:
-    """Return whether a path names a `pom.xml` in any folder."""
+    """Return whether a path names a POM."""
     return path.rpartition('/')[2] == BUILD_FILE

@@ -258,7 +258,7 @@ class _JavaSyntaxReader:
             raise _JavaTooComplex
 
     def _relocate_member(self, member: Member, node: Node) -> Member:
-        """Return a copy of a cached member with the positions of a node with the same text."""
+        """Return a copy of a cached member of the same text with the positions of this node."""
         return replace(
             member,
             start_byte=node.start_byte,
@@ -306,9 +306,9 @@ class _JavaSyntaxReader:
         )
 
     def _find_comment_before(self, at: int) -> int | None:
-        """Return the start of the comment that ends before `at`; None if there is none.
+        """Return the start of the comment before `at` if only white space lies between.
 
-        Only white space may lie between.
+        Returns None otherwise.
         """
         end = find_code_end(self.source, at)  # a line comment's node includes a carriage return
         return self._comments.get(end, self._comments.get(end + 1))
@@ -341,7 +341,7 @@ class _JavaSyntaxReader:
         return len(self.source[node.start_byte : body.start_byte].decode(errors='replace'))
 
     def _list_names(self, node: Node, kind: str) -> Iterator[tuple[str, str]]:
-        """Yield the name and the one-line declaration of each member that a node declares."""
+        """Yield (name, declaration) for each member that a node declares."""
         if kind == 'initializer':
             static = node.type == 'static_initializer'
             yield ('<clinit>', 'static {…}') if static else ('<init>', '{…}')

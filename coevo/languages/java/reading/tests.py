@@ -141,7 +141,7 @@ class _TestAncestry:
         self._test_cases = AncestryQuery(self._look_up_test_case)
 
     def is_test_annotation(self, annotation: str) -> bool:
-        """Return whether an annotation marks tests, itself or by an annotation on it."""
+        """Return whether an annotation is a test annotation or is annotated with one."""
         return self._marks.holds_for(annotation)
 
     def is_test_class(self, type_: DeclaredType) -> bool:

@@ -36,7 +36,7 @@ _LONGEST = 1 << 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaToken:
-    """A token of a file: its byte offset, its text, and the type of its syntax tree node."""
+    """A token with its byte offset and its syntax tree node type."""
 
     start: int
     text: str
@@ -54,7 +54,7 @@ class _JavaLeaves:
     calls: list[tuple[int, str]] = field(default_factory=list)
 
     def add_shifted(self, other: _JavaLeaves, at: int) -> None:
-        """Append the leaves of another node, whose offsets count from `at`."""
+        """Append the leaves of a node that begins at offset `at`."""
         self.starts.extend([start + at for start in other.starts])
         self.texts.extend(other.texts)
         self.kinds.extend(other.kinds)
@@ -68,11 +68,11 @@ class _CachedJavaLeaves:
 
 
 class JavaTokens:
-    """All tokens of a file, of which `slice_spans` returns those in some spans.
+    """All tokens of a file; `slice_spans` returns those in some spans.
 
-    `comments` holds the spans of the comments in order. Text blocks are without their indentation.
-    Everything is collected in one traversal, because a tree-sitter query takes time quadratic in
-    the number of unclosed brackets.
+    Text blocks are unindented. `comments` holds the spans of the comments in order. Everything is
+    collected in one traversal, because a tree-sitter query takes time quadratic in the number of
+    unclosed brackets.
     """
 
     def __init__(self, root: Node, source: bytes) -> None:
@@ -151,7 +151,8 @@ def _collect_leaves(root: Node, source: bytes, base: int, *, shares: bool) -> _J
 def is_shareable(node: Node, kind: str) -> bool:
     """Return whether a node's result may be cached: it is a method or constructor of moderate size.
 
-    Files without syntax errors only: error recovery can parse the same text differently.
+    Only valid in files without syntax errors, since error recovery can parse the same text
+    differently.
     """
     return kind in _SHARED and node.end_byte - node.start_byte <= _LONGEST
 
@@ -180,20 +181,20 @@ class JavaSlice:
 
     @property
     def tokens(self) -> tuple[JavaToken, ...]:
-        """The tokens as objects, made from the parallel tuples."""
+        """The tokens as objects instead of columns."""
         columns = zip(self.starts, self.texts, self.kinds, strict=True)
         return tuple(JavaToken(start=start, text=text, kind=kind) for start, text, kind in columns)
 
     @property
     def types(self) -> frozenset[str]:
-        """The simple names of the types that the spans mention."""
+        """The simple names of the types mentioned."""
         return frozenset(
             [t for t, kind in zip(self.texts, self.kinds, strict=True) if kind == 'type_identifier']
         )
 
     @property
     def names(self) -> frozenset[str]:
-        """The identifiers that the spans mention, including names of types."""
+        """The identifiers mentioned, including types."""
         return frozenset(
             [t for t, kind in zip(self.texts, self.kinds, strict=True) if kind in _IDENTIFIERS]
         )
@@ -233,7 +234,7 @@ def _find_invoked_names(node: Node, kind: str, source: bytes) -> Iterator[tuple[
 
 
 def _find_reference_target(reference: Node) -> Node:
-    """Return the node of the method that a method reference names; the type's for `Type::new`."""
+    """Return the node that a method reference names: the method, or the type for `Type::new`."""
     last = reference.children[-1]
     return reference.children[0] if last.type == 'new' else last
 

@@ -63,7 +63,7 @@ class JavaTree:
         return self._files[path]
 
     def read_content(self, path: str) -> bytes:
-        """Return the bytes of a file of the revision."""
+        """Return the bytes of a file."""
         return self._repository.blob(self.entries[path].oid)
 
     def find_origin(self, path: str) -> FileOrigin:
@@ -120,7 +120,7 @@ class JavaTree:
         return next((folder.side for folder in declared if path.startswith(folder.path)), None)
 
     def find_module(self, path: str) -> str:
-        """Return the nearest module folder above a file; '.' if there is none."""
+        """Return the nearest folder above a file that is a module, or '.' if there is none."""
         return find_folder_above(path, self.modules)
 
     @cached_property
@@ -168,7 +168,7 @@ class JavaTree:
 
 @lru_cache(maxsize=4)
 def open_tree(repository: Repository, rev: str) -> JavaTree:
-    """Return the files of a revision as a `JavaTree`; cached, since pairs share revisions."""
+    """Return the tree of a revision; cached, since neighbouring pairs share a revision."""
     return JavaTree(repository, rev)
 
 

@@ -92,7 +92,7 @@ class RefactoringMiner:
 
 
 class RefactoringMiners:
-    """Finds refactorings with one miner for each calling thread; implements `RefactoringFinder`."""
+    """One miner for each calling thread, all closed together; implements `RefactoringFinder`."""
 
     def __init__(self) -> None:
         self._opened: dict[int, RefactoringMiner] = {}
@@ -103,7 +103,7 @@ class RefactoringMiners:
         return miner.find(repository, old, new)
 
     def close(self) -> None:
-        """Kill the workers of all threads; threads waiting for one receive an unknown result."""
+        """Kill all workers; threads waiting for one receive an unknown result."""
         for miner in tuple(self._opened.values()):
             miner.process.close()
 
@@ -127,14 +127,14 @@ def _fetch_contents(
 
 
 def _list_folders(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return the folders of the Java files among paths, with all folders above them, sorted."""
+    """Return the folders of Java files and all of their parents, sorted."""
     direct = {PurePosixPath(path).parent for path in paths if path.endswith(SUFFIX)}
     folders = {str(ancestor) for folder in direct for ancestor in (folder, *folder.parents)}
     return tuple(sorted(map(_sanitise_path, folders - {'.'})))
 
 
 def _sanitise_path(path: str) -> str:
-    """Return a path with each byte that is not UTF-8 replaced, since Java cannot represent it."""
+    """Return a path as Java can represent it, without surrogates for bytes that are not UTF-8."""
     return path.encode('utf-8', 'surrogateescape').decode('utf-8', 'replace')
 
 

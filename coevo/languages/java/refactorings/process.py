@@ -54,7 +54,7 @@ class MinerLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinerPairEnd:
-    """The files of one end of a pair, as they are sent to the worker.
+    """The data about one end of a pair.
 
     files    texts of the files that differ, by path
     folders  folders of all Java files; without them, a package without changes would seem deleted
@@ -172,7 +172,7 @@ class RefactoringProcess:
 
 
 class _MinerClock:
-    """Measures wall time and CPU time of a worker since this object was made."""
+    """Measures the time that a worker takes, from now on."""
 
     def __init__(self, pid: int, limits: MinerLimits) -> None:
         self._process = psutil.Process(pid)

@@ -175,7 +175,7 @@ def _to_text(value: Any) -> str:
 
 
 def _is_pure(refactoring: Any, all_of_them: Any, difference: Any) -> bool | None:
-    """Return PurityChecker's result for a refactoring; None if it does not judge it or fails."""
+    """Return the PurityChecker's result; None if it does not judge this kind or fails."""
     checker = jpype.JClass('org.refactoringminer.api.PurityChecker')
     try:
         result = checker.check(refactoring, all_of_them, difference)

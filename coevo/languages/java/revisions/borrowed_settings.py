@@ -17,8 +17,8 @@ def apply_borrowed_settings(
     """Return a copy of a module with settings of the donor, the same module of another revision.
 
     With TEST_LIBRARIES, only the libraries of the test scope are the donor's; if that changes no
-    library, the module itself is returned. Else all libraries and the settings of compiler and
-    surefire are.
+    library, the module itself is returned. With ALL_SETTINGS, all libraries and the settings of the
+    compiler and surefire are the donor's.
     """
     if scope is SettingsScope.TEST_LIBRARIES:
         libraries = tuple(_merge_test_libraries(module, donor))
@@ -60,6 +60,6 @@ def _is_for_tests(entry: ReportedClassPathEntry) -> bool:
 
 
 def _make_unversioned_name(entry: ReportedClassPathEntry) -> str:
-    """Return an entry's coordinates without the version: group, artifact and classifier."""
+    """Return group, artifact and classifier: the coordinates without the version."""
     group, artifact, *rest = entry.coordinates.split(':')
     return ':'.join((group, artifact, *rest[1:]))

@@ -23,11 +23,11 @@ class BuildsByJdk:
         self._lock = threading.Lock()
 
     def list_candidates(self, pair: Pair) -> tuple[Jdk, ...]:
-        """Return the JDKs to try for a pair, the best one first; some may have to be installed."""
+        """Return the JDKs to try, in order; some of them may have to be installed."""
         return rank_jdks_for_pair(self._run.repository, pair, self._jdks.offered, self._run.gradles)
 
     def iterate_available(self, candidates: Sequence[Jdk]) -> Iterator[Jdk | None]:
-        """Yield the available candidates; each is installed when its turn comes, if need be.
+        """Yield the available candidates, each installed when its turn comes.
 
         If there is none, yield the newest known JDK; if no JDK is known at all, yield None, so that
         the toolchain reports this.

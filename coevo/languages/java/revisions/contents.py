@@ -78,7 +78,7 @@ class BuildContents:
         return self._toolchain.maven_home.name.removeprefix('apache-').replace('-', ' ')
 
     def _digest_entry(self, output: BuildOutput, entry: ReportedClassPathEntry) -> str | None:
-        """Return the SHA-256 of a library file; None for a sibling module or a missing file."""
+        """Return the SHA-256 of a library; None for a sibling module or a missing file."""
         if entry.path is not None:
             return self._proxy.get_sha256(entry.path)
         file = output.code / entry.file if entry.file else None

@@ -61,5 +61,5 @@ def fails_on_any_jdk(failure: str | None) -> bool:
 
 
 def is_builder_death(failure: str) -> bool:
-    """Return whether a failure's name says that the builder's JVM died or took too long."""
+    """Return whether a failure means that the builder died on the revision."""
     return failure.startswith(_BUILDER_DIED)

@@ -104,18 +104,18 @@ class SharedBuilds:
         self.clock = ProcessClock(self.sandbox, self.launcher.make_clock_probe)
 
     def make_session(self) -> JvmSession:
-        """Return a new session for builds and compilations; its first request starts the JVM."""
+        """Return a JVM for builds and compilations, started on its first request."""
         return JvmSession(self.sandbox, self.make_builder_job, seconds=BUILD_SECONDS)
 
     def make_tracer_session(self) -> JvmSession:
-        """Return a new session for reading execution data; its first request starts the JVM."""
+        """Return a JVM that reads execution data, started on its first request."""
         job = settings.make_tracer_job(self.toolchain, self._mounts)
         return JvmSession(self.sandbox, lambda: job, seconds=BUILD_SECONDS)
 
     def make_builder_job(self) -> Job:
-        """Return the sandbox job of a builder's JVM.
+        """Return the job of a builder, with an archive of Maven's classes.
 
-        It uses an archive of Maven's classes, which is made first if this machine has none yet.
+        The archive is made first if this machine has none yet.
         """
         archive = None
         if self.toolchain.feature >= OLDEST_WITH_ARCHIVES:
@@ -126,7 +126,7 @@ class SharedBuilds:
         return settings.make_builder_job(self.toolchain, self._mounts, self._proxy.socket, archive)
 
     def list_files(self, rev: str) -> Collection[str]:
-        """Return the paths of all files of a revision."""
+        """Return the repository paths of a revision."""
         return self._repository.tree(rev).keys()
 
     def list_absent_files(self, rev: str) -> tuple[str, ...]:
@@ -366,7 +366,7 @@ _LEVEL = re.compile(r'(?:1\.)?(\d{1,2})(?:\.\d+)*')
 
 
 def find_declared_level(modules: Iterable[JavaModule]) -> int | None:
-    """Return the highest Java language level that the modules declare; None if none is declared.
+    """Return the highest declared level of the modules; None if none is declared.
 
     A level that coevo had to raise or fill in does not count. A JDK for the whole build must
     support the highest level.

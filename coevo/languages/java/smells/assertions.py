@@ -53,7 +53,7 @@ def is_assertion_roulette(test: JavaTest) -> bool:
 
 
 def is_duplicate_assert(test: JavaTest) -> bool:
-    """Return whether a test has the same assertion with equal arguments, or a message, twice.
+    """Return whether the same assertion with equal arguments, or the same message, occurs twice.
 
     tsDetect compares chains only by their `assertThat(x)` and treats the first of three arguments
     as the message; here the whole chain is compared.
@@ -90,11 +90,11 @@ def is_sensitive_equality(test: JavaTest) -> bool:
 
 
 def is_magic_number_test(test: JavaTest) -> bool:
-    """Return whether an assertion has a numeric literal as an argument.
+    """Return whether an assertion has a numeric literal as an argument, directly or in a call.
 
-    So does one in which a call or `new` has such an argument: `assertEquals(x, of(5))`. tsDetect
-    2.2 finds this smell in every test, since it compares with `>= 0`; here the definition is
-    followed. As in tsDetect, a delta counts and conditions of assertTrue do not.
+    `assertEquals(x, 5)` and `assertEquals(x, of(5))` do. tsDetect 2.2 finds this smell in every
+    test, since it compares with `>= 0`; here the definition is followed. As in tsDetect, a delta
+    counts and conditions of assertTrue do not.
     """
     for assertion in _find_assertions(test):
         if assertion.name not in _WITHOUT_NUMBERS and any(

@@ -36,7 +36,7 @@ _CLOCKS = ('TimeUnit', 'java.util.concurrent.TimeUnit')
 
 
 def is_conditional_test_logic(test: JavaTest) -> bool:
-    """Return whether a test contains an `if`, a `switch`, a `?:` or a loop.
+    """Return whether a test contains an if, a switch, a `?:` or a loop.
 
     tsDetect does not look for `do`. In a @TestFactory of JUnit 5 only lambdas are checked, since
     the other statements create the tests.

@@ -21,9 +21,9 @@ _SET_UP = frozenset({'Before', 'BeforeEach', 'BeforeMethod'})
 def is_constructor_initialization(test: JavaTest) -> bool:
     """Return whether the test's class, or one enclosing it, declares a constructor.
 
-    Then all tests of the class have the smell. tsDetect checks the main class of the file.
-    Constructors whose parameters a runner fills do not count: those under @RunWith, such as JUnit
-    4's Parameterized and Theories, and all in JUnit 5.
+    Concerns all tests of the class. tsDetect checks the main class of the file. Constructors whose
+    parameters a runner fills do not count: those under @RunWith, such as JUnit 4's Parameterized
+    and Theories, and all in JUnit 5.
     """
     return any(
         member.kind == 'constructor'

@@ -40,10 +40,7 @@ def is_eager_test(test: JavaTest, production: DeclaredType) -> bool:
 
 
 def is_lazy_test(test: JavaTest, production: DeclaredType) -> bool:
-    """Return whether a test calls a method of the class under test that another test calls too.
-
-    The other test is in the same file.
-    """
+    """Return whether a test calls a method under test that another test of the file calls too."""
     own = _collect_called_signatures(test, production)
     return bool(own) and any(
         not own.isdisjoint(_collect_called_signatures(other, production))
@@ -105,7 +102,7 @@ def _is_jdk_type(test: JavaTest, simple: str) -> bool:
 
 
 def _get_variable_name(receiver: Node) -> str | None:
-    """Return `x` for the expressions `x` and `this.x`; None for any other expression."""
+    """Return the name in `name` or `this.name`; None for any other expression."""
     if receiver.type == 'identifier':
         return get_text(receiver)
     if receiver.type == 'field_access' and get_text(receiver).startswith('this.'):

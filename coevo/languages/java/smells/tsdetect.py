@@ -69,7 +69,7 @@ _OF_PRODUCTION: Mapping[JavaSmell, Callable[[JavaTest, DeclaredType], bool]] = {
 def find_smells(
     source: bytes, method: TestMethod, production: DeclaredType | None = None
 ) -> tuple[JavaSmell, ...]:
-    """Return the smells of one test method, sorted.
+    """Return the smells of a test method, sorted.
 
     source      the test file
     production  the class under test; if None, Eager and Lazy Test are not looked for

@@ -142,7 +142,7 @@ _INSERTIONS: Mapping[Defect, Insert] = {
 
 
 def _get_body_or_node(file: JavaSource, test: Member) -> Node:
-    """Return the node of the test's body, or of the whole declaration if it has none."""
+    """Return the test's body, or the whole declaration if it has none."""
     return _get_body(file, test) or file.find_node(test)
 
 

@@ -64,7 +64,7 @@ class JavaPiece:
 
     @property
     def key(self) -> Key:
-        """The identity of the piece in any version of its file, see `Key`."""
+        """The identity of the piece, see `Key`."""
         return self.kind, self.owner, self.names, self.parameters
 
     @property
@@ -79,7 +79,7 @@ class JavaPiece:
 
 
 class JavaOutline:
-    """A parsed file that can be split into pieces; nothing of the file is changed."""
+    """A parsed file with the data for cutting it into pieces."""
 
     def __init__(self, source: bytes) -> None:
         root = Parser(JAVA).parse(source).root_node
@@ -94,13 +94,13 @@ class JavaOutline:
         self._comment_ends = dict(self._tokens.comments)
 
     def get_text(self, piece: JavaPiece) -> bytes:
-        """Return the source of a piece with its comments."""
+        """Return the source of a piece."""
         return self.source[piece.start : piece.end]
 
     def find_names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
         """Return the identifiers and the words in string literals outside the spans and imports.
 
-        Only literals without two words count, such as the argument of `@MethodSource("numbers")`.
+        Literals that contain a space do not count.
         """
         imports = [(item.start_byte, item.end_byte) for item in self.file.imports]
         remaining = self._tokens.slice_spans(
@@ -109,7 +109,7 @@ class JavaOutline:
         return remaining.names | _find_words(remaining.strings)
 
     def list_imports(self) -> list[JavaPiece]:
-        """Return one piece for each import."""
+        """Return the imports as pieces."""
         return [
             JavaPiece(
                 kind='import',
@@ -187,8 +187,8 @@ class JavaOutline:
     def find_declaration(self, method: TestMethod, when: str) -> Member:
         """Return the declaration of a test method.
 
-        Raises: StartStateInvalid if the file does not declare it; its message says `new`, whatever
-        `when` is.
+        Raises: StartStateInvalid if there is none; its message always says `new`, whatever `when`
+        is.
         """
         for member in self._find_members_like(method):
             return member
@@ -205,7 +205,7 @@ class JavaOutline:
         return None if all(map(is_fixture, alike)) else method
 
     def is_well_formed(self) -> bool:
-        """Return whether the parser found no syntax errors in the file."""
+        """Return whether the file has no syntax errors."""
         return not self.file.has_error
 
     def _find_members_like(self, method: TestMethod) -> Iterator[Member]:
@@ -243,7 +243,7 @@ class JavaOutline:
 
 @lru_cache(maxsize=16)
 def make_outline(source: bytes) -> JavaOutline:
-    """Return the outline of a file from its text; results are cached."""
+    """Return the outline of a file; cached."""
     return JavaOutline(source)
 
 
@@ -252,7 +252,7 @@ def _get_span(member: Member) -> Span:
 
 
 def _find_used_names(member: Member) -> frozenset[str]:
-    """Return the names that a member uses, including words in its strings.
+    """Return the names that a member uses.
 
     Its own name counts only if it invokes an overload, or if its @MethodSource defaults to that
     name.
@@ -264,7 +264,7 @@ def _find_used_names(member: Member) -> frozenset[str]:
 
 
 def _find_words(strings: Iterable[str]) -> frozenset[str]:
-    """Return the identifiers in strings without spaces, such as `@MethodSource("numbers")`."""
+    """Return identifiers in strings without spaces, such as `@MethodSource("numbers")`."""
     return frozenset(w for s in strings if not s.count(' ') for w in _WORDS.findall(s))
 
 

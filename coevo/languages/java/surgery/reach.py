@@ -46,7 +46,7 @@ def find_derived_classes(
 
 
 def _find_files_below(files: Mapping[str, bytes], own: Iterable[DeclaredType]) -> set[str]:
-    """Return the paths of files that mention one of the types or a type derived from one."""
+    """Return the files that mention one of the types or a type derived from one."""
     all_users: dict[str, SourceFile] = {}
     names = {type_.simple for type_ in own}
     while users := find_mentioning(files, names, parse, all_users):
@@ -63,7 +63,7 @@ _SETTINGS = (
 
 
 def make_mention_finder(repository: Repository, rev: str) -> FileMentionFinder:
-    """Return an object that finds which files of a revision mention the types of other files."""
+    """Return a finder of files that mention the types of other files."""
     return FileMentionFinder(repository, rev, open_tree(repository, rev), _RULES)
 
 

@@ -174,7 +174,7 @@ def _translate_owner(file: OldJavaFile, piece: JavaPiece) -> str:
 
 
 def _find_test(file: OldJavaFile, method: TestMethod) -> JavaPiece:
-    """Return the old file's piece that declares a test or helper.
+    """Return the piece of a test or helper.
 
     Raises: StartStateInvalid if the old file does not declare it.
     """
@@ -319,7 +319,7 @@ def _has_empty_line_above(file: OldJavaFile, piece: JavaPiece) -> bool:
 
 
 def _insert_alone(edits: TextEdits, file: OldJavaFile, piece: JavaPiece, body: bytes) -> None:
-    """Insert a piece without a neighbour: after the imports, or at the end of its type or file."""
+    """Insert a piece without a neighbour after the imports or at the end of its type or file."""
     source = file.new.source
     if piece.kind == 'import':
         at = max((i.end_byte for i in file.new.file.imports), default=file.new.package_end)

@@ -16,7 +16,7 @@ from coevo.model.dependencies import Revised
 
 
 def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
-    """Return the new file with one member as it was in the old file.
+    """Return the new file with one member in its old state.
 
     A modified member gets its old text, an inserted one is removed, and a removed one is put back
     after the member that it followed. Missing imports that the old text needs are added. `new`
@@ -40,7 +40,7 @@ def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDe
 
 
 def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
-    """Return the new file with a type's old header, but its new name; None if it did not change.
+    """Return the new file with a type's old header, except for its name; None if it is the same.
 
     The header is everything before the body (modifiers, annotations, parameters, supertypes, record
     components) and the constants of an enum.
@@ -173,7 +173,7 @@ class TypeHeader:
 
 
 def locate_header(source: bytes, type_: DeclaredType) -> TypeHeader | None:
-    """Return where the header of a type lies in its source; None if it has no name or no body."""
+    """Return the header of a type parsed from a source; None if it has no name or no body."""
     node = parse_java_source(source).find_node(type_)
     name, body = node.child_by_field_name('name'), node.child_by_field_name('body')
     if name is None or body is None:

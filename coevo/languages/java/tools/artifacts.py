@@ -39,7 +39,7 @@ _IDLE_SECONDS = 60
 
 
 class ArtifactProxy:
-    """An HTTP proxy that serves files of package repositories inside a `with` block; thread-safe.
+    """An HTTP proxy that serves artifacts inside a `with` block; thread-safe.
 
     Several proxies may share a folder.
 
@@ -68,7 +68,7 @@ class ArtifactProxy:
 
     @property
     def served(self) -> dict[str, str]:
-        """Paths of releases that were requested and found, each with its SHA-256."""
+        """Paths of releases that were requested and found, with their SHA-256."""
         return {path: self.get_sha256(path) for path in sorted(self._store.served)}
 
     def get_sha256(self, path: str) -> str:

@@ -65,7 +65,7 @@ class ArtifactDownloads:
 
 
 class _ArtifactSource:
-    """One package repository, with its login and its connections."""
+    """One package repository."""
 
     def __init__(self, upstream: Upstream) -> None:
         url_parts = urlsplit(upstream.url)
@@ -76,7 +76,7 @@ class _ArtifactSource:
         self._headers = make_login_headers(login)
 
     def fetch(self, path: str, file: IO[bytes]) -> bool:
-        """Empty `file` and download to it, in one try; return False if there is no such file.
+        """Download a file once, after emptying `file`; return False if it does not exist.
 
         Raises: Transient if the repository fails or the checksum differs from the announced one.
         """

@@ -48,14 +48,14 @@ _FIRST_ON_17 = (9,)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gradle:
-    """An installed Gradle distribution: its folder and its version, such as `8.5`."""
+    """A Gradle distribution with its version, such as 8.5."""
 
     home: Path
     version: str
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The version as numbers for comparisons, such as (8, 5)."""
+        """The version as numbers, for comparisons."""
         return parse_version_numbers(self.version)
 
     @property
@@ -70,7 +70,7 @@ class Gradle:
 
 
 def parse_version_numbers(version: str) -> tuple[int, ...]:
-    """Return a version's numbers, without what follows a hyphen: (8, 5) for `8.5-rc-1`."""
+    """Return the numbers to compare versions by: (8, 5) for `8.5-rc-1`."""
     return tuple(map(int, re.findall(r'\d+', version.partition('-')[0])))
 
 

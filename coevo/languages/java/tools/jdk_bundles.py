@@ -148,7 +148,7 @@ def archive_classes(home: Path) -> None:
 
 
 def _dump_archive(home: Path, file: Path) -> bool:
-    """Let the JDK's JVM write the archive to `file`; return whether it succeeded."""
+    """Let a JVM write the archive to a file; return whether it succeeded."""
     command = (
         *(home / 'bin/java', '-Xshare:dump', '-XX:+UnlockDiagnosticVMOptions'),
         f'-XX:SharedArchiveFile={file}',

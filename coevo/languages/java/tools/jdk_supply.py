@@ -78,7 +78,7 @@ class JdkSupply:
         return tuple(map(str, OFFERED))
 
     def can_provide(self, version: str) -> bool:
-        """Return whether a JDK of this version, or else of its feature release, can be used.
+        """Return whether a JDK of this version, or else of its feature release, is available.
 
         Installs the JDK if need be.
         """
@@ -86,9 +86,10 @@ class JdkSupply:
         return any(self.get_jdk(jdk) is not None for jdk in offered)
 
     def install(self, release: str) -> Jdk:
-        """Return a JDK of a feature release; install it if the machine has none.
+        """Return a JDK of a release; install it if it is missing.
 
         A JDK that an earlier coevo installed is completed with the parts that coevo makes today.
+
         Raises: Fatal for a release that cannot be installed; Fatal or Transient if the installation
         fails.
         """

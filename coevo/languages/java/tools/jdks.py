@@ -40,7 +40,7 @@ class Jdk:
 
     @property
     def release(self) -> str:
-        """The feature release as text, such as `17`."""
+        """The feature release as text."""
         return str(self.feature)
 
     def __str__(self) -> str:
@@ -61,11 +61,13 @@ def locate_installed_jdks() -> Path:
 
 
 def find_jdks(environment: Mapping[str, str] = os.environ) -> tuple[Jdk, ...]:
-    """Return every JDK of this machine, each once, in the order of the search.
+    """Return every JDK that can be found, each once, in the order of the search.
 
     Searches JAVA_HOME variables, Maven's toolchains, the usual folders, PATH and coevo's own
     installations. If $COEVO_JDKS lists homes or feature releases, such as `17:11`, only those are
-    returned. Raises: Fatal if a variable such as JAVA_HOME_8 names another JDK than it says.
+    returned.
+
+    Raises: Fatal if a variable such as JAVA_HOME_8 names another JDK than it says.
     """
     jdks_by_home: dict[Path, Jdk] = {}
     for home in _list_homes(environment):

@@ -31,7 +31,7 @@ class PinnedLibrary:
 
     @property
     def artifact(self) -> str:
-        """The artifactId in the coordinates."""
+        """The artifactId."""
         return self.coordinates.split(':')[1]
 
     @property
@@ -43,12 +43,12 @@ class PinnedLibrary:
 
 
 def load_pins(file: Path) -> tuple[PinnedLibrary, ...]:
-    """Return the libraries that a TOML file of pins lists, in order."""
+    """Return the libraries that a file of pins lists, in order."""
     return tuple(PinnedLibrary(**row) for row in tomllib.loads(file.read_text())['library'])
 
 
 def locate_library_folder(file: Path) -> Path:
-    """Return the folder for the libraries of a file of pins; it exists once they are fetched."""
+    """Return the folder that holds the libraries of a file of pins once they are fetched."""
     return find_cache_folder() / 'tools' / f'libraries-{digest_files(file)}'
 
 

@@ -27,7 +27,7 @@ _PINS, _PINS_OF_8 = _SOURCES / 'pit.toml', _SOURCES / 'pit_of_8.toml'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PitInstallation:
-    """The files of an installed version of PIT, which all users can read.
+    """The parts of an installed PIT; the folders are world-readable.
 
     libraries  the folder of its jars
     jars       the names of the jars
@@ -42,7 +42,7 @@ class PitInstallation:
 
 
 def find_version() -> str:
-    """Return both pinned versions of PIT as a text, such as `1.30.0, 1.17.4 on JDK 8`."""
+    """Return both versions, such as `1.30.0, 1.17.4 on JDK 8`."""
     new, old = (
         _find_core_pin(load_pins(file)).coordinates.split(':')[2] for file in (_PINS, _PINS_OF_8)
     )

@@ -12,7 +12,7 @@ _PINS = Path(__file__).parents[1] / 'jvm' / 'refactoring_miner.toml'
 
 
 def get_version() -> str:
-    """Return the pinned version of RefactoringMiner, such as `3.0.10`."""
+    """Return the version that detects the refactorings in the data, such as 3.0.10."""
     (miner_pin,) = (pin for pin in load_pins(_PINS) if pin.artifact == 'refactoring-miner')
     return miner_pin.coordinates.split(':')[2]
 
@@ -23,6 +23,6 @@ def is_fetched() -> bool:
 
 
 def fetch_class_path(jdk: Jdk, say: Say = lambda line: None) -> tuple[Path, ...]:
-    """Return the jars of RefactoringMiner in the order of the pins; fetch them if need be."""
+    """Return the jars of RefactoringMiner in the order of the pins; fetch missing ones."""
     folder = fetch_libraries(_PINS, jdk, say, 'RefactoringMiner')
     return tuple(folder / pin.file for pin in load_pins(_PINS))

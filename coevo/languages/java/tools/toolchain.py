@@ -40,9 +40,7 @@ AGENT = 'org.jacoco.agent'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
-    """The places of a JDK, Maven, pinned libraries and coevo's own programs.
-
-    Everything below `tools` and `libraries` is world-readable.
+    """The locations of the tools; everything below `tools` and `libraries` is world-readable.
 
     java_home   the JDK that builds the repository's code and runs its tests
     jdk         the version of that JDK, such as 17.0.15
@@ -60,12 +58,12 @@ class Toolchain:
 
     @property
     def java(self) -> Path:
-        """The `java` program of the JDK that runs the repository's code."""
+        """The `java` program that runs the repository's code."""
         return self.java_home / 'bin' / 'java'
 
     @property
     def feature(self) -> int:
-        """The feature release of the JDK that runs the repository's code: 8, 11, 17, …"""
+        """The feature release of the repository's JDK: 8, 11, 17, …"""
         return Jdk(home=self.java_home, version=self.jdk).feature
 
     @property

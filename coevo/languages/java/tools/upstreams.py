@@ -79,7 +79,7 @@ def _list_maven_upstreams() -> tuple[Upstream, ...]:
 
 
 def _make_settings_key(maven: str) -> str:
-    """Return a short hash that changes with Maven's installation, settings and variables."""
+    """Return a key that changes with Maven's installation, settings and environment."""
     home = Path(maven).resolve().parent.parent
     digest = hashlib.sha256(_READ_BY + str(home).encode())
     for file in (home / 'conf/settings.xml', Path.home() / '.m2/settings.xml'):
@@ -154,10 +154,7 @@ def _get_text(element: Element, path: str) -> str:
 
 
 def _find_mirror(repository: Element, settings: Element) -> Element | None:
-    """Return the mirror of a repository: one that names it, else the first with a fitting pattern.
-
-    Returns None if there is none.
-    """
+    """Return the mirror for a repository: an exact match by name first, then a match by pattern."""
     name, url = _get_text(repository, 'id'), _get_text(repository, 'url')
     mirrors = settings.findall('{*}mirrors/{*}mirror')
     for mirror in mirrors:

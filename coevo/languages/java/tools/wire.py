@@ -22,11 +22,11 @@ _FILE_COST = 512  # added to the size of each file, so that empty files use up t
 
 
 class WireError(Transient):
-    """An error of the exchange with a JVM: it ended early, broke the framing, or sent too much."""
+    """The other side ended early, violated the framing, or sent more than the limit."""
 
 
 def encode_strings(strings: Sequence[str]) -> bytes:
-    """Return the bytes of a request that consists of these strings."""
+    """Encode a request, ready to be written."""
     parts = [struct.pack('>i', len(strings))]
     for text in strings:
         data = text.encode('utf-8', errors='surrogateescape')
@@ -35,19 +35,19 @@ def encode_strings(strings: Sequence[str]) -> bytes:
 
 
 def send_request(stream: IO[bytes], strings: Sequence[str]) -> None:
-    """Write a request that consists of these strings to a stream and flush it."""
+    """Write a request and flush it."""
     stream.write(encode_strings(strings))
     stream.flush()
 
 
 @dataclass(slots=True)
 class _ByteBudget:
-    """The number of bytes that may still arrive in a response."""
+    """The number of bytes that may still arrive."""
 
     left: int
 
     def spend(self, size: int) -> None:
-        """Subtract the size of what arrives. Raises: WireError if it is negative or too large."""
+        """Subtract a size; raises WireError if it is negative or exceeds what is left."""
         if size < 0:
             raise WireError(f'the JVM announced {size} bytes')
         self.left -= size

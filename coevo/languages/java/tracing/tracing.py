@@ -97,7 +97,7 @@ class Tracer:
         return TraceBatch(traces=tuple(traces), cpu_seconds=spent + used, together=joined)
 
     def close(self) -> None:
-        """End the JVM that reads the recorded data."""
+        """End the JVM."""
         self._session.close()
 
     def _record_shared(self, plan: LaunchPlan) -> tuple[dict[int, TargetRecording | None], float]:
@@ -172,7 +172,7 @@ class Tracer:
 
 
 def _join_recordings(recorded: Sequence[TargetRecording]) -> TargetRecording:
-    """Return one recording of all that several targets executed.
+    """Join the recordings of several targets into one.
 
     JaCoCo can read concatenated files, and counts a branch that any of them took.
     """
@@ -219,7 +219,7 @@ def _list_packages(folder: Path) -> Iterator[str]:
 
 
 def _split_into_portions(data: Sequence[TargetRecording | None]) -> Iterator[list[int]]:
-    """Yield lists of indexes of the recordings that exist; each list fits into one request."""
+    """Yield the indexes of the existing recordings, in portions that fit into one request."""
     portion: list[int] = []
     size = 0
     for index, recording in enumerate(data):
@@ -243,7 +243,7 @@ _Counts = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ExecutedClass:
-    """A class that tests executed, with its methods and the counts of its lines.
+    """A class of the code with its coverage in one or more tests, or without any.
 
     path     repository path of its source; None if that was generated
     covered  methods that JaCoCo reports as covered
@@ -327,7 +327,7 @@ def _get_sort_key(method: ExecutedMethod) -> tuple[str, ...]:
 
 
 def _sum_lines(path: str, classes: Iterable[_ExecutedClass]) -> tuple[CoveredLine, ...]:
-    """Return the counts of a file's lines, added up over its classes as JaCoCo does."""
+    """Return the sums over all classes of a file, as JaCoCo's reports do."""
     sums: dict[int, _Counts] = {}
     for class_ in classes:
         if class_.path == path:
