@@ -57,7 +57,7 @@ class JavaBuiltPair:
     run_project = refuse_project_run
 
     def build_with_other_runtime(self) -> JavaBuiltPair | None:
-        """Return both ends built with the next JDK; None if there is none."""
+        """Build both ends with the next JDK and return them; None if there is none."""
         return self.others()
 
     def compile(
@@ -69,7 +69,10 @@ class JavaBuiltPair:
         edits: CellEdits | None = None,
         methods: Sequence[TestMethod] | None = None,
     ) -> CompiledTests:
-        """Compile a module's tests against code; see `BuiltPair.compile`."""
+        """Compile a module's tests against code, or reuse the cell; see `BuiltPair.compile`.
+
+        `methods` is ignored: the whole module is compiled.
+        """
         key = CellKey(
             tests_rev=tests_rev, code_rev=code_rev, module=module, borrowed=borrowed, edits=edits
         )
@@ -82,13 +85,17 @@ class JavaBuiltPair:
         return self._cells.check_sources(code_rev, module, path, variants)
 
     def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
-        """Return whether borrowed settings change a module."""
+        """Return whether borrowed settings change anything for a module of the code's revision."""
         return self._cells.find_module(code_rev, module, borrowed) != self._cells.find_module(
             code_rev, module, None
         )
 
     def find_compile_verdict(self, compiled: CompiledTests, method: TestMethod) -> Verdict | None:
-        """Return the verdict of a method that does not compile; None if it compiles."""
+        """Return `compile_error` or `unbuildable` for a method; None if it compiles.
+
+        It is `unbuildable` if edited main code, or another module that runs the method, is not
+        built. Errors in all classes that run the method count, also in other modules.
+        """
         cell = self._cells.get_cell(compiled.key)
         signature = cell.report.find_first_error(method)
         unbuildable = cell.compiled.code_failure is not None
@@ -104,9 +111,10 @@ class JavaBuiltPair:
         )
 
     def find_shadowing_classes(self, compiled: CompiledTests) -> frozenset[str]:
-        """Return test classes that have the same name as a main class.
+        """Return the names of test classes for which a main class of the same name exists.
 
-        Class files are compared, since names in sources can be written with escapes.
+        Main classes are those of the module and of the modules on its class path. Class files are
+        compared, since names in sources can be written with escapes.
         """
         module = self._cells.find_module(compiled.code_rev, compiled.module, compiled.borrowed)
         output = self.worker.builds.get_output(compiled.code_rev)
@@ -118,9 +126,10 @@ class JavaBuiltPair:
         )
 
     def digest_content(self, compiled: CompiledTests) -> str | None:
-        """Return a digest of the whole trees, or None without a module.
+        """Return a digest of both trees, since a test may read any of their files.
 
-        A test may read any file of the trees.
+        Returns None if the code lacks the module, or if a tree lacks files that a later clone may
+        have.
         """
         module = self._cells.find_module(compiled.code_rev, compiled.module, compiled.borrowed)
         if module is None or any(map(self.worker.builds.list_absent_files, _list_revs(compiled))):
@@ -134,9 +143,10 @@ class JavaBuiltPair:
         methods: Sequence[TestMethod],
         conditions: RunConditions = PLAIN,
     ) -> VerdictBatch:
-        """Run methods in a new process for each module that has runners of them.
+        """Run methods in a new process for each module that has runners: classes that run them.
 
-        The worst verdict of all runners counts. A method without a runner is missing.
+        Returns the worst verdict over all runners of a method. A method without a runner is
+        `missing`. If edited code does not compile, all are `unbuildable`, and nothing runs.
         """
         cell = self._cells.get_cell(compiled.key)
         if cell.compiled.code_failure is not None:
@@ -156,7 +166,10 @@ class JavaBuiltPair:
     def _group_runners(
         self, key: CellKey, methods: Sequence[TestMethod]
     ) -> list[dict[int, ModuleRunners]]:
-        """Return the runners of methods by their index, one mapping for each module."""
+        """Return a list of mappings, one for each module: a method's index to its runners there.
+
+        Modules without runners are left out; the others are sorted by name.
+        """
         find = self._cells.reactor.find_runners
         by_class = {name: find(key, name) for name in dict.fromkeys(m.test_class for m in methods)}
         by_module: dict[str, dict[int, ModuleRunners]] = {}
@@ -171,7 +184,7 @@ class JavaBuiltPair:
         methods: Sequence[TestMethod],
         conditions: RunConditions,
     ) -> VerdictBatch:
-        """Run the methods that have runners in one module; the others are missing there."""
+        """Run the methods with runners in one module; return `missing` for the other methods."""
         targets = tuple(
             make_run_target(found, methods[index], conditions, self.passing)
             for index, found in runners.items()
@@ -194,10 +207,11 @@ class JavaBuiltPair:
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
     ) -> TraceBatch:
-        """Trace methods; see `BuiltPair.trace`.
+        """Run methods and return what each executes; see `BuiltPair.trace`.
 
-        Methods are traced in the first module that has runners of any of them. A trace is also None
-        for a method without a runner there.
+        They run in one module: their own if it has runners of any of them, else the first by name
+        that has. The trace is None for a method without a runner there, and for all methods if
+        edited code does not compile or the clock cannot be set.
         """
         found = self._group_runners(compiled.key, methods)
         traces: list[Trace | None] = [None] * len(methods)
@@ -231,7 +245,11 @@ class JavaBuiltPair:
         lines: Mapping[str, Collection[int]],
         conditions: RunConditions = PLAIN,
     ) -> ByteCodeMutants:
-        """Run PIT's mutants of lines under one method; see `BuiltPair.mutate`."""
+        """Run PIT's mutants of the given lines with one test method; see `BuiltPair.mutate`.
+
+        Returns `NOT_COMPILED` as the trouble if the method has no runner or does not compile, or if
+        the clock cannot be set. If several modules run the method, the first one is used.
+        """
         found = self._cells.reactor.find_runners(compiled.key, method.test_class)
         if not found or self.find_compile_verdict(compiled, method):
             return ByteCodeMutants(trouble=PitTrouble.NOT_COMPILED)
@@ -287,7 +305,10 @@ def run_cell(
 def make_launch_plan(
     worker: JdkWorker, cell: CompiledCell, targets: tuple[RunTarget, ...], conditions: RunConditions
 ) -> LaunchPlan | None:
-    """Return the plan for running targets; None if the clock cannot be set."""
+    """Return what a test process needs (files, settings, targets); None if the clock cannot be set.
+
+    Makes the packed archive of the tree if it does not exist yet, and starts no process of tests.
+    """
     code = worker.builds.get_output(cell.compiled.code_rev)
     module = worker.cells.find_module(
         cell.compiled.code_rev, cell.compiled.module, cell.compiled.borrowed
@@ -320,7 +341,11 @@ def make_launch_plan(
 def _select_sources(
     worker: JdkWorker, cell: CompiledCell, shown: MainSources | None
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Return the layers of main sources, and the source files to remove from them."""
+    """Return the folders of main sources that a test sees, and the source files removed from them.
+
+    If `shown` is None, they are the cell's own sources with its edits. Else they are those of
+    `shown.rev`, or none if that is None.
+    """
     if shown is None:
         own = worker.builds.get_output(cell.compiled.code_rev).sources
         return (own, *cell.sources), cell.removed_sources
@@ -330,10 +355,10 @@ def _select_sources(
 def _are_options_refused(
     worker: JdkWorker, plan: LaunchPlan, run: Run, targets: Sequence[RunTarget]
 ) -> bool:
-    """Return whether a process starts without the project's own options and properties only.
+    """Return whether a process starts without the project's own options, but not with them.
 
-    The JVM may refuse them, or they may stop the worker: `-Djava.security.manager` denies it all
-    reading.
+    Starts a process twice to find out. The JVM may refuse the options, or they may stop the worker:
+    `-Djava.security.manager` denies it all reading.
     """
     starts = []
     for each in (plan, replace(plan, module=remove_own_options(plan.module))):
@@ -372,10 +397,11 @@ def _list_modules(runners: Mapping[int, ModuleRunners]) -> set[str]:
 
 
 def compute_cpu_limit(passing: float | None, *, comparable: bool) -> float:
-    """Return the CPU seconds that a method may use, by its slowest passing run if it has passed.
+    """Return the CPU seconds that a method may use.
 
-    `comparable` says whether it runs as it did then: unedited, and without anything that slows it
-    down.
+    It is a multiple of `passing`, the CPU seconds of its slowest passing run (None if it never
+    passed), but not below a minimum. The minimum is lower for a method that has passed if
+    `comparable`: it runs now as it did then, unedited and without anything that slows it down.
     """
     least = LEAST_ONCE_PASSED if comparable and passing is not None else LEAST_CPU_LIMIT
     return max(least, SLOWER_THAN_PASSING * (passing or 0.0))

@@ -39,7 +39,11 @@ def add_commands(
     methods: Sequence[TestMethod],
     tree: RevisionTree,
 ) -> Environment:
-    """Return the environment with its two commands; without methods, run all tests of the file."""
+    """Return the environment with shell commands to compile the tests and to run `methods`.
+
+    Without methods, the test command runs all tests of the file. A test of an abstract class is run
+    by the concrete classes that inherit it.
+    """
     runnable_methods = [
         runnable_method
         for method in methods
@@ -61,7 +65,7 @@ def add_commands(
 def _add_gradle_commands(
     environment: Environment, module: str, test_file: str, asked: Sequence[TestMethod]
 ) -> Environment:
-    """Add Gradle's commands; Gradle itself fails if the selection finds no test."""
+    """Return the environment with Gradle's commands; Gradle itself fails if it selects no test."""
     selected = make_test_selection(asked) or ('--tests', f'*{PurePosixPath(test_file).stem}')
     return dataclasses.replace(
         environment,
@@ -95,9 +99,9 @@ def _require_reports(words: Sequence[str], lenient: str, module: str, plugin: st
 
 
 def _list_module_options(module: str) -> tuple[str, ...]:
-    """Return options that build a module with the modules it needs.
+    """Return Maven's options to build a module with the modules that it needs; none for the root.
 
-    No package repository may offer these modules.
+    The other modules are built, since package repositories may not offer them.
     """
     return () if module == '.' else ('-pl', module, '-am')
 
@@ -120,7 +124,7 @@ def _is_concrete(_path: str, type_: DeclaredType) -> bool:
 
 
 def _group_by_class(methods: Sequence[TestMethod]) -> list[str]:
-    """Return `CLASS#a+a[*` for each class.
+    """Return one text for each class that selects its methods: `pkg.ATest#a+a[*+b+b[*`.
 
     JUnit 4 reports a parameterized method once for each parameter set, as `a[0]`.
     """

@@ -42,7 +42,10 @@ _TOLD_BY_SYMBOL = re.compile(r'cant\.(apply\.symbols?|resolve\S*)')
 
 
 def classify_error(signature: str) -> ErrorClass:
-    """Return the class of an error by its signature."""
+    """Return the class of a compile error; `OTHER` if none fits.
+
+    `signature` is the key of javac's message and then the symbol concerned.
+    """
     code, _, symbol = signature.partition(' ')
     if is_syntax_error(signature):
         return ErrorClass.SYNTAX

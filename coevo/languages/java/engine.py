@@ -32,19 +32,24 @@ class JavaBuilder:
         self._workers: dict[Jdk | None, JdkWorker] = {}
 
     def build(self, pair: Pair) -> JavaBuiltPair:
-        """Build both ends of a pair with the first JDK that succeeds."""
+        """Build both ends of a pair with the first JDK that builds both completely.
+
+        If there is none, use the JDK that builds the most. A failed build does not raise; the
+        returned builds say why.
+        """
         return self._build_by_best_jdk(pair, frozenset())
 
     def close(self) -> None:
-        """End all processes of this builder."""
+        """End the processes and delete the packed trees of all JDKs that this builder used."""
         for worker in self._workers.values():
             worker.close()
 
     def _build_by_best_jdk(self, pair: Pair, mute: AbstractSet[Jdk | None]) -> JavaBuiltPair:
         """Build both ends with the first JDK that builds both completely and is not in `mute`.
 
-        If there is none, the first JDK with the largest extent is used. `mute` holds JDKs with
-        which no test had a result.
+        If there is none, use the first JDK of those that build the most, even one in `mute`. `mute`
+        holds JDKs with which no test had a result. No further JDK is tried after a failure that any
+        JDK would have.
         """
         revs = {pair.old.rev, pair.new.rev}
         for worker in self._workers.values():
@@ -82,7 +87,7 @@ class JavaBuilder:
     def _build_with_next_jdk(
         self, pair: Pair, chosen: Jdk | None, mute: AbstractSet[Jdk | None]
     ) -> JavaBuiltPair | None:
-        """Build with the next JDK; None if that would be the same JDK again.
+        """Build both ends with the best JDK after `chosen`; None if that is `chosen` again.
 
         This happens if no remaining JDK builds both ends completely.
         """
@@ -115,7 +120,7 @@ def _is_completely_built(end: Build) -> bool:
 
 
 def _measure_extent(ends: tuple[Build, Build]) -> tuple[int, int]:
-    """Return the number of usable ends, then the number of modules built."""
+    """Return how much was built, for comparison: number of usable ends, then of built modules."""
     modules = [why for end in ends for why in end.modules.values()]
     return sum(end.failure is None for end in ends), sum(why is None for why in modules)
 
@@ -123,7 +128,10 @@ def _measure_extent(ends: tuple[Build, Build]) -> tuple[int, int]:
 def _note_tried_runtimes(
     ends: tuple[Build, Build], spent: float, tried: tuple[str, ...], lacking: str | None
 ) -> tuple[Build, Build]:
-    """Note the JDKs tried in both builds; the first one's CPU seconds include all tries."""
+    """Return copies of both builds that name the JDKs tried and the JDK release that was lacking.
+
+    The CPU seconds of the first are set so that those of both together are `spent`.
+    """
     old, new = (
         dataclasses.replace(end, runtimes_tried=tried, runtime_lacking=lacking) for end in ends
     )

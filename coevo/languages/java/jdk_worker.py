@@ -27,7 +27,7 @@ class JdkWorker:
         return self.builds.build(rev, self.session)
 
     def get_cells_for(self, ends: Collection[str]) -> JavaCells:
-        """Return the cells for a pair with these ends; those of other revisions are removed."""
+        """Return the compiled cells after removing those whose revisions are not in `ends`."""
         self.cells.remove_other_revisions(ends)
         return self.cells
 

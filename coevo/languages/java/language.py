@@ -41,9 +41,9 @@ make_kits = MavenKits
 
 
 def can_build_revision(repository: Repository, rev: str) -> bool:
-    """Return whether a revision has a POM, or a Gradle script and a Gradle is installed.
+    """Return whether the root of a revision has a build file that can be used here.
 
-    Only build files at the root count.
+    This is a POM, or a Gradle script if a Gradle is installed.
     """
     if POM in repository.tree(rev):
         return True
@@ -51,24 +51,24 @@ def can_build_revision(repository: Repository, rev: str) -> bool:
 
 
 def make_runtimes(*, brings: bool = False, like: str = '', say: Say = ignore_message) -> JdkSupply:
-    """Return the JDKs for a run; see `Language.make_runtimes`.
+    """Return the supply of JDKs for a run; see `Language.make_runtimes`.
 
-    `like` is a version such as 17.0.15; it selects that version, else its feature release, else all
-    JDKs.
+    `like` is a version such as 17.0.15. It selects the installed JDKs of that version, else of its
+    feature release, else all. `brings` says whether missing JDKs may be installed.
     """
     known = find_alike_jdks(like, find_jdks()) if like else ()
     return JdkSupply(known or None, brings=brings, say=say)
 
 
 def explain_outdated(repository: Repository, rev: str, level: int | None) -> str | None:
-    """Return the language level if it is too old, such as `Java 7`; else None.
+    """Return the language level as a text if it is below Java 8, such as `Java 7`; else None.
 
-    If the build knows no level, the POMs' requirement decides.
+    `level` is the level that the build reported; if it is None, the POMs' requirement decides.
     """
     declared = level or find_pom_demand(repository, rev).lowest
     return f'Java {declared}' if declared is not None and declared < _LEAST_LEVEL else None
 
 
 def get_mutation_tool() -> MutationTool:
-    """Return PIT."""
+    """Return the module of PIT, which mutates byte code."""
     return pit

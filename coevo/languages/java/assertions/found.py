@@ -19,7 +19,11 @@ _TRUTH = frozenset({'assertWithMessage', 'assert_'})
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Assertion:
-    """A call of a library's assertion; `links` are the calls chained to it, such as the checks."""
+    """An assertion in source: its first call, and in `links` the calls chained to it, in order.
+
+    For `assertThat(x).isNotNull().hasSize(2)`, `call` is `assertThat(x)` and `links` are the two
+    checks.
+    """
 
     call: JavaCall
     links: tuple[JavaCall, ...] = ()
@@ -31,17 +35,27 @@ class Assertion:
 
     @property
     def is_fluent(self) -> bool:
-        """True if the checks follow in a chain, as in AssertJ and Truth."""
+        """True for an assertion whose checks are chained calls, as in AssertJ and Truth.
+
+        False for `assertThat` without chained calls, which is Hamcrest's form.
+        """
         return self.name not in ARITY or (self.name == 'assertThat' and bool(self.links))
 
     @property
     def is_in_truth_style(self) -> bool:
-        """True for Truth's longer form, where the subject is in the chain, in `that(x)`."""
+        """True if the chain starts with Truth's `assert_` or `assertWithMessage`.
+
+        The tested value is then the argument of a chained call: `assert_().that(x).isNull()`.
+        """
         return self.name in _TRUTH
 
     @cached_property
     def has_message(self) -> bool:
-        """True if a link of the chain, or its start in Truth, sets a message."""
+        """True if a call of the chain sets a message, such as AssertJ's `as`.
+
+        So does Truth's `assertWithMessage`. A message among the arguments of `assertEquals` and the
+        like does not count.
+        """
         named = self.name == 'assertWithMessage' or bool({'withMessage'} & self._link_names)
         return named or not DESCRIBING.isdisjoint(self._link_names)
 
@@ -56,9 +70,10 @@ class Assertion:
 
 
 def find_assertions(node: Node, *, classes: bool = False) -> Iterator[Assertion]:
-    """Yield assertions of known libraries, outer ones before those in their lambdas.
+    """Yield the assertions of known libraries below a node, outer ones first.
 
-    `assertAll` is not included; see `find_assertion_groups`.
+    With `classes=False`, bodies of local and anonymous classes are skipped. `assertAll` is not
+    included; see `find_assertion_groups`.
     """
     for call in find_calls(node, classes=classes):
         if call.name in ARITY or call.name in _TRUTH or call.name.startswith('assertThat'):
@@ -68,14 +83,16 @@ def find_assertions(node: Node, *, classes: bool = False) -> Iterator[Assertion]
 
 
 def find_assertion_groups(node: Node) -> Iterator[JavaCall]:
-    """Yield the `assertAll` calls."""
+    """Yield the `assertAll` calls below a node, outside of local and anonymous classes."""
     return (call for call in find_calls(node) if call.name == GROUP)
 
 
 def is_oracle(call: JavaCall) -> bool:
-    """Return whether a call can fail a test by itself: assertions, verified mocks and expectations.
+    """Return whether a call is an assertion, the check of a mock, or the start of an expectation.
 
-    Helpers whose names start with `assert` or `verify` count too.
+    Only the name decides. It starts with `assert`, `verify` or `andExpect`, or is `fail`. A name
+    that starts with `expect` or `should` needs a receiver. `then` needs chained calls and no
+    receiver.
     """
     if call.name == 'fail' or call.name.startswith(('assert', 'verify', 'andExpect')):
         return True
@@ -85,7 +102,10 @@ def is_oracle(call: JavaCall) -> bool:
 
 
 def is_oracle_reference(node: Node) -> bool:
-    """Return whether a node refers to a method that asserts, such as `this::assertValid`."""
+    """Return whether a node is a method reference such as `this::assertValid`.
+
+    The method's name has to start with `assert` or `verify`.
+    """
     if node.type != 'method_reference':
         return False
     return get_text(node.children[-1]).startswith(('assert', 'verify'))

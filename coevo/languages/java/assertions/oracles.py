@@ -14,7 +14,11 @@ from coevo.model.records import TestMethod
 
 
 def find_oracle_lines(source: bytes) -> frozenset[int]:
-    """Return the lines of all assertions and of other calls that can fail a test."""
+    """Return the numbers of all lines, from 1, of statements and calls that can fail a test.
+
+    These are `assert` statements, the calls of `is_oracle` and the references of
+    `is_oracle_reference`. A call over several lines gives all of its lines.
+    """
     return frozenset(_iterate_oracle_lines(Parser(JAVA).parse(source).root_node))
 
 
@@ -29,6 +33,9 @@ def _iterate_oracle_lines(root: Node) -> Iterator[int]:
 
 
 def expects_exception(source: bytes, method: TestMethod) -> bool:
-    """Return whether a test's annotation states the exception that it has to throw."""
+    """Return whether a test's `@Test` annotation names the exception that the test has to throw.
+
+    The element is `expected` in JUnit 4 and `expectedExceptions` in TestNG.
+    """
     values = get_annotation_values(parse_java_source(source).find_test(method).node, 'Test')
     return not {'expected', 'expectedExceptions'}.isdisjoint(values)

@@ -76,10 +76,11 @@ _DELTA = re.compile(r'delta|eps|toleran|precision|\bulp\b', re.IGNORECASE)
 def find_message_argument(
     call: JavaCall, *, last: bool, variables: Mapping[str, JavaVariable]
 ) -> Node | None:
-    """Return the message of an assertion of JUnit, TestNG or Hamcrest; None if it has none.
+    """Return the argument that is an assertion's message; None if it has none.
 
-    If there is one argument too many, it is the message unless it is a delta. An argument that is
-    neither written nor declared as a text or a number is treated as a message.
+    An assertion of JUnit, TestNG or Hamcrest with one argument too many has a message, unless this
+    argument is a delta for comparing numbers. An argument that is neither written nor declared as a
+    text or a number is treated as a message. `last` says at which end the message is.
     """
     arguments = call.arguments
     extra = len(arguments) - ARITY.get(call.name, len(arguments))
@@ -92,9 +93,11 @@ def find_message_argument(
 
 
 def has_message_last(call: JavaCall, file: SourceFile) -> bool:
-    """Return whether the message comes last, by the class that declares the assertion.
+    """Return whether a failure message is the last argument of an assertion, not the first.
 
-    If no import reveals that class, the file's imports of JUnit 5 or TestNG decide.
+    The class that declares the assertion decides: last in JUnit 5 and TestNG, first in JUnit 3 and
+    4. If no import reveals that class, the result is True if the file imports from JUnit 5 or
+    TestNG.
     """
     holders = _list_declaring_classes(call, file)
     if any(holder in _FIRST for holder in holders):
@@ -118,7 +121,11 @@ def _list_declaring_classes(call: JavaCall, file: SourceFile) -> list[str]:
 
 
 def is_text(node: Node, variables: Mapping[str, JavaVariable]) -> bool:
-    """Return whether an expression is a text or, as JUnit 5 accepts it, a supplier of one."""
+    """Return whether an expression gives a string, or a supplier of one as JUnit 5 accepts it.
+
+    Every lambda counts as a supplier. `variables` gives the declared types. A sum or `?:` is a
+    string if one of its last two operands is.
+    """
     parts = [node]
     while parts:
         part = parts.pop()

@@ -57,12 +57,12 @@ _NAVIGATING = frozenset(
 
 
 def list_assertions(source: str) -> tuple[str, ...]:
-    """Return the assertions of a test method in order, as texts; `source` is the method alone.
+    """Return the assertions of one test method in source order, as normalised texts.
 
-    Comments, white space, messages and the declaring class of an assertion are left out. A chain
-    yields one text for each check: `assertThat(x).isNotNull()` and `assertThat(x).hasSize(2)`.
-    Verified mocks, expectations and helpers named as assertions count; so does `@Test(expected =
-    …)`.
+    `source` is the text of the method alone. Comments, white space, messages and the class that
+    declares the assertion are left out. `assertThat(x).isNotNull().hasSize(2)` gives one text for
+    each check: `assertThat(x).isNotNull()` and `assertThat(x).hasSize(2)`. Checks of mocks,
+    expectations, helpers named `assert…` or `verify…`, and `@Test(expected = …)` are included.
     """
     root = Parser(JAVA).parse(f'class _ {{ {source}\n}}'.encode()).root_node
     bodies = (child.child_by_field_name('body') for child in root.children)
@@ -77,7 +77,10 @@ def classify_assertion(text: str) -> str:
 
 
 def find_assertion_texts(root: Node) -> Iterator[str]:
-    """Yield one text for each assertion and each check of a chain, in source order."""
+    """Yield the normalised text of each assertion below a node, in source order.
+
+    A chain gives one text for each of its checks; see `list_assertions`.
+    """
     variables = {variable.name: variable for variable in find_variables(root)}
     known = {assertion.call.node.id: assertion for assertion in find_assertions(root, classes=True)}
     for node in iterate_nodes(root, classes=True):
@@ -94,7 +97,10 @@ def find_assertion_texts(root: Node) -> Iterator[str]:
 
 
 def _render_oracle_call(call: JavaCall) -> Iterator[str]:
-    """Yield the text of an asserting helper, or of a verified mock with the verified call."""
+    """Yield the text of a call if it is an oracle but no group; else nothing.
+
+    For `verify(mock)`, the text includes the chained call that is verified.
+    """
     if is_oracle(call) and call.name != GROUP:
         whole = find_chained_calls(call)[-1:] if call.name == 'verify' else ()
         yield normalise_node(whole[0].node if whole else call.node)
@@ -117,7 +123,10 @@ def _render_checks(assertion: Assertion, variables: Mapping[str, JavaVariable]) 
 
 
 def _render_start(assertion: Assertion, variables: Mapping[str, JavaVariable]) -> str | None:
-    """Return an assertion without chain and message; None if Truth's chain has the subject."""
+    """Return the text of an assertion's first call without its message.
+
+    Returns None for Truth's `assert_` and `assertWithMessage`, whose tested value is in the chain.
+    """
     call = assertion.call
     if assertion.is_in_truth_style and assertion.links:
         return None
@@ -130,7 +139,10 @@ def _render_start(assertion: Assertion, variables: Mapping[str, JavaVariable]) -
 
 
 def _guess_message(call: JavaCall, variables: Mapping[str, JavaVariable]) -> Node | None:
-    """Return the message if its position is clear without imports: only one end is a text."""
+    """Return the argument that is the message, judged without the file's imports; else None.
+
+    Its position is clear only if exactly one of the first and the last argument is a text.
+    """
     if not call.arguments:
         return None
     first, last = call.arguments[0], call.arguments[-1]

@@ -9,9 +9,9 @@ from coevo.languages.java.building.session import JvmAnswer, JvmDeath
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildAttempt:
-    """The decisive answer, the builder that gave it, and the CPU seconds of all tries.
+    """The answer of the build that counts, its builder's name, and the CPU seconds of all tries.
 
-    overrides  what was changed of the revision's build files for it
+    overrides  names of the changes to the revision's build files with which it was built
     """
 
     answer: JvmAnswer | JvmDeath

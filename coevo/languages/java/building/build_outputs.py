@@ -31,7 +31,7 @@ DEFAULT_TEST_FOLDERS = ('src/test',)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOutput:
-    """A built revision; `modules` holds the modules whose model Maven could read."""
+    """The folders of one built revision, and those of its modules whose POM Maven could read."""
 
     rev: str
     root: Path  # the workspace
@@ -39,35 +39,39 @@ class BuildOutput:
 
     @property
     def code(self) -> Path:
-        """The folder of the code without its sources."""
+        """The folder of the tree without test folders and main sources, but with main classes."""
         return self.root / 'code' / self.rev  # own name: a commit id
 
     @property
     def sources(self) -> Path:
-        """The folder of the main sources."""
+        """The folder of the main sources, at their paths in the tree."""
         return self.root / 'sources' / self.rev  # own name: a commit id
 
     @property
     def tests(self) -> Path:
-        """The folder of the tests."""
+        """The folder of the test sources and test resources, at their paths in the tree."""
         return self.root / 'tests' / self.rev  # own name: a commit id
 
     @property
     def built(self) -> Path:
-        """The folder of what the build made for the tests."""
+        """The folder of processed test resources and generated test sources."""
         return self.root / 'built' / self.rev  # own name: a commit id
 
     def list_class_folders(self, module: JavaModule) -> Iterator[Path]:
-        """Yield the class folders of a module's main code and of the modules on its class path."""
+        """Yield the main class folders of a module and of the sibling modules on its class path.
+
+        Folders of test classes and library jars are left out.
+        """
         yield self.code / module.path / module.classes
         for entry in module.class_path:
             if entry.sibling is not None and not entry.tests:
                 yield self.code / entry.sibling / str(entry.folder)
 
     def find_test_resources(self, module: str) -> Path | None:
-        """Return a module's test resources: processed if it was built, else as in the tree.
+        """Return the folder of a module's test resources; None if there is none.
 
-        Returns None if there are none.
+        It is the folder of resources that the build processed if it exists, else
+        `src/test/resources`.
         """
         known = self.modules.get(module)
         processed = self.built / str(known.index) / 'test-classes' if known else None
@@ -90,14 +94,19 @@ class BuildOutput:
 
 
 def is_source(path: str) -> bool:
-    """Return whether a file on the code's side is a source file, by its name."""
+    """Return whether a path of the code's tree is a main source, by its suffix.
+
+    Files below `src/main/resources` are not sources, even if they end in `.java`.
+    """
     return path.lower().endswith(_SOURCES) and f'/{RESOURCES}/' not in f'/{path}'
 
 
 def separate_tests_and_code(output: BuildOutput, module_folders: tuple[str, ...]) -> None:
-    """Move test folders out of the code tree, main classes into it, and main sources apart.
+    """Move the files of a finished build into the folders of `BuildOutput`.
 
-    Copies of sources that plugins put among the classes are moved with the main sources.
+    Test folders go from the code to `tests`, main classes from `built` into the code, and main
+    sources from the code to `sources`. Source files that plugins copied among the classes go to
+    `sources` too.
     """
     for name in module_folders:
         module = output.modules.get(name)
@@ -114,7 +123,10 @@ def separate_tests_and_code(output: BuildOutput, module_folders: tuple[str, ...]
 
 
 def _find_processed_resources(output: BuildOutput) -> Iterator[Path]:
-    """Yield the paths, among the classes, of resources that have a source file's suffix."""
+    """Yield the paths, among the classes, of resources with a source's suffix, such as templates.
+
+    They lie in `src/main/resources` with the same name.
+    """
     for name, module in output.modules.items():
         raw = output.code / name / RESOURCES
         for file in raw.rglob('*'):
@@ -147,7 +159,10 @@ def _move(source: Path, target: SafePath) -> None:
 
 
 def link_classes(source: Path, target: Path, wanted: Callable[[str], bool]) -> None:
-    """Hard-link the class files of a folder whose relative path is `wanted`."""
+    """Hard-link the class files of `source` for which `wanted(relative path)` is true to `target`.
+
+    Symbolic links are skipped.
+    """
     for folder, _, names in os.walk(source):
         here = Path(folder)
         chosen = [name for name in names if name.endswith('.class')]

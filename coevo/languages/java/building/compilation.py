@@ -33,7 +33,7 @@ def is_syntax_error(signature: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaClass:
-    """A compiled test class with binary names; `outer` is its enclosing class or None."""
+    """A compiled test class: its direct supertypes and enclosing class (or None) by binary name."""
 
     parents: tuple[str, ...]
     abstract: bool
@@ -42,11 +42,11 @@ class JavaClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileReport:
-    """The classes and methods of a test tree that do not compile.
+    """The classes of a test tree, and the errors of classes and methods that do not compile.
 
-    If `everything` is not None, nothing compiles, and it is the reason.
-
-    below  classes of other modules' tests on the class path
+    unit_ok     whether the whole tree compiles without errors
+    everything  the reason why nothing of the tree compiles; None if some of it may
+    below       classes of other modules' tests on the class path
     """
 
     unit_ok: bool
@@ -80,9 +80,12 @@ class CompileReport:
     def find_error_of(
         self, runners: Iterable[str], known: Mapping[str, JavaClass] | None = None
     ) -> str | None:
-        """Return the first error in runners, or in their superclasses and enclosing classes.
+        """Return the first error in runners, their ancestors or enclosing classes; else None.
 
-        known  classes of the same tests on other code; classes that do not compile are known there
+        Runners are named as `find_runners` names them.
+
+        known  classes of the same tests compiled against other code; they give the ancestors of
+               classes that do not compile here
         """
         if self.everything is not None:
             return self.everything
@@ -95,11 +98,11 @@ class CompileReport:
         return None
 
     def find_runners(self, name: str) -> tuple[str, ...]:
-        """Return the concrete classes of this tree that run a class's test methods.
+        """Return the concrete classes of this tree that run the test methods of the class `name`.
 
-        `Sub/Outer$Inner` means that Sub runs the methods of Inner, which is nested in a class from
-        which Sub inherits. JUnit decides whether it does: without a result, such a runner does not
-        count.
+        They are the class itself and its subclasses. `Sub/Outer$Inner` means that Sub runs the
+        methods of Inner, which is nested in a class from which Sub inherits. Such a name is only a
+        possible runner, since JUnit decides; without a result, it does not count.
         """
         classes = {**self.below, **self.classes}
         ancestors = {other: _find_ancestors(classes, other) for other in classes}
@@ -119,9 +122,9 @@ class CompileReport:
         return tuple(runners)
 
     def find_heirs(self, name: str) -> tuple[str, ...]:
-        """Return the classes of this tree that a runner elsewhere may extend, sorted.
+        """Return a class, the classes that enclose it, and all their subclasses, sorted by name.
 
-        They are the class itself, those around it, and all that inherit from any of these.
+        A test class of another module that runs the class's methods must extend one of them.
         """
         classes = {**self.below, **self.classes}
         bases = {name, *_find_enclosing(classes, name)}
@@ -133,7 +136,10 @@ class CompileReport:
 
 
 def _find_ancestors(classes: Mapping[str, JavaClass], name: str) -> dict[str, None]:
-    """Return a class and all that it inherits from, the nearest first."""
+    """Return a class and all classes and interfaces that it inherits from, as ordered keys.
+
+    The class itself comes first.
+    """
     ancestors: dict[str, None] = {}
     todo = [name]
     while todo:
@@ -146,7 +152,7 @@ def _find_ancestors(classes: Mapping[str, JavaClass], name: str) -> dict[str, No
 
 
 def _find_enclosing(classes: Mapping[str, JavaClass], name: str) -> frozenset[str]:
-    """Return the classes around a class."""
+    """Return all classes that enclose a class, without the class itself."""
     enclosing: set[str] = set()
     known = classes.get(name)
     while known is not None and known.outer is not None and known.outer not in enclosing:
@@ -181,12 +187,15 @@ def has_out_of_space_error(signatures: Iterable[str | None]) -> bool:
 
 
 def name_compiler_death(died: JvmDeath) -> str:
-    """Return the signature for sources on which the compiler died."""
+    """Return the error signature for sources on which the compiler died, such as `compiler_cpu`."""
     return f'compiler_{died.reason}'
 
 
 def add_unread_classes(report: CompileReport, classes: Collection[str]) -> CompileReport:
-    """Add the classes of files that were too complex to be compiled to the broken classes."""
+    """Return the report with `classes` added as broken, since their files were too complex to read.
+
+    Returns the report unchanged if there are no such classes, or if nothing compiles anyway.
+    """
     if not classes or report.everything is not None:
         return report
     broken = {**dict.fromkeys(classes, DiffReason.UNREADABLE_SOURCE), **report.broken_classes}
@@ -194,7 +203,7 @@ def add_unread_classes(report: CompileReport, classes: Collection[str]) -> Compi
 
 
 def parse_compile_report(answer: JvmAnswer | JvmDeath) -> CompileReport:
-    """Parse the compiler's answer; if it died twice on a tree, nothing of the tree compiles."""
+    """Return the report in the compiler's answer; if the JVM died, nothing of the tree compiles."""
     if isinstance(answer, JvmDeath):
         return CompileReport(unit_ok=False, everything=name_compiler_death(answer))
     report: Mapping[str, Any] = answer.report

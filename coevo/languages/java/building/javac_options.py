@@ -11,7 +11,11 @@ from coevo.languages.java.tools.toolchain import FIRST_WITH_MODULES, Toolchain
 
 
 def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
-    """Yield language level and platform, then the compiler plugin's other options."""
+    """Yield javac's options for a module, from the settings of its compiler plugin.
+
+    These are language level, encoding (UTF-8 if none is set), annotation processors that are in the
+    repository of libraries, and the POM's own arguments. The class path is not included.
+    """
     yield from _list_level_options(compiler, tools)
     yield from ('-encoding', str(compiler.get('encoding') or 'UTF-8'))
     if compiler.get('parameters'):
@@ -32,7 +36,10 @@ def list_javac_options(compiler: Mapping[str, object], tools: Toolchain) -> Iter
 
 
 def _list_level_options(compiler: Mapping[str, object], tools: Toolchain) -> Iterator[str]:
-    """Yield the options of compiler plugin 3.13, which omits `--release` where javac lacks it."""
+    """Yield `--release` if it is set and the JDK has it (9 or later); else `-source` and `-target`.
+
+    This is what compiler plugin 3.13 does. An option that the POM does not set is left out.
+    """
     if compiler.get('release') and tools.feature >= FIRST_WITH_MODULES:
         yield from ('--release', str(compiler['release']))
         return

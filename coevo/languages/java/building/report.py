@@ -36,12 +36,17 @@ OUTPUT_ELSEWHERE = 'output_elsewhere'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedClassPathEntry:
-    """An entry of a module's test class path, other than the module's own two folders.
+    """An entry of a module's test class path, other than the folders of the module's own classes.
 
-    sibling, folder  the reactor module whose output it is, and the folder in that module
-    path             otherwise the path in the repository of libraries
-    file             otherwise the path in the tree, for a library that the project contains
-    scope            Maven's scope: compile, provided, runtime, system or test
+    Exactly one of `sibling`, `path` and `file` is set.
+
+    coordinates  GROUP:ARTIFACT:VERSION, then the classifier if there is one
+    scope        Maven's scope: compile, provided, runtime, system or test
+    path         of a library: its path in the repository of libraries
+    file         of a library that the project contains: its path in the tree
+    sibling      of another module's output: that module
+    folder       of another module's output: the folder in that module
+    tests        whether that output is test classes, not main classes
     """
 
     coordinates: str
@@ -55,8 +60,12 @@ class ReportedClassPathEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurefireSettings:
-    """The settings of the POM for running tests.
+    """The POM's settings of the surefire plugin, with which test processes are started.
 
+    arg_line        options of the JVM, as one text
+    assertions      whether `assert` statements are switched on
+    properties      system properties
+    environment     environment variables
     working_folder  path in the tree; None for the module's own folder
     more_places     additional entries at the end of the class path, as a test process sees them
     left_out        GROUP:ARTIFACT of libraries that are hidden from tests; both may contain stars
@@ -73,7 +82,10 @@ class SurefireSettings:
     left_out_scope: str | None = None
 
     def excludes_entry(self, entry: ReportedClassPathEntry) -> bool:
-        """Return whether a test process runs without an entry that tests are compiled with."""
+        """Return whether surefire hides a class path entry from running tests, by scope or name.
+
+        Tests are compiled with the entry nevertheless.
+        """
         if entry.scope in _SCOPES.get(self.left_out_scope or '', ()):
             return True
         names = entry.coordinates.split(':')
@@ -84,7 +96,10 @@ class SurefireSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaModule:
-    """A module of a built revision with its folders, class path and settings."""
+    """A module of a built revision: its folder in the tree (`path`), class path and settings.
+
+    `failure` says why it was not built; None if it was.
+    """
 
     path: str
     index: int  # its number in the reactor, and that of its files in the builder's answer
@@ -109,7 +124,7 @@ def remove_own_options(module: JavaModule) -> JavaModule:
 
 
 def parse_modules(report: Mapping[str, Any]) -> dict[str, JavaModule]:
-    """Return the projects of a report by their folder, without those outside the tree."""
+    """Return the modules of a builder's report by their folder, without those outside the tree."""
     projects = [
         (index, project)
         for index, project in enumerate(report.get('projects') or [])
@@ -122,14 +137,18 @@ def parse_modules(report: Mapping[str, Any]) -> dict[str, JavaModule]:
 
 
 def _is_inside_tree(path: str) -> bool:
-    """Check that a module lies in the tree; coevo creates and removes folders named after it."""
+    """Return whether a module's path stays in the tree: it is relative and has no `..`.
+
+    coevo creates and removes folders named after it.
+    """
     return not path.startswith('/') and '..' not in PurePosixPath(path).parts
 
 
 def name_failure(failure: Mapping[str, Any] | None) -> str:
-    """Return a short and stable name for the failure of a project.
+    """Return a short and stable name for the failure of a build or a module.
 
-    This is the kind of missing library if there is one, else the goal, else the exception's class.
+    It is the kind of missing content if the builder recognised one, else the Maven goal that
+    failed, else the class of the last exception. `unknown` if the report has none of these.
     """
     failure = failure or {}
     exceptions = failure.get('exceptions') or ['unknown']
@@ -142,11 +161,14 @@ class _ModuleFolder:
     module: str
 
     def make_relative(self, path: str) -> str:
-        """Return a path that `contains` accepts, relative to this module."""
+        """Return an absolute path of the build, accepted by `contains`, relative to this module."""
         return str(PurePosixPath(path).relative_to(PurePosixPath(BUILD_TREE, self.module)))
 
     def contains(self, path: str) -> bool:
-        """Return whether a path lies below this module's folder."""
+        """Return whether an absolute path of the build lies below this module's folder.
+
+        The folder itself does not count.
+        """
         base = PurePosixPath(BUILD_TREE, self.module)
         pure_path = PurePosixPath(path)
         return pure_path != base and pure_path.is_relative_to(base) and '..' not in pure_path.parts
@@ -206,7 +228,10 @@ def _locate_output(here: _ModuleFolder, path: str, otherwise: str) -> str:
 def _parse_entry(
     entry: Mapping[str, Any], folders: Mapping[str, _ModuleFolder]
 ) -> ReportedClassPathEntry | None:
-    """Parse an entry; None for a file of the system, which is not visible in the sandbox."""
+    """Return an entry of a class path; None for a file outside of the tree and the libraries.
+
+    Such a file belongs to the system and is not visible in the sandbox.
+    """
     coordinates = ':'.join(filter(None, (entry['gav'], entry['classifier'])))
     sibling, path = entry['module'], entry['path']
     scope = entry['scope'] or 'compile'
@@ -229,7 +254,10 @@ def _parse_entry(
 
 
 def locate_library(path: str) -> str | None:
-    """Return the path of a library in the shared repository, wherever Maven found it; else None."""
+    """Return a library's path relative to the repository of libraries; None for any other path.
+
+    `path` may lie in either of the two folders that Maven has in the sandbox, HEAD or REPOSITORY.
+    """
     for base in (HEAD, REPOSITORY):
         if PurePosixPath(path).is_relative_to(base) and '..' not in PurePosixPath(path).parts:
             return str(PurePosixPath(path).relative_to(base))
@@ -256,7 +284,7 @@ def _parse_surefire(settings: Mapping[str, Any], here: _ModuleFolder) -> Surefir
 
 
 def _translate_text(text: str) -> str:
-    """Replace the build's paths in a text by those that the test process sees."""
+    """Return a text with the build's folders replaced by those that a test process sees."""
     return text.replace(BUILD_TREE, TREE).replace(HEAD, REPOSITORY)
 
 
@@ -269,7 +297,10 @@ def _translate_path(path: str, here: _ModuleFolder) -> str | None:
 
 
 def _locate_in_tree(path: str, here: _ModuleFolder) -> str | None:
-    """Return a path, possibly relative to the module, relative to the tree; None if outside."""
+    """Return a path of the build relative to the tree's root; None if it leads out of the tree.
+
+    `path` is absolute or relative to the module's folder.
+    """
     resolved_path = PurePosixPath(posixpath.normpath(PurePosixPath(BUILD_TREE, here.module, path)))
     return (
         str(resolved_path.relative_to(BUILD_TREE))

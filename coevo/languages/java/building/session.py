@@ -32,8 +32,8 @@ TOO_LONG = ('time', 'cpu')
 # Statuses with which the builder reports that the request failed, not the code it was about.
 FATAL_STATUS = ('crashed', 'out_of_memory')
 
-# After so many kills in a row, the request itself must be the cause; a shortage of memory would
-# have ended.
+# After so many kills in a row, the request itself must be the cause: a shortage of memory on the
+# machine would have ended by then.
 MOST_KILLS = 5
 _LAST_WORDS_SECONDS = 2.0
 
@@ -60,9 +60,10 @@ class JvmAnswer:
 
 
 class JvmSession:
-    """Starts its JVM on the first request, and again after `REQUESTS_PER_JVM` requests or a death.
+    """A builder's JVM in a sandbox that answers requests, started by the first one.
 
-    `job` is called whenever a JVM is started.
+    It is started again after `REQUESTS_PER_JVM` requests and after a death. `job` is called
+    whenever a JVM is started. `seconds` limits the wall time of each request.
     """
 
     def __init__(self, sandbox: Sandbox, job: Callable[[], Job], *, seconds: float) -> None:
@@ -76,9 +77,10 @@ class JvmSession:
         return self._process is None or self._served in (0, REQUESTS_PER_JVM)
 
     def ask(self, request: Sequence[str], folder: Path) -> JvmAnswer | JvmDeath:
-        """Send one request and return the answer; its files are written to `folder`, emptied first.
+        """Send one request and return the answer, or a `JvmDeath` if the JVM ended or was too slow.
 
-        If another process killed the JVM, the request is repeated, up to MOST_KILLS tries.
+        `folder` is emptied first and then gets the files of the answer. If another process killed
+        the JVM, the request is repeated, up to MOST_KILLS tries.
         """
         for _ in range(MOST_KILLS):
             answer = self._ask_once(request, folder)
@@ -138,7 +140,7 @@ class JvmSession:
 
 
 def _restore_paths(value: object, process: Process) -> object:
-    """Return a report with host paths replaced by the sandbox's own paths."""
+    """Return a report with each path of the job replaced by the path that coevo knows it by."""
     if isinstance(value, str):
         return process.translate_from_job(value)
     if isinstance(value, list):
@@ -150,10 +152,11 @@ def _restore_paths(value: object, process: Process) -> object:
 
 @contextmanager
 def _enforce_deadline(process: Process, seconds: float, cpu_seconds: float) -> Iterator[list[str]]:
-    """Kill the process after so many wall seconds, or above so many CPU seconds in total.
+    """Kill the process while the context is open if it uses up its wall time or CPU time.
 
-    The yielded list then holds one of `TOO_LONG`. The wall time runs more slowly if the machine's
-    load exceeds its processors: a build that gets a tenth of a processor is not hanging.
+    The yielded list then holds `time` or `cpu`; else it stays empty. `cpu_seconds` is the total
+    since the process started. The wall time runs more slowly if the machine's load exceeds its
+    processors: a build that gets a tenth of a processor is not hanging.
     """
     expired: list[str] = []
     over = threading.Event()
@@ -177,8 +180,8 @@ def _enforce_deadline(process: Process, seconds: float, cpu_seconds: float) -> I
 
 
 def compute_crowding(load: float, processors: int) -> float:
-    """Return how many processes share a processor, with a limit.
+    """Return the load per processor, but at least 1 and at most 6.
 
-    The limit makes sure that a hanging process is ended eventually.
+    The upper limit makes sure that a hanging process is ended eventually.
     """
     return min(_MOST_CROWDED, max(1.0, load / processors))

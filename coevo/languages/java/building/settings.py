@@ -54,16 +54,17 @@ LIMITS = Limits(
 
 
 def write_settings(root: Path) -> None:
-    """Write Maven's settings file into the workspace."""
+    """Write Maven's settings file into `root`; it replaces all repositories by coevo's proxy."""
     (root / SETTINGS).write_text(_SETTINGS_XML)
 
 
 def make_builder_job(
     toolchain: Toolchain, mounts: Sequence[Mount], socket: Path, archive: str | None
 ) -> Job:
-    """Return the job of the builder, which reads its requests from standard input.
+    """Return the sandbox job that runs the builder's JVM and its relay to coevo's proxy.
 
-    `archive` is the class archive that it runs with, see `processes.archives`.
+    The builder reads its requests from standard input. `archive` is the class archive that it runs
+    with, see `processes.archives`; None for none.
     """
     relay = (
         str(toolchain.tools_home / 'bin' / 'java'),
@@ -107,12 +108,12 @@ def make_builder_command(toolchain: Toolchain, *options: str) -> tuple[str, ...]
 
 
 def list_builder_class_path(toolchain: Toolchain) -> tuple[str, ...]:
-    """Return the class path of the builder."""
+    """Return the class path of the builder, as paths in the sandbox."""
     return tuple(locate_tool(toolchain, path) for path in toolchain.builder_class_path)
 
 
 def make_tracer_job(toolchain: Toolchain, mounts: Sequence[Mount]) -> Job:
-    """Return the job of the reader of execution data.
+    """Return the sandbox job of the JVM that reads the execution data of traced tests.
 
     It reads class files without running any of them and has no access to the network.
     """
@@ -135,7 +136,7 @@ def locate_tool(toolchain: Toolchain, path: Path) -> str:
             return f'{TOOLS}/{name}/{path.relative_to(base)}'
     if path.is_relative_to(toolchain.java_home):
         return str(path)
-    raise ValueError(f'{path} is no tool of ours')
+    raise ValueError(f'{path} is neither a program of coevo nor a library nor in the JDK')
 
 
 def make_build_request(
@@ -157,7 +158,10 @@ def make_build_request(
 
 
 def make_resolve_request(coordinates: Sequence[str]) -> list[str]:
-    """Return a request to download libraries and their dependencies."""
+    """Return the words of a request to download libraries and their dependencies.
+
+    Each of `coordinates` is a library as GROUP:ARTIFACT:VERSION.
+    """
     return [
         'resolve',
         *(f'coordinates={coordinate}' for coordinate in coordinates),
@@ -173,9 +177,9 @@ def _list_repository_arguments() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavacSettings:
-    """The settings for compiling sources: class path in the sandbox and options of javac.
+    """The class path and options of javac; `without` lists files that are not compiled.
 
-    `without` lists files below a root that are not compiled.
+    All paths are those in the sandbox.
     """
 
     class_path: tuple[str, ...]
@@ -197,7 +201,10 @@ def make_compile_request(roots: Sequence[str], javac: JavacSettings) -> list[str
 def make_check_request(
     sets: Sequence[Sequence[str]], javac: JavacSettings, *, keep: bool
 ) -> list[str]:
-    """Return a request to compile each set of roots by itself; `keep` asks for the class files."""
+    """Return the words of a request to compile each set of roots separately from the other sets.
+
+    `keep` asks for the class files; without it, only the results are reported.
+    """
     return [
         'check',
         *(f'set={":".join(roots)}' for roots in sets),

@@ -45,7 +45,7 @@ NO_EDITS = EditedCode()
 
 
 class JavaCells:
-    """The cells of one thread, compiled in its session."""
+    """The compiled cells of one thread and one JDK, made on demand and kept while in use."""
 
     def __init__(self, builds: SharedBuilds, session: JvmSession) -> None:
         self._builds, self._session = builds, session
@@ -55,7 +55,7 @@ class JavaCells:
         self.reactor = ReactorRunners(self._get_or_compile, builds.get_output)
 
     def get_cell(self, key: CellKey) -> CompiledCell:
-        """Return a cell; compile it if it is not available."""
+        """Return the cell of a key; compile it unless it is kept. May remove old edited cells."""
         cell = self._get_or_compile(key)
         self._remove_oldest_cells()
         return cell
@@ -71,7 +71,11 @@ class JavaCells:
     def find_module(
         self, code_rev: str, module: str, borrowed: BorrowedSettings | None
     ) -> JavaModule | None:
-        """Return a module with its borrowed settings applied; None if the code lacks the module."""
+        """Return a module of the code, with `borrowed` settings applied if given.
+
+        Returns None if the code lacks the module. If the revision to borrow from lacks it, the
+        settings stay as they are.
+        """
         known = self._builds.get_output(code_rev).modules.get(module)
         donor = self._builds.get_output(borrowed.rev).modules.get(module) if borrowed else None
         return (
@@ -81,7 +85,11 @@ class JavaCells:
         )
 
     def remove_other_revisions(self, revs: Collection[str]) -> None:
-        """Remove compiled cells that do not belong to the revisions of the current pair."""
+        """Remove all edited cells, and the cells with a revision that is not in `revs`.
+
+        `revs` are the two ends of the current pair. Does nothing if they are the same as at the
+        last call.
+        """
         if self._ends == frozenset(revs):
             return
         self._ends = frozenset(revs)
@@ -154,7 +162,7 @@ class JavaCells:
         return CompiledCell(compiled=compiled, report=report, folder=folder, below=below)
 
     def _list_unread_classes(self, key: CellKey) -> list[str]:
-        """Return the classes of test files that were left out of the tree and are not edited."""
+        """Return a module's test classes whose files were left out as unread and are not edited."""
         edited = {path for path, _ in key.edits.tests} if key.edits else set()
         paths = self._builds.list_unread_files(key.tests_rev) - edited
         return [name_test_class(path) for path in sorted(paths) if is_below(path, key.module)]
@@ -169,7 +177,10 @@ class JavaCells:
         return answer
 
     def _lay_out_resources(self, key: CellKey, tests: BuildOutput, output: Path) -> None:
-        """Link a module's test resources; write edited ones unprocessed in place of Maven's."""
+        """Link a module's test resources into `output`, and write the edited ones there.
+
+        Edited resources are written unprocessed in place of those that Maven processed.
+        """
         donor = tests.modules.get(key.module)
         edited = dict(find_edited_resources(key, donor))
         write_files(output, edited.items())
@@ -184,7 +195,10 @@ class JavaCells:
     # -- edits -------------------------------------------------------------------------------------
 
     def _compile_edited_cell(self, key: CellKey) -> CompiledCell:
-        """Return a cell with edits; reuse classes if the compiler would see no difference."""
+        """Return the cell of a key with edits; reuse the classes of an equivalent cell if possible.
+
+        If the edited code does not compile, the cell says so and has no classes.
+        """
         assert key.edits is not None, 'the cell has edits'
         code = self._get_edited_code(key.code_rev, key.edits.code)
         if code.failure is not None:
@@ -209,9 +223,11 @@ class JavaCells:
         )
 
     def _find_equivalent_key(self, key: CellKey, code: EditedCode) -> CellKey | None:
-        """Return the key of a cell with the same classes; None if the cell must be compiled.
+        """Return the key of a cell with the same test classes; None if this cell must be compiled.
 
-        Edited tests are compiled once for all edits of the code that look the same to them.
+        There is none if edited code changes what other sources see of it. Else, if no test of the
+        module is edited, it is the key without edits. Else it is the key with the test edits alone,
+        so that these are compiled once for all edits of the code.
         """
         assert key.edits is not None, 'the cell has edits'
         if not code.outside_same:
@@ -246,7 +262,10 @@ class JavaCells:
     # -- folders -----------------------------------------------------------------------------------
 
     def _remove_oldest_cells(self) -> None:
-        """Remove the least recently used edited cells, except those that other cells depend on."""
+        """Remove the least recently used edited cells, so that MOST_EDITED_CELLS remain.
+
+        A cell is kept if one of these uses its class files.
+        """
         edited = [key for key in self._cells if key.edits is not None]
         if len(edited) <= MOST_EDITED_CELLS:
             return

@@ -18,8 +18,9 @@ MODULE_ABSENT = 'module_absent'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledCell:
-    """A module's compiled tests; `folder` mirrors the tree, so that it can be laid over the code.
+    """A module's compiled tests on disk; `folder` mirrors the tree and can be laid over the code.
 
+    report   the classes, and the errors of those that do not compile
     below    cells of sibling modules whose test classes this one uses
     edited   folders that mirror the tree, with files that differ from their revision's
     sources  folders that mirror the tree, with edited main sources
@@ -38,26 +39,32 @@ class CompiledCell:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """The folders of this cell and of the cells below it, its own last."""
+        """The folders of test classes of this cell and of the cells in `below`, its own last."""
         return (*(folder for cell in self.below for folder in cell.folders), self.folder)
 
 
 def iterate_with_dependencies(cell: CompiledCell) -> Iterator[CompiledCell]:
-    """Yield a cell and all cells that it depends on."""
+    """Yield a cell, then all cells in its `below` and in theirs; one may come twice."""
     yield cell
     for dependency in cell.below:
         yield from iterate_with_dependencies(dependency)
 
 
 def list_test_class_siblings(module: JavaModule, code: BuildOutput) -> Iterator[str]:
-    """Yield the sibling modules whose test classes are on a module's class path."""
+    """Yield the sibling modules whose test classes are on a module's class path.
+
+    Siblings that the code lacks are left out.
+    """
     for entry in module.class_path:
         if entry.tests and entry.sibling is not None and entry.sibling in code.modules:
             yield entry.sibling
 
 
 def make_sibling_key(key: CellKey, module: str) -> CellKey:
-    """Return the key of a sibling's cell, with the edits that concern it."""
+    """Return the key of a sibling module's cell with the same revisions and no borrowed settings.
+
+    It keeps all edits of the code, and those edits of tests that lie in the sibling.
+    """
     edits = key.edits
     if edits is not None:
         tests = tuple(file_edit for file_edit in edits.tests if is_below(file_edit[0], module))
@@ -68,7 +75,7 @@ def make_sibling_key(key: CellKey, module: str) -> CellKey:
 def find_edited_source_roots(
     layer: Path, tests: BuildOutput, code: BuildOutput, module: str
 ) -> Iterator[Path]:
-    """Yield the existing folders of edited test sources.
+    """Yield the folders below `layer` that hold edited test sources of a module, if they exist.
 
     If the tests' revision has no such module, the module of the code determines the folders.
     """
@@ -82,7 +89,10 @@ def find_edited_source_roots(
 def find_edited_resources(
     key: CellKey, module: JavaModule | None
 ) -> Iterator[tuple[str, bytes | None]]:
-    """Yield edited test resources by their path below the folder of test classes."""
+    """Yield the path and content of each edited test resource of a module; None if it is removed.
+
+    Paths are relative to the folder of test classes.
+    """
     edits = key.edits.tests if key.edits else ()
     folders = set(module.test_folders) - set(module.test_source_roots) if module else set[str]()
     for folder in sorted(folders):
@@ -108,7 +118,10 @@ def make_absent_cell(key: CellKey, folder: Path) -> CompiledCell:
 
 
 def make_uncompilable_cell(key: CellKey, folder: Path, code: EditedCode) -> CompiledCell:
-    """Return the cell for edited code that does not compile: its tests have no result."""
+    """Return the cell for edited main code that does not compile: its tests cannot run.
+
+    Its `code_failure` is the error.
+    """
     bare = make_absent_cell(key, folder)
     compiled = replace(bare.compiled, code_failure=code.failure, cpu_seconds=code.cpu_seconds)
     report = replace(bare.report, everything=code.failure)

@@ -42,14 +42,14 @@ _WITHOUT_DEBUG = '-g:none'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditedCode:
-    """The result of laying out and compiling edited files.
+    """The result of compiling edited files of the code, as folders to lay over the built revision.
 
     layers   folders that mirror the tree: edited files except sources, then compiled classes
     sources  a folder that mirrors the tree, with the edited sources
     removed  files of the tree that are deleted, except sources
     removed_sources  sources that are deleted
     classes  module -> the folders that replace its class folder for the compiler
-    outside_same  whether other sources see the same declarations in them as before
+    outside_same  whether other sources see the same declarations in the edited ones as before
     failure  why the edited code does not compile; None if it does
     """
 
@@ -64,7 +64,7 @@ class EditedCode:
 
 
 class CodeEditor:
-    """Compiles edits of one built revision in a folder of its own."""
+    """Compiles edited main files of one built revision; writes only into the given folder."""
 
     def __init__(
         self,
@@ -74,16 +74,19 @@ class CodeEditor:
         folder: Path,
         others: Sequence[BuildOutput] = (),
     ) -> None:
-        """Create an editor.
+        """Create an editor that writes below `folder`.
 
-        `others` are outputs of the other end of the pair. Edited classes get the constants of their
-        classes as well, see `edited_files.add_constants`.
+        `others` are outputs of the other end of the pair. An edited class file gets the constants
+        of the class files with its name at both ends, see `edited_files.add_constants`.
         """
         self._launcher, self._session = launcher, session
         self._code, self._folder, self._others = code, folder, others
 
     def compile_edits(self, files: Files) -> EditedCode:
-        """Lay edited files out and compile them, module by module in the reactor's order."""
+        """Write edited files and compile them, module by module in the reactor's order.
+
+        Stops at the first module that does not compile; the result then has a `failure`.
+        """
         layer, classes, sources = (
             self._folder / entry for entry in ('files', 'classes', 'sources')
         )
@@ -105,7 +108,10 @@ class CodeEditor:
     def check_variants(
         self, name: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
-        """Compile variants of one file, each by itself and without debug information."""
+        """Compile variants of one file of a module, each separately and without debug information.
+
+        Returns one result for each variant, in order. Class files are not kept.
+        """
         module = self._code.modules[name]
         original = self._load_original(path)
         places = []
@@ -120,7 +126,11 @@ class CodeEditor:
     def _check_folders(
         self, places: Sequence[Path], javac: JavacSettings
     ) -> Iterator[CheckedSource]:
-        """Compile the folders together; one by one if the compiler dies on all of them."""
+        """Compile each folder as a set of its own in one request; yield the results in order.
+
+        If the compiler dies, the folders are sent one by one. The one on which it dies again gets
+        that as its error.
+        """
         result = self._check_sets([[folder] for folder in places], javac, keep=False)
         if not isinstance(result, JvmDeath):
             for row in result.checked:
@@ -137,7 +147,10 @@ class CodeEditor:
                 yield from self._check_folders([folder], javac)
 
     def _group_by_module(self, files: Files) -> dict[str, Files]:
-        """Group edited files by the module that contains them, in the reactor's order."""
+        """Group edited files by the innermost module that contains them, in the reactor's order.
+
+        Files outside of all modules are left out.
+        """
         files_by_module: dict[str, list[tuple[str, bytes | None]]] = {}
         for path, content in files:
             owners = [name for name in self._code.modules if is_below(path, name)]
@@ -224,11 +237,11 @@ class CodeEditor:
         paths: Sequence[str],
         classes: Mapping[str, tuple[Path, ...]],
     ) -> tuple[Path | None, str | None, float]:
-        """Compile all sources of a module with the edited ones.
+        """Compile all sources of a module, with the edited ones in place of the built revision's.
 
-        Returns class files, failure and CPU seconds. Other sources may no longer compile, which is
-        a failure. If they do not compile without the edits either (because another compiler has to
-        run first), there is no result.
+        Returns the folder of class files or None, the failure or None, and CPU seconds. An error is
+        a failure only if the module compiles without the edits. If it does not (because another
+        compiler has to run first), or if the compiler dies, both folder and failure are None.
         """
         roots = [self._code.sources / module.path / root for root in module.source_roots]
         roots = [root for root in roots if root.is_dir()]
@@ -279,7 +292,10 @@ class CodeEditor:
     def _make_javac_settings(
         self, module: JavaModule, classes: Mapping[str, tuple[Path, ...]], *more: str
     ) -> JavacSettings:
-        """Return the settings that Maven uses; tests may read debug information, so it is kept."""
+        """Return javac's settings for a module's main sources, with `more` options at the end.
+
+        They are those of its POM, with its debug option, since tests may read debug information.
+        """
         launcher = self._launcher
         settings = module.main_compiler or module.compiler
         debug = settings.get('debug')
@@ -293,7 +309,7 @@ class CodeEditor:
         )
 
     def _list_class_folders(self, module: JavaModule) -> tuple[Path, ...]:
-        """Return the module's class folders in this revision and at the other end."""
+        """Return the folders of a module's main classes at the ends of the pair that have it."""
         known = [
             (output, output.modules.get(module.path)) for output in (self._code, *self._others)
         ]
@@ -313,7 +329,10 @@ class CodeEditor:
         return file.read_bytes() if file.is_file() and not file.is_symlink() else None
 
     def _mirror_classes(self, module: JavaModule, family: frozenset[str]) -> Path:
-        """Return a folder of links to a module's class files, without those of the given types."""
+        """Return a new folder of links to a module's class files, without the types of `family`.
+
+        `family` holds top-level types; the classes nested in them are left out too.
+        """
         mirror = self._folder / 'mirrors' / str(module.index)  # own name: a number
         shutil.rmtree(mirror, ignore_errors=True)
         mirror.mkdir(parents=True)
@@ -324,7 +343,11 @@ class CodeEditor:
     def _find_removed_classes(
         self, module: JavaModule, family: frozenset[str], place: Path
     ) -> Iterator[str]:
-        """Yield class files of edited sources that were not compiled again."""
+        """Yield the tree paths of built class files of `family` that are not in `place`.
+
+        `family` holds the top-level types of the edited sources; `place` holds their new class
+        files.
+        """
         built = self._locate_built_classes(module)
         for file in sorted(built.rglob('*.class')) if family else ():
             name = file.relative_to(built)
@@ -332,9 +355,10 @@ class CodeEditor:
                 yield str(PurePosixPath(module.path, module.classes, name))
 
     def _find_filtering_failure(self, module: JavaModule, path: str) -> str | None:
-        """Return `filtered_resource` if Maven changed a resource while processing it; else None.
+        """Return `filtered_resource` if a path is a resource that Maven changed or left out.
 
-        The effect of an edit is then unknown, since filters insert values of the build.
+        The effect of an edit is then unknown, since filters insert values of the build. Returns
+        None for any other file.
         """
         root = PurePosixPath(module.path, RESOURCES)
         original = self._load_original(path)
@@ -345,7 +369,10 @@ class CodeEditor:
         return None if as_it_lies else FILTERED
 
     def _lay_out_resources(self, module: JavaModule, files: Files, place: Path) -> Iterator[str]:
-        """Write edited resources beside the classes, unprocessed; yield the deleted ones."""
+        """Write edited main resources into `place`; yield the tree paths of the deleted ones.
+
+        They are written as they are, without Maven's processing.
+        """
         root = PurePosixPath(module.path, RESOURCES)
         for path, content in files:
             if PurePosixPath(path).is_relative_to(root):

@@ -85,9 +85,10 @@ Files = tuple[tuple[str, bytes | None], ...]
 
 
 def write_files(folder: Path, files: Collection[tuple[str, bytes | None]]) -> None:
-    """Write the files that are not absent below a folder, which must belong to coevo alone.
+    """Write files below a folder, replacing existing ones; skip those whose content is None.
 
-    Raises: UnsafePath for a path that leads out of the folder; nothing is written then.
+    The folder is created and must belong to coevo alone. Raises: UnsafePath for a path that leads
+    out of the folder; nothing is written then.
     """
     places = [(join_beneath(folder, path), content) for path, content in files]
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +99,7 @@ def write_files(folder: Path, files: Collection[tuple[str, bytes | None]]) -> No
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Return whether a file lies below a module's folder; '.' is the whole tree."""
+    """Return whether a path lies in a module's folder or is that folder; all paths lie in `.`."""
     return PurePosixPath(path).is_relative_to(folder) or folder == '.'
 
 
@@ -126,7 +127,11 @@ def _format_type_path(type_: DeclaredType) -> str:
 
 
 def is_in_family(file: Path, folder: Path, family: frozenset[str]) -> bool:
-    """Return whether a class file holds one of the top-level types or a class nested in one."""
+    """Return whether a class file below `folder` holds a type of `family` or a class nested in one.
+
+    `family` holds top-level types as `pkg/Outer`. Where a `$` makes the name ambiguous, the content
+    of the class file decides.
+    """
     name = file.relative_to(folder).as_posix().removesuffix('.class')
     if name in family or not any(name.startswith(f'{outer_type}$') for outer_type in family):
         return name in family
@@ -139,9 +144,10 @@ def is_in_family(file: Path, folder: Path, family: frozenset[str]) -> bool:
 
 
 def move_classes(source: Path, target: Path, versions: Sequence[Path]) -> None:
-    """Move class files only, since other files of annotation processors may describe all sources.
+    """Move the class files of `source` to `target`, and delete `source` with its other files.
 
-    Each class file gets the constants of the files with the same name in `versions`, see
+    Other files are dropped, since those of annotation processors may describe all sources. Each
+    class file gets the constants of the files with the same name in the folders `versions`, see
     `add_constants`.
     """
     target.mkdir(parents=True, exist_ok=True)
@@ -175,10 +181,11 @@ _NOTHING = bytes((TEXT, 0, 0))
 
 
 def add_constants(edited: bytes, others: Iterable[bytes]) -> bytes:
-    """Return a class file with the constants of others after its own, if they fit.
+    """Return a class file with the constants of other class files appended to its own.
 
-    Files that are no class files are skipped; constants that depend on attributes are replaced by
-    empty texts.
+    Returns `edited` unchanged if it is not a class file. Other files are skipped if they are not
+    class files or if their constants do not fit. A constant that depends on attributes of its file
+    is replaced by an empty text.
     """
     try:
         own = parse_constant_pool(edited)
@@ -218,9 +225,9 @@ def _shift_constants(constants: Iterable[Constant], by: int) -> Iterator[bytes]:
 
 
 def find_outermost_class(content: bytes) -> str:
-    """Return the top-level class of a class, which may be itself, as `pkg/Outer`.
+    """Return the top-level class, as `pkg/Outer`, that encloses the class of a class file.
 
-    Raises: ValueError if it is not a class file.
+    A top-level class gives its own name. Raises: ValueError if the content is not a class file.
     """
     try:
         own, around = _ClassFile(content).parse_nesting()
@@ -250,7 +257,10 @@ class _ClassFile:
         }
 
     def parse_nesting(self) -> tuple[str, dict[str, str]]:
-        """Return its own name, and a map from nested classes it mentions to enclosing ones."""
+        """Return the class's own name, and a map from nested classes to their enclosing class.
+
+        The map has those nested classes that the class file mentions.
+        """
         _, own, _, interfaces = self._unpack_next('>4H')
         self._at += 2 * interfaces
         for _ in range(2):  # fields, then methods
@@ -272,10 +282,10 @@ class _ClassFile:
             self._at += length
 
     def _parse_inner_classes(self, start: int) -> Iterator[tuple[str, str]]:
-        """Yield each inner class with its enclosing class.
+        """Yield each entry of an InnerClasses attribute as a class and its enclosing class.
 
-        A local class has no outer class in the attribute; it is named after the class that contains
-        it.
+        A local class has no outer class in the attribute. It is named after the class that contains
+        it, and this name is used.
         """
         (count,) = struct.unpack_from('>H', self._content, start)
         for at in range(start + 2, start + 2 + 8 * count, 8):

@@ -15,7 +15,10 @@ Texts = tuple[tuple[str, bytes], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedSets:
-    """The compiler's result for each set of sources, and the folder of their class files."""
+    """The compiler's result for each set of sources.
+
+    folder  holds the class files, those of set K in its subfolder K
+    """
 
     checked: tuple[Mapping[str, str | None], ...]
     folder: Path
@@ -24,7 +27,10 @@ class CheckedSets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditedSources:
-    """Old and new texts of a module's edited sources, each set in a folder of its own."""
+    """The texts of a module's edited sources before and after the edit.
+
+    They lie in the folders `before` and `after` of `folder`.
+    """
 
     folder: Path
     before: Texts
@@ -32,39 +38,45 @@ class EditedSources:
 
     @property
     def sets(self) -> list[Path]:
-        """The folders to compile, in this order; empty sets are left out."""
+        """The folders to compile: `before`, then `after`; a folder without sources is left out."""
         both = (('before', self.before), ('after', self.after))
         return [self.folder / name for name, some in both if some]
 
     @property
     def family(self) -> frozenset[str]:
-        """The top-level types of the old texts."""
+        """The top-level types that the sources declare before the edit."""
         return find_top_level_types([text for _, text in self.before])
 
     @property
     def loses_types(self) -> bool:
-        """True if a type of the old texts is missing in the new ones."""
+        """True if the sources declare a type before the edit that they do not declare after it."""
         after = list_type_names(text for _, text in self.after if text)
         return bool(list_type_names(text for _, text in self.before) - after)
 
     def find_failure(self, result: CheckedSets) -> str | None:
-        """Return the compiler's error for the new texts; None if they compile or there are none."""
+        """Return the compiler's error in the edited sources; None if they compile.
+
+        Also returns None if all sources were deleted.
+        """
         return result.checked[-1]['signature'] if self.after else None
 
     def is_same_outside(self, result: CheckedSets) -> bool:
-        """Return whether other sources see the same declarations in them as before."""
+        """Return whether other sources see the same declarations before and after the edit.
+
+        False if the sources are new or deleted, or if what others see is unknown.
+        """
         if not self.before or not self.after:
             return False
         was, now = result.checked[0]['outside'], result.checked[-1]['outside']
         return bool(was) and was == now
 
     def locate_class_files(self, result: CheckedSets) -> Path | None:
-        """Return the folder of class files of the new texts; None if there are none."""
+        """Return the folder of class files of the edited sources; None if none is left."""
         return result.folder / str(len(self.sets) - 1) if self.after else None
 
 
 def select_java_sources(module: JavaModule, files: Files) -> Files:
-    """Return the edited files that the Java compiler compiles."""
+    """Return the `.java` files among edited files, except those in `src/main/resources`."""
     root = PurePosixPath(module.path, RESOURCES)
     return tuple(
         edited_file

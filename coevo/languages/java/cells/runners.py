@@ -38,16 +38,19 @@ class ModuleRunners:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerTrouble:
-    """The reason why a runner in another module cannot run: an error, or code that is not built."""
+    """The reason why a class of another module cannot run a test: `signature` is the error.
+
+    `unbuildable` says whether code is not built, in contrast to tests that do not compile.
+    """
 
     signature: str
     unbuildable: bool
 
 
 class ReactorRunners:
-    """Finds the runners of test methods in all modules of a pair's cells.
+    """Finds the classes that run a test method in all modules of a build.
 
-    get_cell    compiles a cell, or returns it
+    get_cell    returns the cell of a key, compiled if need be
     get_output  returns a built revision
     """
 
@@ -60,10 +63,11 @@ class ReactorRunners:
         self._words: dict[Path, frozenset[bytes]] = {}
 
     def find_runners(self, key: CellKey, test_class: str) -> tuple[ModuleRunners, ...]:
-        """Return the runners of a class's methods, those of its own module first.
+        """Return the classes that run a test class's methods, the key's own module first.
 
-        A module counts if its test sources, at the revision of the tests, name the class or a
-        class that inherits from it. Modules without a runner are left out.
+        Another module counts if it has this module's test classes on its class path, and its own
+        test sources name the class or a class that inherits from it. Modules without a runner are
+        left out. May compile the cells of other modules.
         """
         own = self._get_cell(key)
         found = [ModuleRunners(cell=own, classes=own.report.find_runners(test_class))]
@@ -73,10 +77,10 @@ class ReactorRunners:
         return tuple(runners for runners in found if runners.classes)
 
     def find_first_trouble(self, key: CellKey, test_class: str) -> RunnerTrouble | None:
-        """Return the first thing that keeps a runner in another module from running, or None.
+        """Return the first error that stops a class of another module from running the tests.
 
-        The runners are those of the tests' own code: a class that does not compile against other
-        code is no runner there.
+        Returns None if there is none. The classes are those that run the tests on the tests' own
+        revision: a class that does not compile against other code would not be found there.
         """
         home = replace(key, code_rev=key.tests_rev, edits=None, borrowed=None)
         if not self._list_users(home):
@@ -102,7 +106,7 @@ class ReactorRunners:
                 yield self._get_cell(replace(key, module=module, borrowed=None))
 
     def _list_users(self, key: CellKey) -> list[str]:
-        """Return the modules with the test classes of a cell's module on their class path."""
+        """Return the other modules that have this module's test classes on their class path."""
         return [
             name
             for name, module in sorted(self._get_output(key.code_rev).modules.items())
@@ -111,7 +115,7 @@ class ReactorRunners:
         ]
 
     def _list_words(self, rev: str, module: str) -> frozenset[bytes]:
-        """Return the words of a module's test sources."""
+        """Return all identifiers and keywords in a module's test sources, also in comments."""
         words: set[bytes] = set()
         for root in self._get_output(rev).list_source_roots(module):
             if root not in self._words:
@@ -131,7 +135,7 @@ def _list_words_of_file(file: Path) -> Sequence[bytes]:
 
 
 def join_reports(cell: CompiledCell) -> CompileReport:
-    """Return a cell's report that also knows the classes of the cells below it."""
+    """Return a cell's report with the classes of the cells that it depends on in its `below`."""
     known: dict[str, JavaClass] = {}
     for dependency in iterate_with_dependencies(cell):
         known = {**dependency.report.classes, **known}
@@ -145,10 +149,11 @@ def _subtract(
 
 
 def merge_batches(batches: Sequence[VerdictBatch], count: int) -> VerdictBatch:
-    """Return the worst verdict of each of `count` methods over the modules that ran them.
+    """Return one batch with the worst verdict of each of `count` methods over all modules' batches.
 
-    A module without a result for a method does not count. A method has no verdict (None) if it has
-    none in one of the modules.
+    `missing` in a module does not count if another module has a result. `infra` in one module
+    decides. Else a method has no verdict (None) if it has none in one of the modules. CPU seconds
+    are added up.
     """
     verdicts: list[Verdict | None] = []
     for index in range(count):

@@ -30,7 +30,10 @@ def make_gradle_mount(gradle: Gradle) -> Mount:
 def build_by_gradle(
     output: BuildOutput, session: JvmSession, gradle: Gradle, java_home: str
 ) -> BuildAttempt:
-    """Build a revision with a Gradle; repeat once if the JVM died before its time was up."""
+    """Build a revision with a Gradle on the JDK at `java_home`, in the session's sandbox.
+
+    Builds once more if the JVM died for another reason than its wall time limit.
+    """
     request = [
         'build',
         f'gradle={_locate_in_sandbox(gradle)}',

@@ -30,12 +30,18 @@ def choose_gradle(gradles: Sequence[Gradle], wanted: str | None) -> Gradle | Non
 def choose_gradle_for_revision(
     repository: Repository, rev: str, gradles: Sequence[Gradle]
 ) -> Gradle | None:
-    """Return the Gradle for a revision, by the version that its wrapper names."""
+    """Return the Gradle that fits the version in a revision's wrapper; None if there is none.
+
+    Without a wrapper, it is the newest Gradle.
+    """
     return choose_gradle(gradles, scripts.find_wrapper_version(repository, rev))
 
 
 def find_gradle_demand(repository: Repository, rev: str, gradles: Sequence[Gradle]) -> JdkDemand:
-    """Return the JDKs that the scripts require, limited to those that the chosen Gradle runs on."""
+    """Return the range of JDKs that a revision's Gradle scripts require and its Gradle runs on.
+
+    If no Gradle fits the revision, only the scripts count.
+    """
     demand, gradle = (
         scripts.find_script_demand(repository, rev),
         choose_gradle_for_revision(repository, rev, gradles),

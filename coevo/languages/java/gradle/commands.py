@@ -10,7 +10,7 @@ from coevo.model.records import TestMethod
 
 
 def is_built_by_gradle(environment: Environment | None) -> bool:
-    """Return whether an environment was built by Gradle."""
+    """Return whether an environment names Gradle as its build tool; False for None."""
     return environment is not None and environment.build_tool.startswith(NAME)
 
 
@@ -25,7 +25,7 @@ def make_gradle_command(module: str, task: str) -> tuple[str, ...]:
 
 
 def make_test_selection(methods: Sequence[TestMethod]) -> tuple[str, ...]:
-    """Return options that select test methods.
+    """Return Gradle's `--tests` options that select test methods; empty without methods.
 
     Gradle selects by name only, so a name covers all overloads and parameter sets.
     """

@@ -23,7 +23,7 @@ _TOOLCHAIN = re.compile(r'JavaLanguageVersion\.of\(\s*[\'"]?(\d{1,2})\b')
 
 
 def has_gradle_script(repository: Repository, rev: str) -> bool:
-    """Return whether the root contains a Gradle script."""
+    """Return whether the root folder of a revision has a build or settings script of Gradle."""
     there = repository.tree(rev)
     return any(name in there for name in BUILD_FILES)
 
@@ -35,10 +35,10 @@ def find_wrapper_version(repository: Repository, rev: str) -> str | None:
 
 
 def find_script_demand(repository: Repository, rev: str) -> JdkDemand:
-    """Return the JDKs that the scripts require.
+    """Return the range of JDKs that the Gradle scripts of a revision require.
 
-    A toolchain must be the JDK of the whole build, since Gradle cannot download one here; language
-    levels are only a lower bound.
+    A language level gives only a lower bound. A toolchain gives both bounds, since it must be the
+    JDK of the whole build: Gradle cannot download one here.
     """
     texts = list(_load_scripts(repository, rev))
     levels = [int(level) for text in texts for level in _LEVEL.findall(text)]

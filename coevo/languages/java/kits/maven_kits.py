@@ -28,7 +28,11 @@ _MAVEN = f'{KIT}/maven'
 
 
 def list_tool_mounts(tools: Toolchain) -> tuple[Mount, ...]:
-    """Return the mounts of Maven and, if it lies outside the system's folders, the JDK."""
+    """Return the mounts of Maven and the JDK for an agent's sandbox.
+
+    The JDK is left out if it lies below `/usr` (but not `/usr/local`), which the sandbox has
+    anyway.
+    """
     maven = Mount(source=tools.maven_home, target=_MAVEN)
     home = tools.java_home
     if home.is_relative_to('/usr') and not home.is_relative_to('/usr/local'):
@@ -37,7 +41,7 @@ def list_tool_mounts(tools: Toolchain) -> tuple[Mount, ...]:
 
 
 def make_tool_environment(tools: Toolchain) -> dict[str, str]:
-    """Return the environment variables for using the JDK and Maven."""
+    """Return `JAVA_HOME` and a `PATH` with Maven and the JDK, for an agent's sandbox."""
     return {
         'JAVA_HOME': str(tools.java_home),
         'PATH': f'{_MAVEN}/bin:{tools.java_home}/bin:/usr/bin:/bin',
@@ -93,9 +97,10 @@ exec tar --create --file=- --format=gnu --hard-dereference --directory=/w/m2 . \
 def fetch_kit_libraries(
     sandbox: Sandbox, task: TaskRow, place: Path, tools: Toolchain, say: Say
 ) -> Path:
-    """Return a revision's libraries in Maven's layout, downloaded once.
+    """Return the cache folder with the libraries of a task's revision, in Maven's layout.
 
-    Raises: Transient if they cannot be downloaded.
+    If it does not exist, Maven builds the start state at `place/start` in the sandbox to download
+    them. Raises: Transient if they cannot be downloaded.
     """
     parts = (str(_VERSION), task.repo, task.new_rev, tools.jdk, tools.maven_home.name)
     key = hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
@@ -162,17 +167,23 @@ _OFFLINE = f"""\
 
 
 class MavenKits:
-    """Kits for Java; implements `coevo.languages.kits.Kits`."""
+    """Kits for Java (tools for an agent's sandbox); implements `coevo.languages.kits.Kits`."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, say: Say) -> None:
-        """Create kits; `folder` must be empty and accessible to the sandbox's user."""
+        """Write Maven's settings into `folder`, and download JUnit's console if need be.
+
+        `folder` must be empty and accessible to the sandbox's user.
+        """
         self._sandbox, self._folder, self._say = sandbox, folder, say
         (folder / 'settings.xml').write_text(_OFFLINE)
         jdk = choose_jdk(find_jdks())
         self._console = fetch_libraries(_CONSOLE, jdk, say, "JUnit's console")
 
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
-        """Return the tools and libraries for one task; raises Transient if a download fails."""
+        """Return the mounts and variables with which an agent can build one task offline.
+
+        Downloads the JDK and the libraries if need be. Raises: Transient if a download fails.
+        """
         tools = prepare_toolchain(self._say, _find_jdk(task, self._say))
         libraries = fetch_kit_libraries(self._sandbox, task, place, tools, self._say)
         (console,) = (pin.file for pin in load_pins(_CONSOLE))

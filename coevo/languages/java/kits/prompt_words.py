@@ -27,7 +27,11 @@ def make_prompt_words(
     methods: Sequence[TestMethod],
     environment: Environment | None = None,
 ) -> PromptWords:
-    """Return the prompt's parts; `methods` are named as they are to be run."""
+    """Return the parts of a prompt that are specific to Java, for Gradle or else for Maven.
+
+    `methods` are the tests to run, by the classes that run them; if there are none, the prompt has
+    a placeholder.
+    """
     by_gradle = is_built_by_gradle(environment)
     where = '' if module == '.' else f'cd {module} && '
     running = (
@@ -73,6 +77,9 @@ When done, ensure the tests compile and pass:
 
 
 def _format_method(method: TestMethod) -> str:
-    """Return PACKAGE.CLASS#METHOD with a binary class name; parameters distinguish overloads."""
+    """Return PACKAGE.CLASS#METHOD(TYPES) for JUnit's console, with a binary class name.
+
+    The parentheses are left out if the method has no parameters.
+    """
     parameters = f'({", ".join(method.parameters)})' if method.parameters else ''
     return f'{method.test_class}#{method.test_method}{parameters}'

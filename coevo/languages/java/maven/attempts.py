@@ -31,7 +31,8 @@ WITHOUT_A_WORD = '[[], []]'
 # packaging.
 SIBLING_NOT_PACKAGED = 'sibling_not_packaged'
 
-# The only death of a builder that may not recur if Maven has a JVM for itself.
+# A build whose JVM ran out of memory may succeed if Maven has a JVM for itself; after any other
+# death of the builder, a further try is not worth its cost.
 OUT_OF_MEMORY = 'out_of_memory'
 
 # Failures of the project's own sources, libraries and POMs, which do not depend on how Maven is
@@ -101,11 +102,11 @@ class MavenBuildAttempts:
         self._hopeless: set[tuple[str | None, str]] = set()
 
     def build(self, output: BuildOutput, session: JvmSession) -> BuildAttempt:
-        """Build by each available way until one builds everything; return the best result.
+        """Build a revision, retry in other ways while modules fail, and return the best result.
 
-        Plugins that no test needs are left out once they fail, and the build is repeated without
-        them. Snapshots that are missing are replaced, see `snapshots`; if that builds no module
-        more, the first result counts.
+        A plugin that no test needs is left out once it fails, and the build is repeated without it.
+        Missing snapshot versions are replaced, see `snapshots`; this result counts only if it has
+        more built modules. The output folder holds the files of the returned result.
         """
         poms = load_poms(output.code)
         attempt = self._build_without_needless_plugins(output, session)
@@ -167,8 +168,8 @@ class MavenBuildAttempts:
         """Build in the session; repeat in a new JVM if a used one failed, or if any JVM died.
 
         Earlier builds may have filled the sandbox's disk or left processes and files behind. There
-        is no repetition if the build took too long, or if the same failure was confirmed in a new
-        JVM before.
+        is no repetition if the build took too long, if the same failure was confirmed in a new JVM
+        before, or if a plugin failed that no test needs.
         """
         request = make_build_request(output, without=sorted(without))
         fresh = session.is_fresh
@@ -189,9 +190,9 @@ class MavenBuildAttempts:
 
 
 def find_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]:
-    """Return the plugins that failed although no test needs their output.
+    """Return the plugins that failed in a build although no test needs their output.
 
-    `PLUGIN@EXECUTION` is a single execution of a plugin.
+    A single execution of a plugin is named `PLUGIN@EXECUTION`. Empty if the JVM died.
     """
     if isinstance(answer, JvmDeath):
         return frozenset()
@@ -208,7 +209,11 @@ def find_needless_plugins(answer: JvmAnswer | JvmDeath) -> frozenset[str]:
 
 
 def _is_worth_retrying(answer: JvmAnswer | JvmDeath, options: str) -> bool:
-    """Return whether Maven's own command may succeed where the warm JVM failed."""
+    """Return whether Maven's own command may succeed where the build in the session's JVM failed.
+
+    `options` is the text of `.mvn/jvm.config`, which only the command applies. False if the build
+    succeeded.
+    """
     if isinstance(answer, JvmDeath):
         return answer.reason == OUT_OF_MEMORY
     if _describe_failures(answer) is None or find_needless_plugins(answer):

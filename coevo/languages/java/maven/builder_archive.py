@@ -38,9 +38,9 @@ _FILES = {
 def prepare_rehearsal(
     toolchain: Toolchain, mounts: Sequence[Mount], root: Path, list_file: Path
 ) -> ArchiveRehearsal:
-    """Return the jobs that make the builder's archive.
+    """Return the jobs that make the builder's class archive; write the project that they build.
 
-    Also writes the small project below `root`, the workspace.
+    The project is written below `root`, the workspace. No process is started.
     """
     for name, text in _FILES.items():
         file = root / _FOLDER / name  # own name: a file of coevo's own

@@ -23,9 +23,11 @@ _NAMES = frozenset({'artifactId', 'groupId', 'finalName', 'id', 'name', 'version
 
 
 def find_absent_need(repository: Repository, rev: str, module: str | None = None) -> str | None:
-    """Return the kind of missing content that a failed module needs; None if it needs none.
+    """Return the kind of content that a module needs but the clone lacks; None if there is none.
 
-    If `module` is None, all modules are examined.
+    The kind is a submodule or a file in Git LFS. A module needs it if its POM names the path, and a
+    submodule also if it lies in the module's `src/main`. If `module` is None, all modules are
+    examined.
     """
     submodules = repository.list_submodules(rev)
     lfs_files = tuple(_find_lfs_files(repository, rev))
@@ -54,16 +56,20 @@ def _find_modules(repository: Repository, rev: str) -> set[str]:
 
 
 def _find_module_of_main(path: str) -> str | None:
-    """Return the module in whose `src/main` a path lies; else None.
+    """Return the folder of the module whose `src/main` contains a path; None if there is none.
 
-    Maven reads this folder by default.
+    Maven reads this folder by default. '' is the root.
     """
     module, main, _ = f'/{path}'.rpartition('/src/main/')
     return module.removeprefix('/') if main else None
 
 
 def _find_named_paths(repository: Repository, rev: str, folder: str) -> Iterator[str]:
-    """Yield every path in the tree that an element of a POM may mean."""
+    """Yield the text of each element of a module's POM as a normalised path in the tree.
+
+    Elements that hold identifiers, such as `artifactId`, are left out. Nothing is yielded for a POM
+    that is missing or cannot be parsed.
+    """
     try:
         text = repository.load_text(rev, posixpath.join(folder, 'pom.xml')) or ''
         pom = ElementTree.fromstring(text)
@@ -76,7 +82,7 @@ def _find_named_paths(repository: Repository, rev: str, folder: str) -> Iterator
 
 
 def _find_lfs_files(repository: Repository, rev: str) -> Iterator[str]:
-    """Yield the files whose content is in Git LFS.
+    """Yield the paths of files whose content is in Git LFS, recognised by their pointer text.
 
     No blob is read if no `.gitattributes` file mentions LFS.
     """

@@ -20,7 +20,7 @@ _COMPILER = 'maven-compiler-plugin'
 
 
 def find_pom_demand(repository: Repository, rev: str) -> JdkDemand:
-    """Return the requirements of all POMs of a revision.
+    """Return the range of JDKs that satisfies all POMs of a revision, read as text.
 
     Properties are resolved if the same file defines them.
     """
@@ -37,7 +37,10 @@ def find_pom_demand(repository: Repository, rev: str) -> JdkDemand:
 # Cached, since neighbouring revisions share most of their POMs.
 @lru_cache(maxsize=1024)
 def parse_pom_demand(pom: bytes) -> JdkDemand:
-    """Return the requirement of one POM; an empty one if it cannot be parsed."""
+    """Return the range of JDKs that one POM requires; unbounded if it cannot be parsed.
+
+    Language levels give only a lower bound. The enforcer plugin and toolchains may give both.
+    """
     try:
         root = ElementTree.fromstring(pom)
     except ElementTree.ParseError:
@@ -72,7 +75,11 @@ def _find_required_versions(root: ElementTree.Element) -> Iterator[str]:
 
 
 def _parse_range(text: str, properties: dict[str, str]) -> tuple[int | None, int | None]:
-    """Return the bounds of a version range of Maven; a bare version is a lower bound."""
+    """Return the lowest and highest feature release in a version range of Maven.
+
+    A bare version is a lower bound: `11` gives (11, None), `[8,12)` gives (8, 11), `[8]` gives (8,
+    8).
+    """
     lower, comma, upper = text.strip().strip('[]()').partition(',')
     high = _parse_feature(upper, properties)
     if high is not None and text.strip().endswith(')'):

@@ -32,7 +32,7 @@ _PROPERTY = re.compile(rb'\$\{([\w.-]+)\}')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacement:
-    """A version that takes the place of a snapshot."""
+    """A version to use in POMs in place of a snapshot version of one artifact."""
 
     artifact: str
     snapshot: str
@@ -40,14 +40,15 @@ class Replacement:
 
     @property
     def override(self) -> str:
-        """The name of the replacement in a row."""
+        """The name of the replacement in a row's `override`, as `lib-1.2-for-1.2-SNAPSHOT`."""
         return f'{self.artifact}-{self.version}-for-{self.snapshot}'
 
 
 def load_poms(code: Path) -> dict[Path, bytes]:
-    """Return the POMs of a tree, sorted by path, without links and those above 1 MiB.
+    """Return the content of each POM of a tree, sorted by path.
 
-    It is called before the first build: a build can put anything in the place of a file.
+    Links and files above 1 MiB are left out. It is called before the first build: a build can put
+    anything in the place of a file.
     """
     return {
         file: load_file(file, most=_MOST_BYTES)
@@ -59,7 +60,11 @@ def load_poms(code: Path) -> dict[Path, bytes]:
 def find_replacement(
     answer: JvmAnswer | JvmDeath, poms: Mapping[Path, bytes]
 ) -> Replacement | None:
-    """Return what may replace the first snapshot that a build lacks; None if it lacks none."""
+    """Return a replacement for the first snapshot that a build could not find; else None.
+
+    The version is that of the tree's own POM of this artifact, if it has one with another version.
+    Else it is the snapshot's release, `1.2` for `1.2-SNAPSHOT`.
+    """
     if isinstance(answer, JvmDeath):
         return None
     projects = answer.report.get('projects') or []
@@ -77,7 +82,10 @@ def find_replacement(
 
 
 def _find_own_version(poms: Iterable[bytes], artifact: str) -> str | None:
-    """Return the version of a tree's POM, its own or that of its parent; None if it has no such."""
+    """Return the version in the POM of an artifact among `poms`, or that of its parent.
+
+    Returns None if no POM is that of the artifact, or if the version contains a property.
+    """
     for text in poms:
         try:
             root = ElementTree.fromstring(text)
@@ -93,7 +101,7 @@ def _find_own_version(poms: Iterable[bytes], artifact: str) -> str | None:
 def replaced_versions(
     code: Path, poms: Mapping[Path, bytes], replacements: Sequence[Replacement]
 ) -> Iterator[None]:
-    """Rewrite the POMs of a tree for a build; afterwards they are as they were.
+    """Rewrite POMs of a tree with replaced versions while the context is open; then restore them.
 
     poms  those of the tree, by `load_poms`; none is read from the tree again
     """
@@ -115,7 +123,10 @@ def _write_poms(code: Path, poms: Mapping[Path, bytes]) -> None:
 def rewrite_poms(
     poms: Mapping[Path, bytes], replacements: Sequence[Replacement]
 ) -> dict[Path, bytes]:
-    """Return the POMs with replaced versions, also of properties by which these are written."""
+    """Return the POMs with replaced versions; writes nothing.
+
+    If a version is written as a property, the definition of that property is replaced.
+    """
     texts = dict(poms)
     for replacement in replacements:
         texts = _replace_version(texts, replacement)
@@ -126,9 +137,9 @@ def _replace_version(poms: Mapping[Path, bytes], replacement: Replacement) -> di
     properties: set[bytes] = set()
 
     def rewrite(block: re.Match[bytes]) -> bytes:
-        """Return a block with the new version if it names the snapshot, else as it is.
+        """Return a block with the new version if it names the snapshot, else unchanged.
 
-        Note a property by which the version is written.
+        Adds the properties in the block's version to `properties`.
         """
         return _rewrite_block(block, replacement, properties)
 

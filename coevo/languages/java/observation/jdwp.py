@@ -23,7 +23,10 @@ _ABSENT_INFORMATION, _NATIVE_METHOD = 101, 511
 
 
 class JdwpError(Transient):
-    """The connection ended, or the data are not JDWP; `code` is the JVM's own error number."""
+    """An error of the connection to a JVM, or data that are not JDWP.
+
+    `code` is the JVM's own error number if it refused a command; else 0.
+    """
 
     def __init__(self, sentence: str, code: int = 0) -> None:
         super().__init__(sentence)
@@ -119,12 +122,15 @@ class JdwpPacketReader:
 
 
 class JdwpClient:
-    """One connection to a JVM; for use by one thread."""
+    """A connection to a JVM's debugger agent, to stop threads and inspect them; for one thread.
+
+    Types, methods, threads and objects are given by the JVM's numbers for them.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
         """Perform the handshake with a JVM that has connected.
 
-        Raises: JdwpError if the other side does not speak JDWP.
+        Raises: JdwpError if the other side does not speak JDWP or has identifiers of another size.
         """
         self._socket = connection
         self._waiting: deque[bytes] = deque()
@@ -136,9 +142,9 @@ class JdwpClient:
             raise JdwpError('the JVM has identifiers of an unknown size')
 
     def receive_events(self) -> Iterator[list[JdwpEvent]]:
-        """Yield groups of events, without end; each group has suspended its thread.
+        """Wait for events and yield them in groups; each group has suspended its thread.
 
-        Raises: JdwpConnectionClosed when the JVM ends.
+        The caller has to resume the thread. Raises: JdwpConnectionClosed when the JVM ends.
         """
         while True:
             while not self._waiting:
@@ -156,19 +162,22 @@ class JdwpClient:
             self._send_command(1, 9)
 
     def stop_on_class_load(self, name: str) -> None:
-        """Stop the thread that loads a class of this binary name, which may end in `*`."""
+        """Ask the JVM to stop each thread that loads a class with this binary name.
+
+        The name may end in `*`, which matches all names with that beginning.
+        """
         text = name.encode()
         self._request_events(JdwpEventKind.CLASS_PREPARE, struct.pack('>Bi', 5, len(text)) + text)
 
     def stop_at_location(self, location: CodeLocation, *, once: bool = False) -> None:
-        """Stop every thread, or with `once` only the first one, that reaches a location."""
+        """Ask the JVM to stop threads that reach a location; with `once`, only the first one."""
         # The count must come second, since it only counts events that passed the modifiers before
         # it.
         count = (struct.pack('>Bi', 1, 1),) if once else ()
         self._request_events(JdwpEventKind.BREAKPOINT, b'\7' + location.encoded, *count)
 
     def stop_on_exceptions(self, thread: int) -> int:
-        """Stop a thread at every exception, caught or not.
+        """Ask the JVM to stop a thread at every exception, caught or not.
 
         Returns the number of the request for `forget_exceptions`.
         """
@@ -205,7 +214,10 @@ class JdwpClient:
         return reply.take_bytes(reply.take_integer())
 
     def list_line_starts(self, type_: int, method: int) -> list[tuple[int, int]]:
-        """Return (index of byte code, line) pairs of a method; none without line information."""
+        """Return (index of byte code, line) for each place in a method where a line begins.
+
+        Empty for a native method and for one that was compiled without line information.
+        """
         try:
             reply = self._send_command(6, 1, struct.pack('>QQ', type_, method))
         except JdwpError as error:
@@ -224,16 +236,16 @@ class JdwpClient:
         )
 
     def find_superclass(self, type_: int) -> int:
-        """Return the superclass of a class; 0 for Object."""
+        """Return the number of a class's superclass; 0 for Object."""
         return self._send_command(3, 1, struct.pack('>Q', type_)).take_identifier()
 
     def list_interfaces(self, type_: int) -> list[int]:
-        """Return the interfaces that a type declares."""
+        """Return the numbers of the interfaces that a type names in its declaration."""
         reply = self._send_command(2, 10, struct.pack('>Q', type_))
         return [reply.take_identifier() for _ in range(reply.take_integer())]
 
     def find_class_of(self, instance: int) -> int:
-        """Return the class of an object."""
+        """Return the number of the class of an object."""
         reply = self._send_command(9, 1, struct.pack('>Q', instance))
         reply.take_byte()
         return reply.take_identifier()
@@ -245,9 +257,10 @@ class JdwpClient:
         return self._send_command(15, 1, head + b''.join(modifiers)).take_integer()
 
     def _send_command(self, group: int, command: int, data: bytes = b'') -> JdwpPacketReader:
-        """Send a command and return the reply.
+        """Send a command and return the reply; events that arrive before it are stored.
 
         The number of the command is random, so that no other process can forge the JVM's reply.
+        Raises: JdwpError if the JVM refuses the command or answers another one.
         """
         number = secrets.randbits(31)
         self._socket.sendall(

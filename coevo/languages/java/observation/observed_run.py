@@ -14,7 +14,10 @@ _ACCEPT_SECONDS = 0.5
 
 
 class ObservedRun:
-    """Starts to listen at once; the job waits for the port before any of its own code runs."""
+    """The observation of one running test process by a thread beside it.
+
+    It starts to listen at once. The process waits for the port before any code of the project runs.
+    """
 
     def __init__(
         self,
@@ -39,11 +42,11 @@ class ObservedRun:
             return  # the process has ended, so the observer will see nothing
 
     def find_disagreements(self, expects: Sequence[Sequence[str]]) -> list[str | None]:
-        """Return, for each target, why its pass is not credible, or None.
+        """Return for each target why its pass is not credible; None if it is credible.
 
-        Waits for the end of the JVM.
-
-        `expects` holds the expected throwables of each target, see `observer.find_disagreement`.
+        Waits for the end of the JVM. All are `unobserved` if the JVM could not be observed.
+        `expects` holds the names of expected throwables of each target, see
+        `observer.find_disagreement`.
         """
         self._thread.join()
         seen = self._observer.seen
@@ -69,7 +72,10 @@ class ObservedRun:
         return {name: frozenset(lines) for name, lines in seen.reached.items()}
 
     def _follow_connection(self, server: socket.socket) -> None:
-        """Accept the first connection, which is that of the JVM's agent, and stop listening."""
+        """Accept the first connection, stop listening, and observe through it until the JVM ends.
+
+        The first connection is that of the JVM's agent. Returns if the process ends without one.
+        """
         with server:
             server.settimeout(_ACCEPT_SECONDS)
             while self._process.poll() is None:

@@ -88,7 +88,7 @@ class _ThreadState:
 
 
 class Observer:
-    """Follows one JVM to its end; for use by one thread."""
+    """Follows one JVM to its end and stores in `seen` what it saw; for use by one thread."""
 
     def __init__(
         self, targets: Sequence[WatchedMethod], lines: Mapping[str, Collection[int]] | None = None
@@ -173,7 +173,10 @@ class Observer:
                 self._debugger.stop_at_location(CodeLocation(1, type_, method.id, index))
 
     def _watch_lines(self, type_: int, name: str) -> None:
-        """Stop once at each location of a class where a watched line begins."""
+        """Ask the JVM to stop once at each place of a class where a watched line begins.
+
+        Does nothing if the class is not in a watched top-level type or was prepared before.
+        """
         top = next(
             (
                 candidate
@@ -299,7 +302,10 @@ class Observer:
             self._leave_method(event.thread, left[0].depth, thrown)
 
     def _fetch_stack(self, thread: int, location: CodeLocation | None) -> list[CodeLocation]:
-        """Return a thread's frames; raises JdwpError if it is not where the event says."""
+        """Return a thread's frames, innermost first.
+
+        Raises: JdwpError if the innermost frame is not at the event's location.
+        """
         frames = self._debugger.list_frames(thread)
         for top in frames[:1]:
             known = replace(top, index=0) if top.index == _NATIVE else top
@@ -338,10 +344,13 @@ def parse_parameter_types(signature: str) -> list[str]:
 def find_disagreement(
     invocations: Sequence[Invocation], expects: Sequence[str], *, ended: bool
 ) -> str | None:
-    """Return why a pass that the worker reports is not credible; None if it is.
+    """Return why a pass that the worker reports is not credible; None if it is credible.
+
+    The reasons are `not_entered`, `not_left`, `thrown` (an exception that was not expected left the
+    method) and `not_ended`.
 
     expects  class names, simple or full, of throwables that the test expects to be left by
-    ended    whether the worker was seen to end the target
+    ended    whether the worker was seen to end the run of the target
     """
     if not invocations:
         return 'not_entered'
@@ -387,7 +396,7 @@ def _measure_instruction(code: bytes, at: int) -> int:
     operands = at + 4 - at % 4
 
     def get_operand(place: int) -> int:
-        """Return the 32-bit operand at an index."""
+        """Return the 32-bit operand number `place` of a switch, counted from 0."""
         start = operands + 4 * place
         return int.from_bytes(code[start : start + 4], 'big', signed=True)
 

@@ -46,10 +46,10 @@ _SAFE = re.compile(r'[\w@%+=:,./*-]+')
 def make_pit_job(
     launcher: Launcher, plan: LaunchPlan, pit: PitInstallation, lines: Mapping[str, Collection[int]]
 ) -> Job:
-    """Return the job that runs PIT for a plan's only target, with the report on stdout.
+    """Return the sandbox job that runs PIT for a plan's only target and prints its report.
 
-    The plan needs its class path. `lines` are the lines of code to mutate, by the binary name of
-    their top-level type.
+    The plan must have its class path already. `lines` are the lines of code to mutate, by the
+    binary name of their top-level type. The CPU limit is at most CPU_SECONDS.
     """
     (target,) = plan.targets
     command = (
@@ -75,7 +75,10 @@ def make_pit_job(
 
 
 def run_pit(sandbox: Sandbox, job: Job) -> ByteCodeMutants:
-    """Run PIT and return its report; all of its processes have ended when this returns."""
+    """Run a job of `make_pit_job` and return the mutants, or why there are none (`trouble`).
+
+    All of its processes have ended when this returns.
+    """
     with sandbox.start(job) as process:
         process.stdin.close()
         report = _drain_channel(process)
@@ -96,7 +99,7 @@ def run_pit(sandbox: Sandbox, job: Job) -> ByteCodeMutants:
 
 
 def _drain_channel(process: Process) -> bytes:
-    """Return everything on the channel, but stop soon after the limit for a report."""
+    """Return all output of a process, but stop reading soon after MOST_BYTES."""
     read = bytearray()
     while len(read) <= MOST_BYTES and (part := process.stdout.read(_BLOCK)):
         read += part
@@ -104,7 +107,7 @@ def _drain_channel(process: Process) -> bytes:
 
 
 def _format_target(target: RunTarget) -> str:
-    """Format a target as the worker parses it."""
+    """Return a target as lines of text, as coevo's plugin for PIT parses it."""
     return '\n'.join(('0', ','.join(target.classes), target.method, ','.join(target.parameters)))
 
 
@@ -139,7 +142,10 @@ def _list_arguments(
 
 
 def _quote_argument(word: str) -> str:
-    """Quote a word for PIT, which splits a line into words, and then for a JVM's argument file."""
+    """Quote a JVM option for the two parsers that read it: PIT's, then that of an argument file.
+
+    A word of harmless characters is returned unchanged.
+    """
     if _SAFE.fullmatch(word):
         return word
     escaped = word.replace('\\', '\\\\').replace('"', '\\"')
@@ -156,7 +162,7 @@ _DETECTED = ('KILLED', 'TIMED_OUT', 'MEMORY_ERROR')
 
 
 def parse_report(report: bytes) -> tuple[ByteCodeMutant, ...] | None:
-    """Return the mutants of a report, in order; None if it is not a report of PIT.
+    """Return the mutants of a report, in order; None if it is too large or not a report of PIT.
 
     PIT declares no entities, so a document with a declaration is rejected unparsed.
     """

@@ -46,10 +46,12 @@ _NAME = re.compile(rb'(@lambda-(proxy|form-invoker) )?[\w$/;.<>()\[: -]+')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveRehearsal:
-    """Makes an archive: one process lists the classes it loads, a second one only reads jars.
+    """The two jobs that make an archive: one lists classes that it loads, one archives them.
 
-    listing  handles the request and writes class names to its standard output
-    dumping  reads the list at `ClassArchives.locate_list_file` and writes the archive to stdout
+    request  what the first job reads from its standard input
+    listing  the first job; handles the request and writes class names to its standard output
+    dumping  the second job; reads the list at `ClassArchives.locate_list_file` and the jars, and
+             writes the archive to its standard output
     """
 
     request: bytes
@@ -58,7 +60,7 @@ class ArchiveRehearsal:
 
 
 class ClassArchives:
-    """The archives of a machine, in a folder that sandboxes can read; thread-safe."""
+    """The class archives of a machine, in a folder that sandboxes can read; thread-safe."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, lists: Path) -> None:
         self._sandbox, self._folder, self._lists = sandbox, folder, lists
@@ -67,7 +69,7 @@ class ClassArchives:
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def find_archive(self, key: str) -> str | None:
-        """Return the path of an archive inside the sandbox; None if it does not exist."""
+        """Return the path of an archive as a sandbox sees it; None if it has not been made."""
         return f'{ARCHIVES}/{key}.jsa' if self._locate_archive(key).is_file() else None
 
     @contextlib.contextmanager
@@ -85,11 +87,15 @@ class ClassArchives:
             self._tried.add(key)
 
     def locate_list_file(self, key: str) -> Path:
-        """Return the host's path of the class list of an archive."""
+        """Return the path, on the host, of an archive's list of classes; it need not exist."""
         return self._lists / f'{key}.classes'  # own name: a digest
 
     def make_archive(self, key: str, rehearsal: ArchiveRehearsal) -> float:
-        """Make an archive and return the CPU seconds used; a failure costs only time."""
+        """Run the two jobs that make an archive, store it, and return the CPU seconds used.
+
+        May remove the archives that were not used for longest. If a job fails, no archive is stored
+        and nothing is raised.
+        """
         listed, used = self._run_for_output(rehearsal.listing, rehearsal.request, _LIST_BYTES)
         names = [line for line in listed.splitlines() if _NAME.fullmatch(line)]
         if not names:
@@ -113,7 +119,7 @@ class ClassArchives:
             old.unlink(missing_ok=True)
 
     def _run_for_output(self, job: Job, request: bytes, limit: int) -> tuple[bytes, float]:
-        """Return the output of a job and its CPU seconds.
+        """Run a job with a request on its standard input; return its output and CPU seconds.
 
         The output is empty if the job fails or writes more than `limit` bytes.
         """
@@ -133,7 +139,10 @@ class ClassArchives:
 
 
 def make_dump_job(job: Job, java: Path, class_list: str, class_path: Sequence[str]) -> Job:
-    """Return the job that only reads a class list and jars, and writes an archive."""
+    """Return `job` with the command that writes a class archive to its standard output.
+
+    The command reads only the class list and the jars of the class path.
+    """
     command = (
         *(str(java), '-Xshare:dump', '-XX:+UseG1GC', '-Xmx1g'),
         f'-XX:SharedClassListFile={class_list}',
@@ -150,7 +159,10 @@ def make_dump_job(job: Job, java: Path, class_list: str, class_path: Sequence[st
 def make_archive_key(
     java: str, jdk: str, sandbox: str, libraries: Sequence[tuple[str, Path]]
 ) -> str:
-    """Return a key of what the JVM checks: itself, and path, size and time of each jar."""
+    """Return a short hash of all that the JVM checks before it uses an archive.
+
+    That is the JVM itself, the sandbox, and path, size and time of each jar.
+    """
     states = ((sandbox_path, file.stat()) for sandbox_path, file in libraries)
     jars = (f'{sandbox_path} {state.st_size} {state.st_mtime_ns}' for sandbox_path, state in states)
     return compute_short_hash(java, jdk, sandbox, *jars)

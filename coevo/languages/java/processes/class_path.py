@@ -24,10 +24,10 @@ _NO_RESOURCE = 'module-info.class'
 def move_libraries_first(
     class_path: Sequence[str], layers: Sequence[Path], libraries: Mapping[str, Path]
 ) -> tuple[str, ...]:
-    """Return a class path with all libraries before all folders, or unchanged.
+    """Return a class path with all libraries before all folders if tests cannot notice the move.
 
-    It is unchanged if a moved library shares a name with a folder, if a jar lies in the tree, or if
-    a jar is unreadable.
+    It is returned unchanged if a moved library shares a name with a folder, if a jar lies in the
+    tree, or if a jar is unreadable.
 
     class_path  paths in the sandbox
     layers      folders of the host that make up the sandbox's tree
@@ -49,7 +49,10 @@ def move_libraries_first(
 
 @functools.lru_cache(maxsize=1024)
 def list_jar_names(jar: Path) -> frozenset[str]:
-    """Return the names of a jar's files and of the folders that contain them."""
+    """Return the names of a jar's files and of the folders that contain them; the result is cached.
+
+    Folders such as `META-INF` that many jars contain are left out.
+    """
     return frozenset(_add_folders(n for n in list_zip_names(jar) if not n.endswith('/')))
 
 

@@ -77,8 +77,11 @@ SIGNATURES: tuple[WithheldRule, ...] = (
 
 
 def name_withheld_resource(types: Sequence[str], message: str) -> str | None:
-    """Return the resource that the sandbox withheld, by the classes of a throwable and its causes.
+    """Return the resource that the sandbox lacks (such as `network`) if that explains a failure.
 
-    Returns None if no rule matches.
+    types    classes of the throwable and of its causes
+    message  its message
+
+    Returns None if no rule of SIGNATURES matches.
     """
     return find_withheld_resource(SIGNATURES, message, types)

@@ -37,7 +37,10 @@ _VARIABLES = ('JAVA_TOOL_OPTIONS', 'JDK_JAVA_OPTIONS', '_JAVA_OPTIONS')
 
 
 def select_usable_options(line: str) -> Iterator[str]:
-    """Yield the words of a command line, such as surefire's argLine, that a test JVM may get."""
+    """Yield the words of a line of JVM options, such as surefire's argLine, that are allowed.
+
+    The module's docstring says which are left out.
+    """
     options = [*_parse_options(line)]
     unfilled = [option for option in options if _is_filled_by_maven(*_split_option(*option))]
     for option in options:
@@ -51,7 +54,10 @@ def select_usable_options(line: str) -> Iterator[str]:
 
 
 def _parse_options(line: str) -> Iterator[tuple[str, str]]:
-    """Yield the allowed options, each with its value if that is a separate word, else with ''."""
+    """Yield each allowed option of a line with its value if that is a separate word, else with ''.
+
+    Options with an unfilled placeholder are left out.
+    """
     words = iter(_split_words(line))
     for word in words:
         value = next(words, None) if word in (*_WITH_VALUE, *_PROGRAM) else ''
@@ -87,7 +93,10 @@ def select_usable_environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def _split_words(line: str) -> Sequence[str]:
-    """Split a command line into words; an unclosed quote is treated as an ordinary character."""
+    """Return the words of a command line as a shell splits it.
+
+    If a quote is not closed, the line is split at white space only.
+    """
     try:
         return shlex.split(line)
     except ValueError:

@@ -72,14 +72,14 @@ NO_FILES: Mapping[str, Path] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launcher:
-    """The settings that all test processes of a run share."""
+    """Makes the sandbox jobs of a run's test processes; holds the settings that they share."""
 
     toolchain: Toolchain
     workspace: Path
     mounts: tuple[Mount, ...]
 
     def arrange_class_path(self, plan: LaunchPlan) -> LaunchPlan:
-        """Return a plan with its class path, libraries first where this makes no difference."""
+        """Return a copy of a plan with its class path, ordered by `move_libraries_first`."""
         places = tuple(self._list_class_path(plan))
         files = {
             sandbox_path: self.locate_on_host(sandbox_path)
@@ -96,7 +96,10 @@ class Launcher:
         )  # own name: read alone; held to the tree by report.py
 
     def prepare_rehearsal(self, plan: LaunchPlan, list_file: Path) -> ArchiveRehearsal:
-        """Return the jobs that make an archive of a plan's libraries; see `ArchiveRehearsal`."""
+        """Return the jobs that make a class archive of a plan's libraries; starts none of them.
+
+        The first one runs the worker with the plan's targets for a short time.
+        """
         job = self.make_job(plan)
         shell, option, _, *rest = job.argv
         java = rest.index(str(self.toolchain.java))
@@ -115,9 +118,9 @@ class Launcher:
     def make_reporting_job(
         self, plan: LaunchPlan, command: Sequence[str], report: str, files: Mapping[str, Path]
     ) -> Job:
-        """Return a job that runs another command in a plan's environment and prints its report.
+        """Return a job that runs another command with a plan's tree and prints the file it writes.
 
-        The file goes to the channel; if the command fails, the channel stays empty.
+        The content goes to the job's standard output, which stays empty if the command fails.
 
         report  path of the file in the sandbox
         files   files that the command needs beside the plan's own, by path in the sandbox
@@ -129,12 +132,12 @@ class Launcher:
         return replace(job, argv=('/bin/sh', '-c', script, *before, *command))
 
     def make_job(self, plan: LaunchPlan, files: Mapping[str, Path] = NO_FILES) -> Job:
-        """Return a job that runs the worker in the module's folder, with its channel on stdout.
+        """Return the job that runs a plan's tests by the worker, in the module's folder.
 
-        Of the workspace it can see only its own tree: other compiled code, for other tests or
-        revisions, might contain the answer to a task. It can see only the libraries that its
-        command names. Nothing that a test can read (arguments, mounts, kernel limits) reveals
-        whether the code was edited.
+        The worker's events come on the job's standard output. Of the workspace it can see only its
+        own tree: other compiled code, for other tests or revisions, might contain the answer to a
+        task. It can see only the libraries that its command names. Nothing that a test can read
+        (arguments, mounts, kernel limits) reveals whether the code was edited.
 
         files  further files that it can see, by path in the sandbox
         """
@@ -166,7 +169,10 @@ class Launcher:
     def _mount_libraries(
         self, plan: LaunchPlan, files: Mapping[str, Path] = NO_FILES
     ) -> Iterator[Mount]:
-        """Yield mounts for the JDK and for the shared files that a plan's process needs."""
+        """Yield mounts of the JDK and of the libraries and tools that a plan's process needs.
+
+        `files` are further files to show, by path in the sandbox.
+        """
         yield from (m for m in self.mounts if m.target == str(self.toolchain.java_home))
         known = {
             sandbox_path: self.locate_on_host(sandbox_path)
@@ -175,7 +181,10 @@ class Launcher:
         yield from mount_shelves(self.workspace / 'shelves', {**known, **files})
 
     def _list_named_files(self, plan: LaunchPlan) -> Iterator[str]:
-        """Yield sandbox paths of libraries and tools that a plan's command or environment names."""
+        """Yield the sandbox paths of libraries and tools that a plan's command or variables name.
+
+        Paths in the tree or the workspace are left out.
+        """
         surefire = plan.module.surefire
         shared = tuple(f'{m.target}/' for m in self.mounts if m.target != WORKSPACE)
         texts = (
@@ -192,11 +201,14 @@ class Launcher:
                 yield sandbox_path
 
     def _mount_view(self, place: Path) -> Mount:
-        """Mount a part of the workspace at its usual path in the sandbox."""
+        """Return a mount of a part of the workspace at its usual path in the sandbox."""
         return Mount(source=place, target=self.locate_in_sandbox(place))
 
     def make_clock_probe(self, environment: Mapping[str, str]) -> Job:
-        """Return a job whose JVM reports its clock and whether it waits as long as it should."""
+        """Return a job whose JVM reports its clock, and whether it can wait for a given time.
+
+        `environment` holds the variables that set the clock.
+        """
         return Job(
             argv=(
                 str(self.toolchain.java),
@@ -221,7 +233,9 @@ class Launcher:
         siblings: Sequence[Path],
         edited: Mapping[str, Sequence[Path]],
     ) -> Iterator[str]:
-        """Yield the class path for the compiler, which reads the code's build output in place.
+        """Yield the sandbox paths of the compiler's class path for a module's code and tests.
+
+        The first are the module's own main classes. The code's build output is read where it lies.
 
         siblings  folders that mirror the tree, with test classes of other modules
         edited    module -> the folders that replace its class folder
@@ -257,7 +271,10 @@ class Launcher:
         yield from plan.folders if plan.reload_classes else ()
 
     def list_jvm_options(self, plan: LaunchPlan) -> Iterator[str]:
-        """Yield the JVM options that a plan's module and workaround add to coevo's own."""
+        """Yield the JVM options that a plan's workaround and its module's POM add to JVM_OPTIONS.
+
+        Options that a test JVM must not get are left out, see `jvm_options`.
+        """
         module = plan.module
         if plan.override is not None and self.toolchain.feature >= FIRST_WITH_MODULES:
             yield from WORKAROUNDS[plan.override].jvm_options
@@ -288,7 +305,7 @@ class Launcher:
         yield from module.surefire.more_places
 
     def locate_tool_library(self, artifact: str) -> str:
-        """Return the sandbox path of a pinned library."""
+        """Return the sandbox path of the pinned library with this artifactId."""
         return f'{TOOLS}/libraries/{self.toolchain.locate_library(artifact).name}'
 
 
@@ -348,5 +365,8 @@ LAY_OUT_AND_LIST = f'{_TREE_LAID_OUT}{LIST}\n'
 
 
 def make_report_script(file: str) -> str:
-    """Return the script for a process that writes a file; if it fails, the channel stays empty."""
+    """Return a shell script that unpacks the tree, runs its arguments, and prints a file.
+
+    Nothing is printed if the command fails.
+    """
     return f'{_TREE_LAID_OUT}"$@" 1>&2\ncat {file}\n'

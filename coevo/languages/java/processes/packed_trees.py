@@ -26,9 +26,10 @@ _Found = tuple[os.stat_result, Path]
 
 
 class PackedTrees:
-    """The archives of one thread, which runs no process while it packs.
+    """The packed trees that one thread uses, each an archive file; the latest MOST_PACKED are kept.
 
-    `folder` must belong to this object alone; it is created if necessary.
+    `folder` must belong to this object alone; it is created if necessary. No process of the thread
+    may run while an archive is written.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -36,7 +37,11 @@ class PackedTrees:
         self._packed: dict[tuple[tuple[Path, ...], tuple[str, ...]], Path] = {}
 
     def get_archive(self, layers: Sequence[Path], removed: Sequence[str]) -> Path:
-        """Return the archive of overlaid layers without removed files; sandboxes can read it."""
+        """Return the archive of the layers laid over each other, without removed files.
+
+        Packs them if they are not packed yet. A later layer hides files of an earlier one.
+        Sandboxes can read the archive.
+        """
         key = (tuple(layers), tuple(removed))
         if key in self._packed:
             self._packed[key] = self._packed.pop(key)  # mark as used most recently
@@ -52,7 +57,10 @@ class PackedTrees:
 
 
 def pack_tree(folder: Path, layers: Sequence[Path], removed: Collection[str]) -> Path:
-    """Write a new archive with an unguessable name into a folder, which is created if necessary."""
+    """Pack layers laid over each other into a new archive in `folder` and return its path.
+
+    The name is random. A later layer hides files of an earlier one; `removed` paths are left out.
+    """
     folder.mkdir(mode=0o711, parents=True, exist_ok=True)
     archive_file = folder / secrets.token_hex(16)
     with tarfile.open(
@@ -65,7 +73,10 @@ def pack_tree(folder: Path, layers: Sequence[Path], removed: Collection[str]) ->
 
 
 def _merge_layers(layers: Sequence[Path], removed: Collection[str]) -> dict[str, _Found]:
-    """Return the visible entries by path below the tree; upper layers hide lower ones."""
+    """Return the entries of the layers by path; a later layer hides an earlier one.
+
+    Paths in `removed` are left out.
+    """
     entries: dict[str, _Found] = {}
     for layer in layers:
         for name, entry in _list_entries(layer, ''):

@@ -14,7 +14,7 @@ from coevo.languages.java.processes.stand_ins import StandIn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JvmAgent:
-    """An agent of a test JVM, with the path of its jar in the sandbox."""
+    """A Java agent to start a test JVM with; `jar` is its path in the sandbox."""
 
     jar: str
     options: str
@@ -22,7 +22,10 @@ class JvmAgent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JUnitClassPath:
-    """Class path entries in the sandbox, placed before and after the project's own."""
+    """JUnit libraries to add to a test class path, before and after the project's own entries.
+
+    They are paths in the sandbox.
+    """
 
     first: tuple[str, ...]
     last: tuple[str, ...]
@@ -54,10 +57,10 @@ class LaunchPlan:
 
     @property
     def libraries(self) -> tuple[str, ...]:
-        """The entries before the first folder of the class path."""
+        """The jars at the head of the class path, before its first folder."""
         return tuple(takewhile(lambda place: place.endswith('.jar'), self.class_path))
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The entries after `libraries`: only folders if all libraries could be moved first."""
+        """The class path from its first folder on; it may contain jars that were not moved."""
         return self.class_path[len(self.libraries) :]

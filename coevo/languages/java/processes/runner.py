@@ -43,10 +43,11 @@ _RECORDED = ('covered', 'entered')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTarget:
-    """A test method, to be run on every concrete class that has it.
+    """A test method to run on all of its runners in one process.
 
-    `classes` are runners: classes, or `Sub/Outer$Inner` for a nested class that Sub inherits.
-    `expects` holds class names of throwables that its annotations expect, for `run_observed`.
+    classes    the runners: concrete classes, or `Sub/Outer$Inner` for an inherited nested class
+    cpu_limit  CPU seconds that the method may use
+    expects    class names of throwables that its annotations expect, for `run_observed`
     """
 
     classes: tuple[str, ...]
@@ -58,11 +59,11 @@ class RunTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRecording:
-    """The agents' recording of one target.
+    """What agents in the JVM recorded while one target ran.
 
     covered  execution data of JaCoCo, as Base64 for URLs
     entered  lines of CLASS.METHODDESCRIPTOR with internal names
-    reached  watched lines that the observer saw executed, by top-level type; None if there is none
+    reached  watched lines that an observer saw executed, by top-level type; None without observer
     """
 
     covered: str
@@ -71,14 +72,18 @@ class TargetRecording:
 
 
 def run_targets(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> VerdictBatch:
-    """Run targets in order in one JVM; `job` starts the worker with its channel on stdout."""
+    """Run targets in order in one JVM and return their verdicts.
+
+    `job` is one of `Launcher.make_job`. Raises: CorruptObject, see `_follow_run`.
+    """
     return _run_job(sandbox, job, targets, lambda process: None)
 
 
 def run_observed(sandbox: Sandbox, job: Job, targets: Sequence[RunTarget]) -> VerdictBatch:
-    """Run targets like `run_targets`, for a plan that is `observed`.
+    """Run targets like `run_targets`, with an observer outside the JVM.
 
-    A pass that the observer did not confirm is marked as `tampered`.
+    `job` must come from a plan that is `observed`. A pass that the observer did not confirm stays a
+    pass, but has the reason in `tampered`.
     """
     watched = [_watch_target(target) for target in targets]
     runs: list[ObservedRun] = []
@@ -117,10 +122,10 @@ def run_traced(
 def run_watched(
     sandbox: Sandbox, job: Job, target: RunTarget, lines: Mapping[str, Collection[int]]
 ) -> tuple[TargetRecording | None, VerdictBatch]:
-    """Run one target of a plan that is `observed`; return its recording and the verdicts.
+    """Run one target with agents and an observer; return its recording and the verdicts.
 
-    The recording is also None if the observer did not confirm the pass. `lines` are the lines to
-    watch, see `Observer`.
+    `job` must come from a plan that is `observed`. `lines` are the lines to watch, see `Observer`.
+    The recording is None if the target did not pass or the observer did not confirm the pass.
     """
     watched = [_watch_target(target)]
     runs: list[ObservedRun] = []
@@ -164,12 +169,12 @@ def _follow_run(
     targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
 ) -> tuple[NumberedReport, VerdictBatch]:
-    """Run the job; repeat the run if the process was killed from outside, up to MOST_KILLS runs.
+    """Run the job and return its report and verdicts; repeat it if it was killed from outside.
 
-    Such a kill need not be the tests' fault. Tests that kill their process do so in each run.
-
-    Raises: CorruptObject if the process read a file of which the clone lacks the content, or if it
-    was killed before that could be excluded.
+    There are up to MOST_KILLS runs: such a kill need not be the tests' fault, while tests that kill
+    their process do so in each run. `accompany` is called with each started process. Raises:
+    CorruptObject if the process read a file of which the clone lacks the content, or if it was
+    killed before that could be excluded.
     """
     used = 0.0
     for _ in range(MOST_KILLS):
@@ -188,8 +193,11 @@ def _follow_run_once(
     targets: Sequence[RunTarget],
     accompany: Callable[[Process], None],
 ) -> tuple[NumberedReport, VerdictBatch, bool, bool]:
-    """Run the job once; the flags tell whether it was killed from outside, and whether its shell
-    confirmed that no stand-in was read."""
+    """Run the job once; return its report, its verdicts and two flags.
+
+    The first flag says whether the process was killed from outside before it had reported all. The
+    second one says whether its shell confirmed that no stand-in was read.
+    """
     nonce, key = secrets.token_hex(16), secrets.token_hex(16)
     process = sandbox.start(job)
     stream = GuardedStream(process.stdout, key)
@@ -223,16 +231,16 @@ def _follow_run_once(
 
 
 def did_not_start(batch: VerdictBatch) -> bool:
-    """Return whether the process reported nothing at all, which the verdicts show as `infra`."""
+    """Return whether a verdict is `infra`, as all are if the process reported nothing at all."""
     return any(
         verdict is not None and verdict.outcome is Outcome.INFRA for verdict in batch.verdicts
     )
 
 
 def _wait_for_end(process: Process) -> tuple[str, bool]:
-    """Return the exit status or exceeded limit, and whether another process killed it.
+    """Return the process's exit status or exceeded limit, and whether something else killed it.
 
-    A process that closes its channel but does not end is killed.
+    If it closes its channel but does not end soon, it is killed here, and the flag is False.
     """
     if not process.ends_within(_LAST_WORDS_SECONDS):
         process.kill()
@@ -242,7 +250,10 @@ def _wait_for_end(process: Process) -> tuple[str, bool]:
 
 
 def encode_request(nonce: str, targets: Sequence[RunTarget]) -> bytes:
-    """Encode the request that the worker reads before it runs the targets."""
+    """Return the bytes of the request with which the worker runs the targets.
+
+    The worker's reports carry the `nonce`.
+    """
     request = [nonce, '0']
     for index, target in enumerate(targets):
         request += [

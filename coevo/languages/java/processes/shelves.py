@@ -20,7 +20,10 @@ from coevo.storage.beneath import SafePath, join_beneath
 
 
 def mount_shelves(folder: Path, files: Mapping[str, Path]) -> Iterator[Mount]:
-    """Yield a mount for each top folder of the given sandbox paths, with only the given files.
+    """Yield mounts that show a sandbox only the given files of the shared folders.
+
+    There is one mount for each top folder of the sandbox paths. Its source is filled with hard
+    links to the files if it does not exist yet.
 
     folder  holds one subfolder for each set of files; thread-safe
     files   sandbox path -> file of the host; entries that are no regular files are skipped
@@ -44,7 +47,7 @@ def _is_regular_file(file: Path) -> bool:
 
 
 def _fill_shelf(shelf: Path, files: Mapping[str, Path]) -> None:
-    """Create the folder atomically, since another thread may use or create it as well."""
+    """Create a folder with links to the files, in one step, since other threads may do the same."""
     shelf.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=shelf.parent, prefix='new-') as scratch:
         new = Path(scratch, 'shelf')
@@ -58,7 +61,7 @@ def _fill_shelf(shelf: Path, files: Mapping[str, Path]) -> None:
 
 
 def _link_file(file: Path, target: SafePath) -> None:
-    """Hard-link or copy a file with its size and time, which class archives depend on."""
+    """Hard-link a file; if that fails, copy it with its time, on which class archives depend."""
     try:
         target.add_hard_link(file)
     except OSError:  # the file is on another file system or belongs to another user

@@ -1,7 +1,7 @@
 """Files of which the clone lacks the content, and whether a test process read one of them.
 
-A partial clone lacks objects. In a tree that is laid out, a stand-in takes the place of such a
-file: it has the path and other content. A build copies stand-ins as it copies resources. What a
+A partial clone lacks objects. In a tree on disk, a stand-in takes the place of such a file: it has
+the file's path and other content. A build copies stand-ins as it copies resources. What a
 test makes of a stand-in says nothing about the project, so a process that reads one has no
 verdicts. The kernel notes the time of a file's last reading (atime). The shell that started the
 test process sets these times to the epoch beforehand, and afterwards looks at them. It confirms
@@ -31,7 +31,7 @@ MOST_STAND_INS = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandIn:
-    """A file of a tree with the id of the object whose content it lacks."""
+    """A file in a tree in place of one whose content (the object `oid`) the clone lacks."""
 
     path: str
     oid: str
@@ -48,7 +48,10 @@ class GuardedJob(Job):
 
 
 def find_stand_ins(layers: Sequence[Path]) -> tuple[StandIn, ...]:
-    """Return the stand-ins in overlaid folders, and copies of them, sorted by path."""
+    """Return the stand-ins in folders laid over each other, sorted by path.
+
+    A copy of a stand-in counts as one. A file of a later folder hides that of an earlier one.
+    """
     found: dict[str, StandIn | None] = {}
     for layer in layers:
         for path, file in _list_files(layer):
@@ -72,9 +75,9 @@ def _read_stand_in(path: str, file: Path) -> StandIn | None:
 
 
 def guard_run(run: str, stand_ins: Sequence[StandIn]) -> str:
-    """Return the lines of a shell script that run its last lines and then confirm.
+    """Return a shell script that does `run` and then prints a key if no stand-in was read.
 
-    They read the key from the first line of standard input. The exit status is that of the run.
+    It reads the key from the first line of standard input. The exit status is that of `run`.
     """
     files = ' '.join(shlex.quote(f'{TREE}/{stand_in.path}') for stand_in in stand_ins)
     return f"""\
@@ -90,14 +93,14 @@ exit $status
 
 
 class GuardedStream:
-    """Reads lines of a process and keeps the key of its shell from the reader."""
+    """The output of a process by lines; `confirmed` is True once a line was its shell's key."""
 
     def __init__(self, stream: BinaryIO, key: str) -> None:
         self._stream, self._line = stream, f'{key}\n'.encode()
         self.confirmed = False
 
     def readline(self, size: int = -1) -> bytes:
-        """Return the next line; empty at the end of the stream."""
+        """Return the next line of the stream, also the key; empty at the end."""
         line = self._stream.readline(size)
         self.confirmed |= line == self._line
         return line

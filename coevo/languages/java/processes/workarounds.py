@@ -16,7 +16,10 @@ BYTE_BUDDY = 'byte-buddy'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workaround:
-    """Libraries (pinned artifactIds) placed first on the class path, and options of the JVM."""
+    """Changes to how tests are run: libraries first on the class path, and options of the JVM.
+
+    `libraries` are artifactIds of pinned libraries.
+    """
 
     libraries: tuple[str, ...]
     jvm_options: tuple[str, ...]

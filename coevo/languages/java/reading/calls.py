@@ -19,7 +19,7 @@ _WORD = re.compile(r'[\w$]')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaCall:
-    """A method call; `receiver` is the expression before the dot, or None if there is no dot."""
+    """A method call in source; `receiver` is the expression before the dot or None."""
 
     name: str
     receiver: Node | None
@@ -29,9 +29,10 @@ class JavaCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaVariable:
-    """A declared variable with its type's simple name as written and its initializer.
+    """A declared variable; `type` is the simple name of its type, `value` its initializer or None.
 
-    `declaration` is the whole statement, parameter or field.
+    The type is as written, but that of `var x = new Foo()` is `Foo`. `declaration` is the whole
+    statement, parameter or field.
     """
 
     name: str
@@ -64,7 +65,7 @@ def iterate_nodes(node: Node, *, classes: bool) -> Iterator[Node]:
 
 
 def find_calls(node: Node, *, classes: bool = False) -> Iterator[JavaCall]:
-    """Yield the method calls below a node; see `iterate_nodes` for `classes`."""
+    """Yield the method calls in a node, itself included; see `iterate_nodes` for `classes`."""
     for descendant in iterate_nodes(node, classes=classes):
         if descendant.type == 'method_invocation':
             yield parse_call(descendant)
@@ -94,7 +95,10 @@ def find_chained_calls(call: JavaCall) -> tuple[JavaCall, ...]:
 
 
 def find_variables(node: Node) -> Iterator[JavaVariable]:
-    """Yield the fields, local variables, resources and parameters declared in a node."""
+    """Yield the fields, local variables, resources and parameters declared in a node.
+
+    Bodies of local and anonymous classes are skipped.
+    """
     for descendant in iterate_nodes(node, classes=False):
         if descendant.type in _DECLARING:
             for declarator in descendant.children_by_field_name('declarator'):

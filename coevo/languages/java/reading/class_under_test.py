@@ -12,10 +12,9 @@ _AFFIX = re.compile(r'^Tests?(?=[A-Z])|(?:Tests?|TestCases?|IT|ITCase|Spec)$')
 
 
 def guess_class_under_test(test: TestMethod) -> str:
-    """Return the simple name of the class under test, such as `Foo` for FooTest, TestFoo or FooIT.
+    """Return the simple name of the class that a test class is named after; it need not exist.
 
-    If the test class is named after its file or is nested in that class, the file's name is used;
-    otherwise the part of the class name before `$`.
+    It is `Foo` for FooTest, TestFoo or FooIT. For nested test classes, the outermost class counts.
     """
     simple, stem = test.test_class.rpartition('.')[2], PurePosixPath(test.test_file).stem
     outermost = stem if f'{simple}$'.startswith(f'{stem}$') else _HEAD.findall(simple)[0]

@@ -19,7 +19,8 @@ _PARAMETER = re.compile(r'\[*(?:L([^;]+);|[BCDFIJSZ])')
 def is_part_of(one: ExecutedMethod, member: Member | None, type_: DeclaredType) -> bool:
     """Return whether an executed method is the given member of a type, or lies inside it.
 
-    If `member` is None, return whether the method belongs to the type itself.
+    Lambdas and local classes lie inside the member that contains them. If `member` is None, return
+    whether the method belongs to the type itself, and not to a nested one.
     """
     if member is None:
         return one.type == type_.name
@@ -46,7 +47,10 @@ def _starts_or_ends_in(one: ExecutedMethod, member: Member) -> bool:
 
 
 def _matches_descriptor(one: ExecutedMethod, member: Member, overloads: list[Member]) -> bool:
-    """Return whether the descriptor fits this overload; only used if lines match no overload."""
+    """Return whether the parameter types of an executed method are those of this overload.
+
+    Returns False if its lines lie in one of the overloads, since then they decide.
+    """
     if any(_starts_or_ends_in(one, other) for other in overloads):
         return False
     types = tuple(_parse_parameters(one.descriptor))

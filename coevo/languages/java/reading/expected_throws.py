@@ -10,10 +10,11 @@ _CLASS = re.compile(rb'(?<![\w$.])([A-Za-z_$][\w$.]*)\s*\.\s*class\b')
 
 
 def list_expected_throws(source: bytes) -> tuple[str, ...]:
-    """Return the simple or full names of throwables that tests of a file expect, sorted.
+    """Return the class names, as written, of throwables that a file's tests expect, sorted.
 
-    JUnit 4's `ExpectedException` rule can be given any throwable in many ways, so a file that uses
-    it yields `Throwable`. A test gains nothing by naming one: being left by an expected exception
+    They are those in `expected = …` of JUnit 4 and `expectedExceptions = …` of TestNG. A file that
+    uses JUnit 4's `ExpectedException` rule gives only `Throwable`, since the rule can be given any
+    throwable in many ways. A test gains nothing by naming one: being left by an expected exception
     counts no more than doing nothing.
     """
     if b'ExpectedException' in source and re.search(rb'\.expect\w*\s*\(', source):

@@ -27,7 +27,7 @@ _TESTNG = ('testng', 'jcommander', 'bsh')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JUnitLibraries:
-    """The libraries that a test class path lacks before the worker can run it.
+    """The libraries to add to a test class path so that coevo's worker can run its tests.
 
     first     artifactIds of pinned libraries placed before the project's
     resolve   coordinates to resolve with their dependencies, placed after the project's
@@ -40,7 +40,7 @@ class JUnitLibraries:
 
 
 def choose_junit_libraries(class_path: Sequence[str]) -> JUnitLibraries | None:
-    """Choose libraries for the jars (file names) of a test class path.
+    """Return the libraries to add to a test class path, given the file names of its jars.
 
     Returns None if the class path contains no test framework.
     """
@@ -87,7 +87,10 @@ def _get_junit4_version(found: Mapping[str, str]) -> str | None:
 
 
 def _find_platform_version(found: Mapping[str, str]) -> str | None:
-    """Return the version of the JUnit Platform that an engine on the class path needs."""
+    """Return the version of the JUnit Platform that a class path has or that its Jupiter needs.
+
+    Returns None if it has neither.
+    """
     for artifact in ('junit-platform-engine', 'junit-platform-commons'):
         if artifact in found:
             return found[artifact]
@@ -112,7 +115,10 @@ def _list_newer_platform(found: Mapping[str, str]) -> Iterator[str]:
 
 
 def _list_lacking_libraries(found: Mapping[str, str], platform: str) -> Iterator[str]:
-    """Yield the coordinates of the missing launcher and engines that fit the versions present."""
+    """Yield the coordinates of the launcher and engines that the class path lacks.
+
+    Their versions fit those of the libraries that it has.
+    """
     jupiter = found.get('junit-jupiter-api')
     fitting = re.sub(r'^1\.', '5.', platform)
     wanted = {'junit-platform-launcher': f'org.junit.platform:junit-platform-launcher:{platform}'}
@@ -124,7 +130,7 @@ def _list_lacking_libraries(found: Mapping[str, str], platform: str) -> Iterator
 
 
 def _list_replacements(found: Mapping[str, str]) -> Iterator[str]:
-    """Yield pinned libraries that replace versions of the project that are too old to run.
+    """Yield artifactIds of pinned libraries that replace JUnit 4 or TestNG if these are too old.
 
     Hamcrest is replaced together with JUnit 4, since old JUnits bundle it.
     """

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 
 def has_plugin_dependencies(pom: bytes, artifact: str) -> bool:
-    """Return whether a POM adds dependencies to a plugin.
+    """Return whether a POM adds dependencies to the plugin with this artifactId.
 
     Maven then uses these dependencies with every version of the plugin. Returns False if the POM
     cannot be parsed.

@@ -27,7 +27,10 @@ _NOT_SHIPPED = frozenset({'assembly', 'docs', 'javadoc', 'site'})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeclaredFolder:
-    """A folder that a POM declares; `path` is that of the repository and ends with a slash."""
+    """A folder of sources or resources that a POM declares, on the code's or on the tests' side.
+
+    `path` is relative to the repository and ends with a slash.
+    """
 
     path: str
     side: Side

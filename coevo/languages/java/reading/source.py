@@ -95,7 +95,10 @@ class JavaTest:
 
     @cached_property
     def variables(self) -> Mapping[str, JavaVariable]:
-        """Every variable in scope by name: fields of enclosing types and the type, then locals."""
+        """Every variable in scope, by name: fields of the type and those around it, then locals.
+
+        Of several with the same name, the innermost one is kept.
+        """
         variables_by_name: dict[str, JavaVariable] = {}
         for type_ in self.file.list_enclosing_types(self.type):
             for member in type_.members:
@@ -112,7 +115,10 @@ def parse_java_source(source: bytes) -> JavaSource:
 
 
 def get_annotation_values(declaration: Node, name: str) -> dict[str, str]:
-    """Return the named values, as written, of the annotations with this simple name."""
+    """Return the named values of a declaration's annotations with this simple name, as written.
+
+    `@Test(timeout = 5)` gives `timeout` and `5`. A value without a name is left out.
+    """
     values: dict[str, str] = {}
     for modifiers in (child for child in declaration.children if child.type == 'modifiers'):
         for annotation in list_named_children(modifiers):

@@ -17,7 +17,10 @@ _ROOT = re.compile(r'(?:^|/)src/(main|it|[\w-]*[tT]est[\w-]*)/(resources/)?')
 
 
 def classify_path(path: str) -> PathClassification | None:
-    """Return the side of a file and its path below its folder; None outside standard folders."""
+    """Return a file's side (code or tests) and its path below its standard folder.
+
+    Returns None for a file outside of the standard folders such as `src/main` and `src/test`.
+    """
     match = _ROOT.search(path)
     if match is None:
         return None
@@ -29,7 +32,10 @@ def classify_path(path: str) -> PathClassification | None:
 
 
 def find_project_folder(path: str) -> str | None:
-    """Return the folder that contains the `src` of a file; None outside the standard folders."""
+    """Return the folder that contains the `src` of a file's standard folder; `.` is the root.
+
+    Returns None for a file outside of the standard folders.
+    """
     match = _ROOT.search(path)
     return None if match is None else path[: match.start()] or '.'
 

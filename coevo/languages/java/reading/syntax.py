@@ -59,9 +59,9 @@ class _JavaTooComplex(ValueError):
 
 
 def parse(source: bytes, path: str = '') -> SourceFile:
-    """Return the cached result of `parse_uncached`; `path` is ignored.
+    """Return the declarations of a Java file, cached; see `parse_uncached`.
 
-    Java needs no path because the source itself declares its package.
+    `path` is ignored, because the source itself declares its package.
     """
     return _parse_cached(source)
 
@@ -72,10 +72,11 @@ def _parse_cached(source: bytes) -> SourceFile:
 
 
 def parse_uncached(source: bytes) -> SourceFile:
-    """Return the declarations of a Java file, or those that are readable if it has syntax errors.
+    """Return the declarations of a Java file; with syntax errors, those that can be read.
 
-    A file that exceeds a limit is returned as `unreadable`. The limits count bytes, nested types,
-    nested brackets and tokens, not time, so that the result is the same on slow and fast machines.
+    A file that exceeds a limit is returned without declarations, as `unreadable`. The limits count
+    bytes, nested types, nested brackets and tokens, not time, so that the result is the same on
+    slow and fast machines.
     """
     try:
         return _parse_declarations(source)
@@ -146,7 +147,7 @@ class _CachedJavaMembers:
 def _get_cached_members(
     kind: str, text: bytes, owner: str, simple: str, variables: tuple[tuple[str, str], ...]
 ) -> _CachedJavaMembers:
-    """Return a cache entry for the members of a node.
+    """Return the cache entry for the members of a node; the caller fills it if it is new.
 
     The arguments determine the members except for their positions.
     """
@@ -313,7 +314,10 @@ class _JavaSyntaxReader:
         return self._comments.get(end, self._comments.get(end + 1))
 
     def _find_start_with_comment(self, node: Node) -> int:
-        """Return the start of the comments directly above a member that begin their own lines."""
+        """Return where a member starts together with the comments directly above it.
+
+        Only comments that begin their own lines count; a blank line ends them.
+        """
         start, source = node.start_byte, self.source
         while (begin := self._find_comment_before(start)) is not None:
             end = find_code_end(source, start)
@@ -384,7 +388,10 @@ class _JavaSyntaxReader:
         return superclass, tuple(interfaces)
 
     def _find_type_variables(self, node: Node) -> dict[str, str]:
-        """Return the type variables that a node declares, with the simple names of their bounds."""
+        """Return the type variables that a node declares, each with the simple name of its bound.
+
+        The bound is `Object` if none is written.
+        """
         parameters = node.child_by_field_name('type_parameters')
         bounds_by_name: dict[str, str] = {}
         for parameter in parameters.named_children if parameters is not None else ():

@@ -74,7 +74,11 @@ _FIXTURE_NAMES = frozenset({'setUp', 'tearDown'})
 
 
 def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, Member], ...]:
-    """Return the test methods that a file declares, in order, even ignored and disabled ones."""
+    """Return the test methods that a file declares, each with its type, in order.
+
+    Ignored and disabled ones are included, abstract ones are not. `resolve` returns the known types
+    with a simple name, by which superclasses and composed annotations are found.
+    """
     here = TEST_ANNOTATIONS | _list_imported_annotations(file)
     above = _TestAncestry(resolve)
     tests = []
@@ -94,7 +98,11 @@ def find_tests(file: SourceFile, resolve: Resolve) -> tuple[tuple[DeclaredType, 
 
 
 def is_fixture(member: Member) -> bool:
-    """Return whether the test framework itself runs or injects a member of a test class."""
+    """Return whether the test framework itself runs or injects a member of a test class.
+
+    This holds for constructors, initializers, `setUp`, `tearDown` and members with an annotation of
+    FIXTURE_ANNOTATIONS.
+    """
     if member.kind in ('constructor', 'initializer'):
         return True
     if not FIXTURE_ANNOTATIONS.isdisjoint(member.annotations):
@@ -103,7 +111,10 @@ def is_fixture(member: Member) -> bool:
 
 
 def _list_imported_annotations(file: SourceFile) -> frozenset[str]:
-    """Return the ambiguous annotation names that this file's imports make test annotations."""
+    """Return the names of annotations, such as jqwik's `Property`, that mean tests in this file.
+
+    Other libraries use the same names for something else, so the file's imports decide.
+    """
     return frozenset(
         name
         for package, names in _AMBIGUOUS.items()
@@ -121,7 +132,7 @@ def _has_test_annotation(member: Member, known: frozenset[str], above: _TestAnce
 
 
 class _TestAncestry:
-    """Facts about annotations and superclasses, derived from the known types by simple name."""
+    """Queries on what annotations and classes inherit, over the types that `resolve` knows."""
 
     def __init__(self, resolve: Resolve) -> None:
         self._resolve = resolve
@@ -134,18 +145,18 @@ class _TestAncestry:
         return self._marks.holds_for(annotation)
 
     def is_test_class(self, type_: DeclaredType) -> bool:
-        """Return whether TestNG treats every public method of a class as a test.
+        """Return whether a class has `@Test` on itself or on a superclass.
 
-        A `@Test` on the class has this effect, and subclasses inherit it.
+        TestNG then treats every public method of the class as a test.
         """
         if 'Test' in type_.annotations:
             return type_.kind == 'class'
         return type_.superclass is not None and self._test_classes.holds_for(type_.superclass)
 
     def is_test_case(self, type_: DeclaredType) -> bool:
-        """Return whether a class extends TestCase, as far as its ancestors are known.
+        """Return whether a class extends JUnit 3's TestCase, as far as its ancestors are known.
 
-        A superclass from a library is judged by its name, such as PlexusTestCase or XMLTestCase.
+        A superclass that is not known is judged by its name, such as PlexusTestCase or XMLTestCase.
         """
         if type_.superclass is None:
             return False
@@ -154,7 +165,10 @@ class _TestAncestry:
         return self._test_cases.holds_for(type_.superclass)
 
     def _has_unknown_superclass(self, type_: DeclaredType) -> bool:
-        """Return whether no known type can be the superclass; no class is its own superclass."""
+        """Return whether no known type has the superclass's name, apart from the class itself.
+
+        No class is its own superclass.
+        """
         return all(other.name == type_.name for other in self._resolve(type_.superclass or ''))
 
     def _look_up_test_annotation(self, name: str) -> tuple[bool, set[str]]:

@@ -45,7 +45,7 @@ class JavaToken:
 
 @dataclass(frozen=True, slots=True)
 class _JavaLeaves:
-    """The tokens below a node in columns, its comments and its calls, all by their offsets."""
+    """The tokens below a node as parallel lists, and the node's comments and calls, by offsets."""
 
     starts: list[int] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -88,7 +88,7 @@ class JavaTokens:
         return self._leaves.texts
 
     def slice_spans(self, spans: Iterable[Span]) -> JavaSlice:
-        """Return the tokens and calls that begin within the spans."""
+        """Return the tokens and called names whose first byte lies in one of the spans."""
         all_ = self._leaves
         leaves = _JavaLeaves()
         calls: list[str] = []
@@ -108,7 +108,10 @@ class JavaTokens:
 
 
 def _collect_leaves(root: Node, source: bytes, base: int, *, shares: bool) -> _JavaLeaves:
-    """Collect the leaves below a node by offsets from `base`, with cached results if `shares`."""
+    """Return the tokens, comments and calls below a node, with offsets counted from `base`.
+
+    With `shares`, methods and constructors that another file has with the same text are cached.
+    """
     leaves = _JavaLeaves()
     cursor = root.walk()
     while True:
@@ -146,9 +149,10 @@ def _collect_leaves(root: Node, source: bytes, base: int, *, shares: bool) -> _J
 
 
 def is_shareable(node: Node, kind: str) -> bool:
-    """Return whether the result for a node may be cached for other files that contain its text.
+    """Return whether a node's result may be cached: it is a method or constructor of moderate size.
 
-    Only valid in files without syntax errors.
+    Only valid in files without syntax errors, since error recovery can parse the same text
+    differently.
     """
     return kind in _SHARED and node.end_byte - node.start_byte <= _LONGEST
 
@@ -162,13 +166,13 @@ def _get_shared_leaves(node: Node, kind: str, source: bytes) -> _JavaLeaves:
 
 @lru_cache(maxsize=1 << 14)
 def _get_cached_leaves(kind: str, text: bytes) -> _CachedJavaLeaves:
-    """Return a cache entry for the leaves of a node, which its kind and text determine."""
+    """Return the cache entry for nodes of this kind and text; the caller fills it if it is new."""
     return _CachedJavaLeaves()
 
 
 @dataclass(frozen=True, kw_only=True)
 class JavaSlice:
-    """The tokens of a declaration in columns, and the names that it calls."""
+    """The tokens of some spans of a file as parallel tuples, and the names called in them."""
 
     starts: tuple[int, ...]
     texts: tuple[str, ...]
@@ -197,7 +201,7 @@ class JavaSlice:
 
     @property
     def strings(self) -> frozenset[str]:
-        """The contents of the string literals."""
+        """The contents of the string literals and text blocks, without quotes."""
         return frozenset(
             _unquote(text)
             for text, kind in zip(self.texts, self.kinds, strict=True)
@@ -205,10 +209,11 @@ class JavaSlice:
         )
 
     def replace_own_names(self, name: str, simple: str) -> tuple[str, ...]:
-        """Return the texts with the names of the declaration and its class as placeholders.
+        """Return the token texts with the names of a declaration and its class as placeholders.
 
-        After a dot the name is kept: there it mostly names the tested method, not the declaration
-        itself.
+        name    the declaration's name; kept after `.` and `::`, as there it mostly names the tested
+                method
+        simple  the class's simple name; always replaced
         """
         bare, before = [], ''
         for text in self.texts:
@@ -219,7 +224,7 @@ class JavaSlice:
 
 
 def _find_invoked_names(node: Node, kind: str, source: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the simple name of what a node invokes."""
+    """Yield the offset and simple name of the method or type that a node invokes; at most one."""
     field = _INVOKING[kind]
     target = node.child_by_field_name(field) if field else _find_reference_target(node)
     if target is None or (kind == 'method_invocation' and target.type != 'identifier'):
@@ -235,7 +240,7 @@ def _find_reference_target(reference: Node) -> Node:
 
 
 def erase_type_name(name: str) -> str:
-    """Return the simple name of a type without type arguments, package and annotations."""
+    """Return the simple name of a type: `Entry` for `@Nullable Map.Entry<K, V>`, '' for ''."""
     words = name.partition('<')[0].split()  # no words in code with syntax errors
     return words[-1].rpartition('.')[2] if words else ''
 

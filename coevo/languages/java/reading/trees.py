@@ -36,7 +36,10 @@ _BASEDIR = re.compile(r'^\$\{(?:project\.)?basedir\}/|^\./')
 
 
 class JavaTree:
-    """The Java files of one revision, parsed on demand."""
+    """The files of one revision; says which are tests or sources, and parses the Java files.
+
+    A file is read and parsed when it is asked for.
+    """
 
     paths_by_side = cached_property(group_paths_by_side)
     list_paths = list_paths_of_side
@@ -54,7 +57,7 @@ class JavaTree:
         self._declared_folders = cache(self._parse_declared_folders)
 
     def parse_file(self, path: str) -> SourceFile:
-        """Return the parsed file."""
+        """Return the declarations of a Java file of the revision; each file is parsed once."""
         if path not in self._files:
             self._files[path] = parse(self.read_content(path))
         return self._files[path]
@@ -72,9 +75,11 @@ class JavaTree:
         return self._origins[path]
 
     def find_side(self, path: str) -> Side | None:
-        """Return test or source by the standard folders, else by those of the nearest POM.
+        """Return whether a Java file is a test or a source, by its folder.
 
-        Returns None for other files, symbolic links and resources.
+        The standard folders decide first, then those that the POM of the file's module declares.
+        Returns None for resources, symbolic links, files of other languages, and files in no such
+        folder.
         """
         if path not in self._sides:
             self._sides[path] = self._find_side(path)
@@ -92,15 +97,15 @@ class JavaTree:
         return None if placement.is_resource else placement.side
 
     def is_source(self, path: str) -> bool:
-        """Return whether a file of any kind belongs to the code, which cannot access the tests."""
+        """Return whether a file of any kind lies in a folder of main sources or main resources."""
         return self._find_side_of_any_file(path) is Side.SOURCE
 
     def belongs_to_tests(self, path: str) -> bool:
-        """Return whether a file of any kind belongs to the tests."""
+        """Return whether a file of any kind lies in a folder of test sources or test resources."""
         return self._find_side_of_any_file(path) is Side.TEST
 
     def find_production_kind(self, path: str) -> ProductionKind | None:
-        """Return of which kind a file is that its module ships; None for any other file."""
+        """Return the kind of a file that its module ships; None for any other path."""
         entry = self.entries.get(path)
         if entry is None or not self.is_source(path):
             return None
@@ -120,9 +125,10 @@ class JavaTree:
 
     @cached_property
     def modules(self) -> frozenset[str]:
-        """Folders with a POM; without one at the root, also folders with standard source folders.
+        """The folders of all modules: those with a POM.
 
-        A Gradle script at the root may define subprojects that have no build file of their own.
+        If the root has no POM, folders that contain a standard `src` folder are modules too: a
+        Gradle script at the root may define subprojects that have no build file of their own.
         """
         folders = {str(PurePosixPath(path).parent) for path in self.entries if is_build_file(path)}
         if BUILD_FILE not in self.entries:
@@ -140,7 +146,12 @@ class JavaTree:
         return [replace(folder, path=f'{prefix}{folder.path}') for folder in declared]
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
-        """Return whether a file can refer to a type by its simple name."""
+        """Return whether the code of a file may refer to a type by its simple name.
+
+        This is so in the type's own file and package, and if the file imports it, alone or by a
+        wildcard. A nested type also counts if the file mentions its outermost type. If the file
+        imports another type with this simple name, the result is False.
+        """
         if path == type_.path:
             return True
         file = self.parse_file(path)
@@ -239,7 +250,10 @@ _EVOSUITE = 'EvoRunnerParameters'
 
 
 def determine_origin(path: str, source: bytes, file: SourceFile) -> FileOrigin:
-    """Return the origin of a Java file, by its path in the repository and its contents."""
+    """Return whether a Java file is handwritten, generated, or copied from another project.
+
+    Its folders decide, and its annotations and the comments above its first type.
+    """
     folders = _list_folders_above_package(path, file)
     if any(_VENDORED.fullmatch(folder) for folder in folders):
         return FileOrigin.VENDORED
@@ -253,7 +267,7 @@ def determine_origin(path: str, source: bytes, file: SourceFile) -> FileOrigin:
 
 
 def _list_folders_above_package(path: str, file: SourceFile) -> tuple[str, ...]:
-    """Return the folders above the root of the packages, without names in the package.
+    """Return a file's folders above those of its package, without names that occur in the package.
 
     A module may be named after its subject, such as `vendor`; its packages then have that name as
     well.
@@ -298,8 +312,8 @@ def _has_generated_annotation(source: bytes, file: SourceFile) -> bool:
 def _has_generated_comment(source: bytes, file: SourceFile) -> bool:
     """Return whether a comment above the first type says that the file is generated.
 
-    Directly above the type the comment has to say more, since `Generated by` may describe the
-    purpose of the type.
+    In the comment directly above the type, `Generated by` is not enough, since it may describe the
+    purpose of the type: the comment must also say not to edit.
     """
     end = min((type_.start_byte for type_ in file.types), default=len(source))
     head = source[:end].decode(errors='replace')

@@ -18,7 +18,10 @@ _IDENTIFIERS = ('identifier', 'type_identifier')
 
 @lru_cache(maxsize=1024)
 def list_words(source: str) -> tuple[Word, ...]:
-    """Return the words of a declaration, in order."""
+    """Return the tokens of a declaration as words with their positions and kinds, in order.
+
+    `source` is the declaration alone. Comments are left out.
+    """
     content = source.encode('utf-8', 'replace')
     whole = _BEFORE + content + _AFTER
     tokens = JavaTokens(Parser(JAVA).parse(whole).root_node, whole)

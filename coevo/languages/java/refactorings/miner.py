@@ -27,7 +27,10 @@ _LINE_END = re.compile('\r\n|\r|\n')  # the line ends that RefactoringMiner's pa
 
 
 class RefactoringMiner:
-    """A miner for one thread; `limits` apply to each pair. The worker starts when first needed."""
+    """A miner of refactorings for one thread; its worker process starts when first needed.
+
+    `limits` apply to each pair. Leaving the context kills the worker.
+    """
 
     def __init__(self, limits: MinerLimits | None = None) -> None:
         self._limits = limits or MinerLimits()
@@ -40,9 +43,10 @@ class RefactoringMiner:
         self.process.close()
 
     def find(self, repository: Repository, old: str, new: str) -> Refactorings:
-        """Return the refactorings between two revisions.
+        """Return the refactorings between two revisions, from the Java files that differ.
 
-        Raises: CorruptObject if a file cannot be read.
+        If there is no result, the status is unknown, with a reason. Raises: CorruptObject if a file
+        cannot be read.
         """
         changes = [c for c in repository.list_changes(old, new) if c.path.endswith(SUFFIX)]
         trees = (repository.tree(old), repository.tree(new))
@@ -57,7 +61,9 @@ class RefactoringMiner:
     ) -> Refactorings:
         """Return the refactorings between two sets of files, given as contents by path.
 
-        `all_old` and `all_new` are paths of further files at either end, including unchanged ones.
+        The result is unknown, with a reason, if the sets are too large or the worker fails.
+        `all_old` and `all_new` are paths of all files at either end: without them, a package whose
+        files are unchanged would seem to be missing.
         """
         size = sum(map(len, (*old.values(), *new.values())))
         if len(old.keys() | new.keys()) > self._limits.files or size > self._limits.bytes:
@@ -137,7 +143,7 @@ def _decode_text(content: bytes) -> str:
 
 
 class _JavaEndLines:
-    """The files of one end, split into lines, as the worker received them."""
+    """The files of one end of a pair by lines, from which it cuts out declarations."""
 
     def __init__(self, texts: Mapping[str, str], paths: Iterable[str]) -> None:
         self._texts = texts
@@ -145,7 +151,7 @@ class _JavaEndLines:
         self.paths = {_sanitise_path(path): path for path in paths}
 
     def extract_declaration(self, row: list[Any]) -> str:
-        """Return the text of a declaration; '' for other code elements."""
+        """Return the source of the code element in a worker's row; '' if it is no declaration."""
         file, first, last, start, end, kind, *_ = row
         if not kind.endswith('_DECLARATION') or kind == 'SINGLE_VARIABLE_DECLARATION':
             return ''

@@ -37,7 +37,7 @@ Answer = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinerLimits:
-    """The limits for one pair.
+    """The limits for mining one pair; beyond them, its result is unknown.
 
     In a sample of 136 pairs, one took 70 CPU seconds and all others less than 25.
 
@@ -65,10 +65,11 @@ class MinerPairEnd:
 
 
 class RefactoringProcess:
-    """A worker for use by one thread; it is reused until it dies, is killed or `close` is called.
+    """A worker process with RefactoringMiner, for use by one thread.
 
-    It has a session of its own, so that Ctrl-C reaches only the parent process, which then stops
-    it. It ends by itself when the parent ends, whatever the reason.
+    It starts with the first request and is reused until it dies, is killed or `close` is called. It
+    has a session of its own, so that Ctrl-C reaches only the parent process, which then stops it.
+    It ends by itself when the parent ends, whatever the reason.
     """
 
     def __init__(self, limits: MinerLimits) -> None:
@@ -85,7 +86,10 @@ class RefactoringProcess:
     def request_refactorings(
         self, old: MinerPairEnd, new: MinerPairEnd
     ) -> Answer | RefactoringsUnknown:
-        """Return the worker's answer for two sets of files, or the reason why there is none."""
+        """Return the worker's answer for the two ends of a pair, or the reason why there is none.
+
+        Starts the worker if none is running. A worker that dies or exceeds a limit is ended.
+        """
         try:
             if self._popen is None and (trouble := self._start_worker()) is not None:
                 return trouble
@@ -134,7 +138,10 @@ class RefactoringProcess:
         return None
 
     def _exchange_lines(self, request: bytes) -> Answer | RefactoringsUnknown:
-        """Send a line and read one; if the worker dies or is too slow, return the reason."""
+        """Send a request and return the parsed answer; if there is none, end the worker.
+
+        The result is then the reason: it died or was too slow.
+        """
         popen = self._popen
         assert popen is not None
         assert popen.stdin is not None

@@ -44,7 +44,10 @@ _OPTIONS = (
 
 
 def main(arguments: list[str]) -> None:
-    """Start a JVM and answer requests until standard input or the parent ends."""
+    """Start a JVM and answer requests for ever; the process ends with standard input or its parent.
+
+    If the JVM does not start, write the reason and return.
+    """
     library, class_path, heap, parent = arguments
     results = os.fdopen(os.dup(1), 'wb')
     os.dup2(2, 1)  # output of libraries must not be mixed with results
@@ -75,7 +78,10 @@ def _write_result(results: BinaryIO, answer: object) -> None:
 
 
 def _end_with_parent(parent: int, requests: queue.SimpleQueue[bytes]) -> None:
-    """Read requests in a thread, which ends the process even while Java is working."""
+    """Start a thread that queues requests and ends the process with its input or its parent.
+
+    The thread does so even while Java is working. Ends the process at once if the parent has ended.
+    """
     try:
         handle = os.pidfd_open(parent)
     except ProcessLookupError:
@@ -116,9 +122,9 @@ def _handle_request(request: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 def _detect_refactorings(
     old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the refactorings as `detectAtCommit` does, without its handler.
+    """Yield the refactorings between two ends, found as by RefactoringMiner's `detectAtCommit`.
 
-    The handler would have to be a subclass of a Java class, which Python cannot define.
+    That method itself needs a handler, a subclass of a Java class, which Python cannot define.
     """
     implementation = jpype.JClass('org.refactoringminer.rm1.GitHistoryRefactoringMinerImpl')
     before, after = (

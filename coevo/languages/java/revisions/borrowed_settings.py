@@ -14,7 +14,12 @@ TEST_SCOPE = 'test'
 def apply_borrowed_settings(
     module: JavaModule, donor: JavaModule, scope: SettingsScope
 ) -> JavaModule:
-    """Return the module with the donor's settings; the same object if libraries are equal."""
+    """Return a copy of a module with settings of the donor, the same module of another revision.
+
+    With TEST_LIBRARIES, only the libraries of the test scope are the donor's; if that changes no
+    library, the module itself is returned. With ALL_SETTINGS, all libraries and the settings of the
+    compiler and surefire are the donor's.
+    """
     if scope is SettingsScope.TEST_LIBRARIES:
         libraries = tuple(_merge_test_libraries(module, donor))
         same = set(libraries) == set(module.class_path)
@@ -30,9 +35,9 @@ def apply_borrowed_settings(
 def _merge_test_libraries(
     module: JavaModule, donor: JavaModule
 ) -> Iterator[ReportedClassPathEntry]:
-    """Yield the module's entries for its code and the donor's for tests.
+    """Yield the module's entries except test libraries, then the donor's test libraries.
 
-    If both have a library, the version of the code wins.
+    A test library of the donor is left out if the code has any version of it.
     """
     own_entries = [entry for entry in module.class_path if not _is_for_tests(entry)]
     names = {_make_unversioned_name(entry) for entry in own_entries}
@@ -45,7 +50,7 @@ def _merge_test_libraries(
 def _replace_all_libraries(
     module: JavaModule, donor: JavaModule
 ) -> Iterator[ReportedClassPathEntry]:
-    """Yield the module's sibling entries, which are code, and all libraries of the donor."""
+    """Yield a class path: the module's entries for sibling modules, then the donor's libraries."""
     yield from (entry for entry in module.class_path if entry.sibling is not None)
     yield from (entry for entry in donor.class_path if entry.sibling is None)
 

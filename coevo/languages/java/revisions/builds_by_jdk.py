@@ -14,7 +14,7 @@ from coevo.model.records import Pair
 
 
 class BuildsByJdk:
-    """The builds with each JDK that some pair needs; shared by all builders of a run."""
+    """The shared builds of a run, separately for each JDK; used by all builders, thread-safe."""
 
     def __init__(self, run: JavaRunContext, jdks: JdkSupply | None = None) -> None:
         self._run = run
@@ -42,11 +42,11 @@ class BuildsByJdk:
             yield max(self._jdks.known, key=lambda jdk: jdk.feature, default=None)
 
     def find_lacking_release(self, candidates: Sequence[Jdk]) -> str | None:
-        """Return the feature release of the first candidate whose installation failed."""
+        """Return the release of the first candidate whose installation failed; else None."""
         return next((jdk.release for jdk in candidates if self._jdks.has_failed(jdk)), None)
 
     def get_builds(self, jdk: Jdk | None) -> SharedBuilds:
-        """Return the builds with a JDK."""
+        """Return the shared builds of a JDK, created if need be; builds no revision."""
         with self._lock:
             if jdk not in self._builds_by_jdk:
                 self._builds_by_jdk[jdk] = SharedBuilds(self._run, jdk)

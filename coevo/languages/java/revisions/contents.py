@@ -17,7 +17,7 @@ from coevo.model.environments import Environment, LibraryEntry
 
 
 class BuildContents:
-    """Describes revisions that were built with one JDK.
+    """Describes what a cell or an environment consists of, for revisions built with one JDK.
 
     output  returns a built revision
     gradle  returns the Gradle that builds a revision, None if Maven builds it
@@ -34,7 +34,7 @@ class BuildContents:
         self._toolchain, self._output, self._gradle = toolchain, output, gradle
 
     def make_key(self, compiled: CompiledTests, module: JavaModule, junit: JUnitClassPath) -> str:
-        """Return a digest of both trees, the libraries, the settings and the tools of a cell."""
+        """Return a digest of what a cell depends on: trees, libraries, settings, edits, tools."""
         code = self._output(compiled.code_rev)
         parts = (
             *(
@@ -53,7 +53,10 @@ class BuildContents:
         return hashlib.sha256('\0'.join(parts).encode(errors='surrogateescape')).hexdigest()
 
     def describe_environment(self, rev: str, module: str) -> Environment | None:
-        """Return what is needed to build and run a module of a built revision, or None."""
+        """Return the JDK, build tool and libraries of a module; None if it is not in the revision.
+
+        The revision must have been built.
+        """
         output = self._output(rev)
         known = output.modules.get(module)
         if known is None:

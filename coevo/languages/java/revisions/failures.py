@@ -27,7 +27,10 @@ _BUILDER_DIED = 'builder_'
 
 
 def explain_failure(answer: JvmAnswer | JvmDeath, modules: Mapping[str, JavaModule]) -> str:
-    """Return the reason why no module of a revision was built."""
+    """Return why a revision was not built: the builder's death, or a module's or Maven's failure.
+
+    The first failure of a module counts; `skipped` modules have none of their own.
+    """
     if isinstance(answer, JvmDeath):
         return f'{_BUILDER_DIED}{answer.reason}'
     reasons = [module.failure for module in modules.values() if module.failure != 'skipped']
@@ -36,7 +39,7 @@ def explain_failure(answer: JvmAnswer | JvmDeath, modules: Mapping[str, JavaModu
 
 
 def fails_on_any_jdk(failure: str | None) -> bool:
-    """Return whether a failure does not depend on the JDK.
+    """Return whether a build would fail in this way with every JDK; False for None.
 
     Examples are an unreadable POM, a library that no longer exists, and a tree that is too large. A
     builder that took too long or died counts too, since further tries would cost too much.

@@ -38,13 +38,13 @@ MOST_TRIES = 3
 
 
 def rank_jdks(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> tuple[Jdk, ...]:
-    """Return at most `MOST_TRIES` JDKs, one of each feature release, in the order to try them.
+    """Return the JDKs to try, best first: at most `MOST_TRIES`, one of each feature release.
 
-    The first is the long-term release usual at the date, else the newest allowed one before it,
-    else the oldest after it; if releases are named, only these are considered. Next are the nearest
-    lower release and the lowest allowed one if the POMs state a minimum, since their code may need
-    it whatever its date; then higher and lower releases in turn. A maximum that excludes every JDK
-    is ignored; if a minimum does, only the newest JDK is returned.
+    The first one is the newest allowed release up to the long-term release that was usual at the
+    date `made`, else the oldest allowed one. If files name releases, only these are considered for
+    it. Next is the nearest lower release; then, if the POMs state a minimum, the lowest allowed
+    one, since their code may need it whatever its date; then lower and higher releases in turn. A
+    maximum that excludes every JDK is ignored; if a minimum does, only the newest JDK is returned.
     """
     known = {jdk.feature: jdk for jdk in reversed(jdks)}
     enough = sorted(feature for feature in known if feature >= (demand.lowest or 0))
@@ -64,7 +64,10 @@ def rank_jdks(demand: JdkDemand, made: datetime | None, jdks: Sequence[Jdk]) -> 
 
 
 def find_usual_release(made: datetime | None) -> int:
-    """Return the long-term release with which a build of this day was usually made."""
+    """Return the long-term release with which most people built on a day.
+
+    It is the newest one that was a year old by then; the default release if `made` is None.
+    """
     if made is None:
         return PREFERRED
     day = made.date() - ADOPTION
@@ -74,7 +77,11 @@ def find_usual_release(made: datetime | None) -> int:
 def rank_jdks_for_pair(
     repository: Repository, pair: Pair, jdks: Sequence[Jdk], gradles: Sequence[Gradle] = ()
 ) -> tuple[Jdk, ...]:
-    """Return the JDKs for both ends of a pair, so that no label comes from a change of JDK."""
+    """Return the JDKs to try for a pair, best first; see `rank_jdks`.
+
+    The requirements of both ends are combined, since both are built with one JDK: no label may come
+    from a change of JDK.
+    """
     if len(jdks) == 1:
         return tuple(jdks)
     demands = [

@@ -28,9 +28,9 @@ NO_JUNIT = JUnitLibraries(
 
 
 class JUnitChoices:
-    """The choice of engines, made once for each class path; thread-safe.
+    """Chooses the JUnit libraries to add to each test class path, once for each; thread-safe.
 
-    `folder` creates a folder of the workspace.
+    `folder` returns the path of a folder of the workspace by its name.
     """
 
     def __init__(self, launcher: Launcher, folder: Callable[[str], Path]) -> None:
@@ -39,9 +39,9 @@ class JUnitChoices:
         self._lock = threading.Lock()
 
     def get_junit(self, module: JavaModule, session: JvmSession) -> JUnitClassPath:
-        """Return the engine that runs a module's tests: its own, with missing parts resolved.
+        """Return the JUnit libraries to add to a module's class path so that its tests can run.
 
-        Raises: Transient if missing parts cannot be downloaded.
+        They may be downloaded by the session. Raises: Transient if they cannot be.
         """
         places = (entry.path or entry.file for entry in module.class_path)
         names = tuple(Path(path).name for path in places if path)

@@ -29,7 +29,10 @@ _KNOWN = range(5, 40)
 
 
 def find_named_jdks(repository: Repository, rev: str) -> frozenset[int]:
-    """Return the named feature releases; some may not be among the offered JDKs."""
+    """Return the JDK feature releases that a revision's CI and version files name, as {8, 11}.
+
+    coevo need not have these JDKs.
+    """
     releases: set[int] = set()
     for path, entry in repository.tree(rev).items():
         for path_pattern, line in _PLACES:

@@ -15,7 +15,7 @@ from coevo.storage.folders import find_cache_folder
 
 
 class JavaRunContext:
-    """The context of a run on one repository; its resources are closed with `stack`."""
+    """The resources of a run on one repository that all JDKs share; closing `stack` frees them."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class JavaRunContext:
         )
 
     def make_folder_for(self, tools: Toolchain) -> Path:
-        """Return the part of the workspace for builds with one JDK."""
+        """Create and return the folder of the workspace for builds with one JDK."""
         folder = self._root / f'jdk-{tools.jdk}'  # own name: a release of Java
         folder.mkdir(exist_ok=True)
         folder.chmod(0o755)

@@ -64,7 +64,10 @@ OLDEST_WITH_ARCHIVES = 11
 
 
 class SharedBuilds:
-    """Revisions built with one JDK; no process is started before a builder needs it."""
+    """The builds of a run with one JDK, and what builds and tests share; for several threads.
+
+    No process is started before a builder needs it.
+    """
 
     def __init__(self, run: JavaRunContext, chosen: Jdk | None = None) -> None:
         self._repository = run.repository
@@ -127,21 +130,25 @@ class SharedBuilds:
         return self._repository.tree(rev).keys()
 
     def list_absent_files(self, rev: str) -> tuple[str, ...]:
-        """Return the files of a revision of which the clone lacks the content."""
+        """Return the paths of a revision's files whose content the clone lacks."""
         return self._repository.list_absent_files(rev)
 
     def find_stand_ins(
         self, revs: Iterable[str], layers: Sequence[Path], removed: Collection[str]
     ) -> tuple[StandIn, ...]:
-        """Return the stand-ins in the layers of a tree; none if its revisions lack no content."""
+        """Return the files in the layers that take the place of content that the clone lacks.
+
+        Those in `removed` are left out. The layers are read only if one of `revs` lacks content.
+        """
         if not any(map(self.list_absent_files, revs)):
             return ()
         return tuple(s for s in find_stand_ins(layers) if s.path not in removed)
 
     def attach_archive(self, plan: LaunchPlan) -> tuple[LaunchPlan, float]:
-        """Return a plan with its class path and, if possible, a class archive.
+        """Return a plan with its class path and a class archive, and the CPU seconds to make it.
 
-        Also return the CPU seconds spent on making the archive.
+        The archive is made if there is none yet; it stays None if the JDK is older than 11 or if
+        making it failed.
         """
         plan = self.launcher.arrange_class_path(plan)
         if launch.WORKER not in plan.libraries or self.toolchain.feature < OLDEST_WITH_ARCHIVES:
@@ -154,9 +161,10 @@ class SharedBuilds:
     def _prepare_archive(
         self, places: Sequence[str], made_by: Callable[[Path], ArchiveRehearsal]
     ) -> tuple[str | None, float]:
-        """Return the archive of a class path, and the CPU seconds spent on making it now.
+        """Return the class archive of a class path, made if need be, and the CPU seconds for it.
 
-        `made_by` returns the jobs that make it, from the path of a class list.
+        `made_by` returns the jobs that make it, from the path of a class list. The archive is None
+        if making it failed.
         """
         key = make_archive_key(
             str(self.toolchain.java),
@@ -173,13 +181,15 @@ class SharedBuilds:
         return self._archives.find_archive(key), used
 
     def get_output(self, rev: str) -> BuildOutput:
-        """Return the output of a revision that was built."""
+        """Return the folders and modules of a revision, which must have been built."""
         return self._outputs[rev][1]
 
     def build(self, rev: str, session: JvmSession) -> Build:
-        """Build a revision, or return another pair's build of it with a cost of 0.
+        """Build a revision once, or return the existing build with a cost of 0 CPU seconds.
 
-        Raises: Transient if libraries could not be downloaded.
+        A revision that cannot be built gets a build with a `failure`. If another revision differs
+        in test sources alone, its build is reused. Raises: Transient if libraries could not be
+        downloaded.
         """
         with self._lock:
             lock = self._locks.setdefault(rev, threading.Lock())
@@ -197,32 +207,32 @@ class SharedBuilds:
             return self._outputs[rev][0]
 
     def list_unread_files(self, rev: str) -> frozenset[str]:
-        """Return the test files of a revision that no compiler gets, see `unread_files`.
+        """Return the test files of a revision that are not compiled: their classes nest too deeply.
 
-        Their classes are nested too deeply.
+        See `unread_files`.
         """
         if rev not in self._unread:
             self._unread[rev] = find_unread_tests(self._repository, rev)
         return self._unread[rev]
 
     def forget_revision(self, rev: str) -> None:
-        """Delete the build of a revision."""
+        """Delete the files and the record of a revision's build; do nothing if there is none."""
         with self._sharing:
             entry = self._outputs.pop(rev, None)
             if entry is not None:
                 entry[1].remove()
 
     def make_folder(self, *names: str) -> Path:
-        """Return the path of a folder of the workspace and create its parents."""
+        """Return the path of a folder of the workspace; only its parents are created."""
         folder = self.root.joinpath(*names)  # own name: words of coevo and digests
         folder.parent.mkdir(parents=True, exist_ok=True)
         return folder
 
     def _find_refusal(self, rev: str) -> str | None:
-        """Return why a revision is not built at all; None if it can be.
+        """Return why a revision is not built at all; None if it can be tried.
 
-        Its tree would fill the disk of a sandbox, has a path that cannot be written, or has no
-        usable build file.
+        Its tree would fill the disk of a sandbox, has a path that cannot be written, has no build
+        file, or needs a Gradle that is not here.
         """
         if any(
             map(
@@ -247,7 +257,7 @@ class SharedBuilds:
         return build, BuildOutput(rev=rev, root=self.root, modules={})
 
     def _lay_out_revision(self, rev: str) -> BuildOutput:
-        """Write the tree of a revision without anything that a build made."""
+        """Write the tree of a revision to disk, without unread test files; return its folders."""
         output = BuildOutput(rev=rev, root=self.root, modules={})
         output.remove()  # a try that ended with an infrastructure error may have left files
         output.code.parent.mkdir(parents=True, exist_ok=True)
@@ -257,7 +267,7 @@ class SharedBuilds:
         return output
 
     def _share_existing_build(self, empty: BuildOutput) -> tuple[Build, BuildOutput] | None:
-        """Reuse the build of a revision that differs in test sources alone; None without one."""
+        """Link and return the build of a revision that differs in test sources alone; else None."""
         tree = self._repository.tree(empty.rev)
         with self._sharing:
             for build, donor in tuple(self._outputs.values()):
@@ -319,9 +329,10 @@ class SharedBuilds:
         return choose_gradle_for_revision(self._repository, rev, self._gradles)
 
     def _name_failure(self, failure: str, rev: str, module: str | None = None) -> str:
-        """Replace a failure by its cause if that may be content missing from the clone.
+        """Return a better name for a failure if the clone lacks content that may have caused it.
 
-        A build that failed with stand-ins in its tree does not tell what failed it.
+        Otherwise return the failure itself. A build that failed with stand-ins in its tree does not
+        show what made it fail.
         """
         if failure == 'skipped' or is_builder_death(failure):
             return failure
@@ -330,7 +341,7 @@ class SharedBuilds:
         return find_absent_need(self._repository, rev, module) or failure
 
     def _find_module_folders(self, rev: str) -> Iterator[str]:
-        """Yield the folders with a build file: modules, whether or not the build tool read them."""
+        """Yield the folders of a revision that have a build file, read by the build or not."""
         for path in self._repository.tree(rev):
             folder, _, name = path.rpartition('/')
             if name in (POM, *BUILD_FILES):
@@ -338,9 +349,9 @@ class SharedBuilds:
 
 
 def mount_foreign_jdk(java_home: Path, unless: Path | None = None) -> Iterator[Mount]:
-    """Yield a mount for a JDK outside the system's folders, which every sandbox can read.
+    """Yield a mount for a JDK that sandboxes do not see without it; nothing for any other.
 
-    Yields nothing if the JDK is `unless`.
+    Every sandbox sees `/usr`, but not `/usr/local`. Yields nothing if the JDK is `unless`.
     """
     if java_home == unless:
         return

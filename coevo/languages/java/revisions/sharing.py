@@ -23,12 +23,15 @@ _TESTS = 'src/test/'
 def find_differing_paths(
     one: Mapping[str, TreeEntry], other: Mapping[str, TreeEntry]
 ) -> frozenset[str]:
-    """Return the paths of files that differ between two trees."""
+    """Return the paths whose entries differ between two trees, or that only one tree has."""
     return frozenset(path for path, _ in one.items() ^ other.items())
 
 
 def can_share(donor: BuildOutput, changed: Collection[str]) -> bool:
-    """Return whether the donor's build is also valid for a revision with these changed files."""
+    """Return whether a build is also valid for a revision that differs from it in `changed` files.
+
+    This is so if all these files are test sources that the build did not read.
+    """
     modules = donor.modules.values()
     roots = [root for module in modules for root in _list_pure_test_roots(module)]
     return (
@@ -40,12 +43,15 @@ def can_share(donor: BuildOutput, changed: Collection[str]) -> bool:
 
 
 def _is_test_failure(failure: str | None) -> bool:
-    """Return whether the failed goal may have read test sources."""
+    """Return whether a failure's name contains `test`; its goal may have read test sources."""
     return failure is not None and 'test' in failure.lower()
 
 
 def _list_pure_test_roots(module: JavaModule) -> Iterator[str]:
-    """Yield a module's folders that hold only test sources, with a trailing slash."""
+    """Yield a module's folders below `src/test` that hold test sources and no resources.
+
+    They are relative to the tree and end with a slash.
+    """
     others = set(module.test_folders) - set(module.test_source_roots)
     for root in module.test_source_roots:
         apart = not any(_are_overlapping(root, other) for other in others)
@@ -58,7 +64,10 @@ def _are_overlapping(one: str, other: str) -> bool:
 
 
 def share_outputs(donor: BuildOutput, output: BuildOutput) -> None:
-    """Link the files that the donor's builder returned into an output; they are never modified."""
+    """Hard-link the class files and resources that a donor's build made into another output.
+
+    These files are never modified later.
+    """
     for module in donor.modules.values():
         built = str(module.index)  # own name: a number
         for side in (donor.code, donor.sources):

@@ -16,9 +16,10 @@ _SUFFIX = '.java'
 
 
 def find_unread_tests(repository: Repository, rev: str) -> frozenset[str]:
-    """Return the repository paths of such files.
+    """Return the paths of a revision's Java test files whose classes are nested too deeply.
 
-    Files that are merely too long are compiled, since that takes time linear in their length.
+    Files that are merely too long are not included: compiling them takes time linear in their
+    length.
     """
     return frozenset(
         path
@@ -30,7 +31,7 @@ def find_unread_tests(repository: Repository, rev: str) -> frozenset[str]:
 
 
 def name_test_class(path: str) -> str:
-    """Return the class that a test file is named after."""
+    """Return the qualified class name that the path of a test file implies."""
     placement = classify_path(path)
     assert placement is not None, 'it is a test file'
     inner = placement.relative.partition('/')[2]  # drop the folder of the programming language

@@ -66,7 +66,10 @@ def is_duplicate_assert(test: JavaTest) -> bool:
 
 
 def is_redundant_assertion(test: JavaTest) -> bool:
-    """Return whether an assertion is about a literal, `assertTrue(true)`, or on equal sides."""
+    """Return whether an assertion can only have one result.
+
+    It checks a literal, as `assertTrue(true)`, or compares an expression with itself.
+    """
     return any(_is_redundant(test, assertion) for assertion in _find_assertions(test))
 
 
@@ -87,10 +90,11 @@ def is_sensitive_equality(test: JavaTest) -> bool:
 
 
 def is_magic_number_test(test: JavaTest) -> bool:
-    """Return whether a numeric literal is an argument of an assertion, or of a call or `new` in it.
+    """Return whether an assertion has a numeric literal as an argument, directly or in a call.
 
-    tsDetect 2.2 finds this smell in every test, since it compares with `>= 0`; here the definition
-    is followed. As in tsDetect, a delta counts and conditions of assertTrue do not.
+    `assertEquals(x, 5)` and `assertEquals(x, of(5))` do. tsDetect 2.2 finds this smell in every
+    test, since it compares with `>= 0`; here the definition is followed. As in tsDetect, a delta
+    counts and conditions of assertTrue do not.
     """
     for assertion in _find_assertions(test):
         if assertion.name not in _WITHOUT_NUMBERS and any(
@@ -101,11 +105,11 @@ def is_magic_number_test(test: JavaTest) -> bool:
 
 
 def is_unknown_test(test: JavaTest) -> bool:
-    """Return whether a test has neither an assertion nor an expected exception.
+    """Return whether a test has nothing that can fail it: no assertion and no expected exception.
 
-    tsDetect only knows calls named `assert…` and `fail`. Here everything that can fail a test
-    counts: verified mocks, expectations, `assert`, references to assertions, and bodies of
-    anonymous classes.
+    tsDetect only knows calls named `assert…` and `fail`. Here checks of mocks, expectations,
+    `assert` statements, references to assertions, and bodies of anonymous classes are looked at
+    too.
     """
     for annotation in ('Test', 'Property'):
         if {'expected', 'expectedExceptions'} & get_annotation_values(test.node, annotation).keys():
@@ -168,7 +172,10 @@ def _is_redundant_chain(assertion: Assertion, subject: Node) -> bool:
 
 
 def _unwrap_matcher(matcher: Node) -> Node:
-    """Return the operand of a Hamcrest matcher: `x` for `is(equalTo(x))`."""
+    """Return the operand of Hamcrest's equality matchers: `x` for `is(equalTo(x))`.
+
+    Any other expression is returned unchanged.
+    """
     while matcher.type == 'method_invocation':
         name = matcher.child_by_field_name('name')
         below = matcher.child_by_field_name('arguments')

@@ -34,7 +34,10 @@ def is_constructor_initialization(test: JavaTest) -> bool:
 
 
 def is_default_test(test: JavaTest) -> bool:
-    """Return whether the class has a default name of Android Studio; concerns all of its tests."""
+    """Return whether the test's class, or one enclosing it, has a default name of Android Studio.
+
+    Then all tests of the class have the smell.
+    """
     return any(
         type_.simple in _DEFAULT_CLASSES for type_ in test.file.list_enclosing_types(test.type)
     )
@@ -84,7 +87,10 @@ def _find_set_up_methods(type_: DeclaredType) -> Iterator[Member]:
 
 
 def _find_assigned_fields(test: JavaTest, member: Member) -> Iterator[str]:
-    """Yield the fields of the class that a method's own top-level statements assign."""
+    """Yield the class's fields that a method assigns in its top-level statements.
+
+    Assignments in nested blocks do not count.
+    """
     fields = {m.name for m in test.type.members if m.kind == 'field'}
     body = test.file.find_node(member).child_by_field_name('body')
     for statement in body.named_children if body is not None else ():
@@ -103,7 +109,7 @@ def _is_assignment(expression: Node) -> bool:
 def _find_used_names(test: JavaTest) -> set[str]:
     """Return the identifiers in a test and in the methods of its class that it calls.
 
-    Calls of these methods are followed as well.
+    Methods that these call count as well; set-up methods do not.
     """
     set_up = {member.start_byte for member in _find_set_up_methods(test.type)}
     methods = [m for m in test.type.members if m.kind == 'method' and m.start_byte not in set_up]

@@ -70,7 +70,11 @@ def _list_signatures(production: DeclaredType) -> Iterator[Signature]:
 
 
 def _is_call_of(test: JavaTest, call: JavaCall, production: DeclaredType) -> bool | None:
-    """Return whether the receiver shows that a call belongs to the class; None if it is unclear."""
+    """Return whether a call belongs to the class under test, by its receiver; None if unclear.
+
+    A call without a receiver is unclear if it is imported statically from that class; else it is
+    False.
+    """
     if call.receiver is None:
         return None if _is_static_import(test, call.name, production) else False
     if (created := find_created_type(call.receiver)) is not None:

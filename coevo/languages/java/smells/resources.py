@@ -65,7 +65,7 @@ _CHECKS = frozenset({'exists', 'isFile', 'notExists'})
 
 
 def is_mystery_guest(test: JavaTest) -> bool:
-    """Return whether a test uses files, databases or HTTP.
+    """Return whether a test uses files, databases, HTTP or Android's resources.
 
     A local variable of such a type counts unless it is a mock, and so does a call that is typical
     of such resources.
@@ -83,7 +83,8 @@ def is_mystery_guest(test: JavaTest) -> bool:
 def is_resource_optimism(test: JavaTest) -> bool:
     """Return whether a test declares or creates a File without checking that it exists.
 
-    tsDetect also reports `new File(x).exists()`, although that is a check.
+    A call of `exists`, `isFile` or `notExists` is such a check. tsDetect also reports `new
+    File(x).exists()`.
     """
     if not _is_resource(test, 'File'):
         return False
@@ -104,7 +105,10 @@ def _is_variable_initializer(node: Node) -> bool:
 
 
 def _is_resource(test: JavaTest, simple: str) -> bool:
-    """Return whether a simple name refers to the resource type in a test's file."""
+    """Return whether a simple name in a test's file means a resource type of _PACKAGES.
+
+    An import or a fully qualified use in the test has to show it.
+    """
     packages = _PACKAGES.get(simple)
     if packages is None:
         return False

@@ -24,7 +24,11 @@ Insert = Callable[[JavaSource, bytes, Member, Sequence[Member]], Iterator[bytes]
 
 
 def insert_defects(kind: Defect, source: bytes, tests: Sequence[Member]) -> Iterator[bytes]:
-    """Yield versions of a test file with a defect of the given kind."""
+    """Yield versions of a test file, each with one defect of the given kind.
+
+    For MISSED_DEPENDENCIES, each version lacks one import. For the other kinds there is at most one
+    version for each test; it is missing if the defect does not fit the test.
+    """
     if kind is Defect.MISSED_DEPENDENCIES:
         yield from _remove_import(source)
         return
@@ -42,7 +46,7 @@ def _remove_import(source: bytes) -> Iterator[bytes]:
 def _remove_assertions(
     file: JavaSource, source: bytes, test: Member, tests: Sequence[Member]
 ) -> Iterator[bytes]:
-    """Remove all assertions that are statements of their own."""
+    """Yield the file without the test's assertions that are statements; nothing without any."""
     edits, removed_any = TextEdits(source), False
     for assertion in find_assertions(file.find_node(test)):
         statement = assertion.whole_node.parent
@@ -56,7 +60,7 @@ def _remove_assertions(
 def _copy_other_body(
     file: JavaSource, source: bytes, test: Member, tests: Sequence[Member]
 ) -> Iterator[bytes]:
-    """Replace the test's body by that of another test."""
+    """Yield the file with the body of the first other test in place of this test's body."""
     body = _get_body(file, test)
     for other in tests:
         another = _get_body(file, other)
@@ -68,7 +72,7 @@ def _copy_other_body(
 def _insert_undefined_name(
     file: JavaSource, source: bytes, test: Member, tests: Sequence[Member]
 ) -> Iterator[bytes]:
-    """Make a name undefined that is used as a receiver or an argument."""
+    """Yield the file with the first name used as a receiver or argument made undefined."""
     for call in find_calls(_get_body_or_node(file, test)):
         for node in (call.receiver, *call.arguments):
             if node is not None and node.type == 'identifier':
@@ -79,7 +83,7 @@ def _insert_undefined_name(
 def _add_call_argument(
     file: JavaSource, source: bytes, test: Member, tests: Sequence[Member]
 ) -> Iterator[bytes]:
-    """Add one argument too many to a call that is not an assertion."""
+    """Yield the file with one argument too many in the test's first call that is no assertion."""
     asserted = {assertion.call.node.id for assertion in find_assertions(file.find_node(test))}
     for call in find_calls(_get_body_or_node(file, test)):
         arguments = call.node.child_by_field_name('arguments')
@@ -118,7 +122,7 @@ def _duplicate_test(
 def _insert_syntax_error(
     file: JavaSource, source: bytes, test: Member, tests: Sequence[Member]
 ) -> Iterator[bytes]:
-    """Remove the last character, such as `;`, of the test's last statement."""
+    """Yield the file without the last character, such as `;`, of the test's last statement."""
     body = _get_body(file, test)
     statements = list_named_children(body) if body is not None else []
     if statements:

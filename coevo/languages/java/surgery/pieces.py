@@ -33,11 +33,15 @@ Key = tuple[str, str, tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JavaPiece:
-    """A declaration, equal only to itself; `start` and `end` (bytes) include its comments.
+    """A part of a file that can be cut out: an import, a member, or a whole type.
+
+    A piece is equal only to itself.
 
     kind      import, method, constructor, field, initializer or type
     owner     binary name of the enclosing type, '' if there is none
     names     the declared names: several for a field with several declarators, '*' for a wildcard
+    start     first byte, with the comments above
+    end       byte after the last one, with the comment after the declaration
     uses      every name in it that may refer to another piece
     mentions  those names in `uses` that occur unqualified, without local variables
     """
@@ -55,7 +59,7 @@ class JavaPiece:
     imported: Import | None = None
 
     def may_be_meant_by(self, names: AbstractSet[str]) -> bool:
-        """Return whether one of the names may refer to this piece."""
+        """Return whether one of the names is declared by this piece."""
         return not names.isdisjoint(self.names)
 
     @property
@@ -94,7 +98,10 @@ class JavaOutline:
         return self.source[piece.start : piece.end]
 
     def find_names_outside(self, spans: Iterable[Span]) -> frozenset[str]:
-        """Return identifiers and words of string literals outside the spans and outside imports."""
+        """Return the identifiers and the words in string literals outside the spans and imports.
+
+        Literals that contain a space do not count.
+        """
         imports = [(item.start_byte, item.end_byte) for item in self.file.imports]
         remaining = self._tokens.slice_spans(
             subtract_holes((0, len(self.source)), [*imports, *spans])
@@ -117,7 +124,10 @@ class JavaOutline:
         ]
 
     def list_members(self, type_: DeclaredType) -> Iterator[JavaPiece]:
-        """Yield the members of a type as pieces; a field with several declarators is one piece."""
+        """Yield one piece for each member of a type; `int a, b;` is a single piece.
+
+        Nested types are not members.
+        """
         own = frozenset({type_.simple, *type_.around})
         for _, group in groupby(type_.members, key=lambda member: member.start_byte):
             members = tuple(group)
@@ -150,7 +160,10 @@ class JavaOutline:
         )
 
     def list_pieces(self, opened: AbstractSet[str]) -> list[JavaPiece]:
-        """Return all pieces in order: types in `opened` by their members, other types whole."""
+        """Return the pieces of the file in source order.
+
+        A type in `opened` (binary names) is split into its members; any other type is one piece.
+        """
         pieces = self.list_imports()
         for type_ in self.file.types:
             if type_.name in opened:
@@ -160,7 +173,7 @@ class JavaOutline:
         return sorted(pieces, key=lambda piece: piece.start)
 
     def iterate_removable_types(self) -> Iterator[tuple[DeclaredType, JavaPiece]]:
-        """Yield every type that can be removed: all but a file's only top-level type."""
+        """Yield each type with its piece, except the file's top-level type if there is only one."""
         is_alone = len([type_ for type_ in self.types.values() if not type_.outer]) == 1
         for type_ in self.file.types:
             if type_.outer or not is_alone:
@@ -184,9 +197,9 @@ class JavaOutline:
         )
 
     def find_namesake(self, method: TestMethod) -> TestMethod | None:
-        """Return `method` if the file has a method of that name and parameters that may be a test.
+        """Return `method` if its class here has a method with its name and parameters; else None.
 
-        Returns None if there is none, or only fixtures.
+        Also None if only fixtures have them, since a fixture cannot be a test.
         """
         alike = self._find_members_like(method)
         return None if all(map(is_fixture, alike)) else method
@@ -203,7 +216,10 @@ class JavaOutline:
                 yield member
 
     def _find_start_with_comments(self, start: int) -> int:
-        """Return the start of the comments directly above, on lines of their own."""
+        """Return the start of the comments above a declaration, or `start` if there are none.
+
+        They must be on lines of their own, without an empty line below.
+        """
         while True:
             before = find_code_end(self.source, start)
             comment = self._comment_starts.get(before, self._comment_starts.get(before + 1))
@@ -253,9 +269,9 @@ def _find_words(strings: Iterable[str]) -> frozenset[str]:
 
 
 def _find_mentions(found: JavaSlice, own: AbstractSet[str]) -> frozenset[str]:
-    """Return names that are unqualified, or qualified by `this`, `super` or an enclosing class.
+    """Return the names that stand alone, or after `this`, `super` or a class in `own`.
 
-    Local variables are left out.
+    Local variables are left out; words of strings without spaces are included.
     """
     free, qualified, declared = set(_find_words(found.strings)), set(), set()
     edge = JavaToken(start=-1, text='', kind='')

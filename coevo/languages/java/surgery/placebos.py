@@ -26,7 +26,11 @@ _MOST_COUNTED = 130
 def choose_insertion(
     declared: LocatedDeclaration, kind: PlaceboKind, draw: Random
 ) -> tuple[int, bytes]:
-    """Return the offset and text of a placebo for a declaration."""
+    """Return the offset and text of a statement or comment without effect for a declaration.
+
+    A statement is chosen if the declaration is a member with a body; otherwise a comment before it.
+    `draw` decides the place and the text. `kind` decides the line breaks in it.
+    """
     at, text = _draw_insertion(declared, draw)
     lines = choose_line_breaks(kind, draw) or b' '
     return at, text + lines
@@ -42,10 +46,10 @@ def _draw_insertion(declared: LocatedDeclaration, draw: Random) -> tuple[int, by
 
 
 def _find_insertion_offsets(declaration: Node) -> Iterator[int]:
-    """Yield the offsets where a statement may be inserted.
+    """Yield the offsets in a declaration where a statement may be inserted.
 
     They lie before existing statements, which are reachable if the code compiles, and in empty
-    blocks.
+    blocks. A call of another constructor stays first.
     """
     for block in iterate_nodes(declaration, classes=True):
         if block.type not in _BLOCKS:
@@ -61,7 +65,7 @@ def _find_insertion_offsets(declaration: Node) -> Iterator[int]:
 
 
 def _make_statement(draw: Random) -> bytes:
-    """Return a statement that stores a number in a new variable.
+    """Return a random statement that only stores a number in a new variable.
 
     Its call and string also enter the class's constants. A test that compares constants therefore
     notices a placebo, just as it notices a change or a mutant that calls another method.

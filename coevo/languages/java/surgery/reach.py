@@ -21,9 +21,9 @@ from coevo.languages.java.reading.trees import open_tree
 
 
 def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> frozenset[str]:
-    """Return all names in test files that are related to the types of a file.
+    """Return all names in the other test files that are related to the types of one file.
 
-    Such a file mentions one of the types, declares a subtype of one, or declares a supertype of
+    A file is related if it mentions one of the types or their subtypes, or declares a supertype of
     one. Main sources cannot access the test tree, so they do not count.
     """
     own = parse(repository.blob(repository.tree(rev)[path].oid)).types
@@ -35,9 +35,10 @@ def list_names_used_elsewhere(repository: Repository, rev: str, path: str) -> fr
 def find_derived_classes(
     repository: Repository, rev: str, path: str, names: Iterable[str]
 ) -> Iterator[tuple[str, bytes, frozenset[str]]]:
-    """Yield other test files that declare subtypes of some types, given by simple names.
+    """Yield path, content and class names of the other test files with subtypes of some types.
 
-    Each comes with path, content and the binary names of these classes; sorted by path.
+    `names` are the simple names of these types. The class names are the binary names of the
+    subtypes. Sorted by path.
     """
     files = load_other_files(repository, open_tree(repository, rev), path, '.java')
     for other, below in find_derived_types(files, names, parse):

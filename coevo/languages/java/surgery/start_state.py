@@ -56,7 +56,10 @@ OldJavaFile = OldFile[JavaOutline, JavaPiece]
 
 
 class JavaNeeds:
-    """The old pieces that a start file needs; implements `coevo.languages.core.cut_plans.Needs`."""
+    """Decides which pieces of the old file a start file needs beside the added tests.
+
+    Implements `coevo.languages.core.cut_plans.Needs`.
+    """
 
     def __init__(self, file: OldJavaFile) -> None:
         self._file = file
@@ -64,10 +67,10 @@ class JavaNeeds:
         self._known = {*(_get_slot(piece) for piece in self._left), *self._list_inner_slots()}
 
     def may_be_added(self, piece: JavaPiece) -> bool:
-        """Return whether a piece of the old file may be added to the new one.
+        """Return whether a piece of the old file may be added to the new file.
 
-        Wildcards, initialisers, constructors of the test classes, and pieces that the new file
-        already has may not.
+        Wildcard imports, initialisers and constructors of the test classes may not, nor a piece
+        that the new file has already, itself or by a wildcard import.
         """
         return (
             piece.names != ('*',)
@@ -80,7 +83,10 @@ class JavaNeeds:
     def list_needed(
         self, free: Sequence[JavaPiece], brought: AbstractSet[JavaPiece]
     ) -> Iterator[JavaPiece]:
-        """Yield pieces that the added ones refer to, and set-up methods that use an added field."""
+        """Yield those pieces in `free` that the pieces in `brought`, which are added, refer to.
+
+        Set-up methods that use an added field are needed, too.
+        """
         uses = frozenset().union(*(piece.uses for piece in brought))
         fields = {name for p in brought if p.kind == 'field' for name in p.names}
         for piece in free:
@@ -90,7 +96,11 @@ class JavaNeeds:
                 yield piece
 
     def list_wildcards(self, brought: AbstractSet[JavaPiece]) -> list[JavaPiece]:
-        """Return wildcard imports of the old file that may provide an otherwise unknown name."""
+        """Return the old file's wildcard imports that may provide a name of unknown origin.
+
+        Imports that the new file has already are left out. An import of types needs a name with a
+        capital letter.
+        """
         file = self._file
         explained = _EVERYWHERE | file.new.find_names_outside(file.plan.removed_spans)
         explained |= {name for piece in (*self._left, *brought) for name in piece.names}
@@ -112,7 +122,7 @@ class JavaNeeds:
         return piece.kind not in ('import', 'type') and piece.owner not in self._file.renamed
 
     def _list_inner_slots(self) -> Iterator[Key]:
-        """Yield the slots of everything inside types that are left whole."""
+        """Yield the slots of all declarations inside types that the new file keeps as a whole."""
         new = self._file.new
         whole = (piece for piece in self._left if piece.kind == 'type')
         for name in sorted({name for piece in whole for name in list_inner_types(new, piece)}):
@@ -121,7 +131,7 @@ class JavaNeeds:
             yield from (_get_slot(piece) for piece in new.list_members(type_))
 
     def _is_covered_by_wildcard(self, piece: JavaPiece) -> bool:
-        """Return whether the new file imports a name by a wildcard."""
+        """Return whether a wildcard import kept in the new file covers an old file's import."""
         if piece.imported is None:
             return False
         package = piece.imported.text.rpartition('.')[0]
@@ -135,7 +145,7 @@ class JavaNeeds:
 
 
 def _list_opened_types(file: OldJavaFile) -> set[str]:
-    """Return the types of the old file that the new file has, too."""
+    """Return the types of the old file that the new file still has after the cut."""
     left = file.plan.left
     standing = {piece.owner for piece in left if piece.kind != 'import'}
     standing |= set(file.renamed.values())
@@ -146,7 +156,10 @@ def _list_opened_types(file: OldJavaFile) -> set[str]:
 
 
 def translate_name(file: OldJavaFile, name: str) -> str:
-    """Return the name that a type of the old file has, or would have, in the new one."""
+    """Return the binary name in the new file of a type of the old one, which may be missing there.
+
+    It differs if a test class was renamed or the file has another package.
+    """
     if name in file.renamed:
         return file.renamed[name]
     simple = file.old.types[name].simple
@@ -177,7 +190,10 @@ def _find_test(file: OldJavaFile, method: TestMethod) -> JavaPiece:
 
 
 def list_slots(piece: JavaPiece, owner: str) -> list[Key]:
-    """Return the slots that a piece occupies; two imports of one simple name share a slot."""
+    """Return the slots that a piece would take in a type `owner`; a slot can be taken only once.
+
+    Two imports of one simple name take the same slot.
+    """
     is_named_import = piece.kind == 'import' and piece.names != ('*',)
     return [(piece.kind, owner, piece.names, () if is_named_import else piece.parameters)]
 
@@ -197,7 +213,7 @@ _HELPER_ANNOTATIONS = frozenset({'Rule', 'TempDir', 'Captor', 'SuppressWarnings'
 
 
 def _list_lookalikes(file: JavaOutline, targets: Sequence[Declared]) -> Iterator[Member]:
-    """Yield methods that share an annotation with a target, or are named like JUnit 3 tests."""
+    """Yield the methods that may be tests: named `test…`, or with an annotation of a target."""
     members = [member for type_ in file.file.types for member in type_.members]
     chosen = {declared.start_byte for declared in targets}
     marks = {name for m in members if m.start_byte in chosen for name in m.annotations}
@@ -263,7 +279,10 @@ def _describe_duplicate(key: Key) -> str:
 def _add_piece(
     edits: TextEdits, file: OldJavaFile, piece: JavaPiece, standing: Sequence[JavaPiece]
 ) -> None:
-    """Insert a piece next to its nearest neighbour in the old file that the new file has, too."""
+    """Insert a piece of the old file into the new one, beside a neighbour that both files have.
+
+    The neighbour is the nearest one in the old file. Without one, see `_insert_alone`.
+    """
     anchors: dict[Hashable, JavaPiece] = {
         slot: other for other in standing for slot in list_slots(other, other.owner)
     }

@@ -61,7 +61,7 @@ def undo_header(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | Non
 
 
 def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
-    """Return the new file without a type; None if nothing would be left."""
+    """Return the new file without one of its types; None if no other type would be left."""
     if all(_contains(new.type, other) for other in new.file.types):
         return None
     edits = TextEdits(new.source)
@@ -70,7 +70,11 @@ def remove_type_declaration(new: LocatedDeclaration) -> bytes | None:
 
 
 def put_back_type(old: LocatedDeclaration, source: bytes) -> bytes | None:
-    """Return the new file with a removed type restored; None if its enclosing type is gone."""
+    """Return the new file (`source`) with a type of the old one; None if its outer type is gone.
+
+    A nested type is put at the end of the type around it, any other at the end of the file. Missing
+    imports are added.
+    """
     text = old.source[old.type.start_byte : old.type.end_byte]
     file, edits = parse(source), TextEdits(source)
     _add_missing_imports(edits, old.file, file, parse(text).names)
@@ -121,7 +125,10 @@ def _restore_member(
 def _add_missing_imports(
     edits: TextEdits, old: SourceFile, new: SourceFile, names: frozenset[str]
 ) -> None:
-    """Add imports of the old file that one of the names may need and the new file lacks."""
+    """Insert the imports of the old file that the names may need and the new file lacks.
+
+    All its wildcard imports count as needed.
+    """
     known = {_make_import_key(item) for item in new.imports}
     lacking = [
         item
@@ -151,8 +158,9 @@ def _make_import_key(one: Import) -> tuple[bool, str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeHeader:
-    """The header's byte offsets in the file.
+    """The byte offsets in a file of the parts of a type's header.
 
+    start      first byte of the declaration
     name       the type's simple name
     body       its opening brace
     constants  from the first to the last constant of an enum; None if there are none

@@ -51,9 +51,9 @@ class ArtifactProxy:
     def __init__(
         self, upstreams: Sequence[Upstream], shared: Path, socket: Path, *, pause: float = 1
     ) -> None:
-        """Create a proxy without starting it.
+        """Create a proxy; it starts to listen when its `with` block is entered.
 
-        shared   a folder in Maven's layout
+        shared   the folder, in Maven's layout, where files are kept
         pause    seconds before the second try
         """
         self.socket = socket
@@ -63,7 +63,7 @@ class ArtifactProxy:
 
     @property
     def refused(self) -> frozenset[str]:
-        """Paths of snapshots that were requested; all of them are refused."""
+        """Paths of snapshot versions that were requested; each such request got status 404."""
         return frozenset(self._store.refused)
 
     @property
@@ -123,9 +123,10 @@ class _ArtifactHandler(BaseHTTPRequestHandler):
     server: _ArtifactServer
 
     def do_GET(self) -> None:
-        """Answer a request with the artifact or with an error status.
+        """Answer a request with a file's content or with an error status.
 
-        404 means that no repository has it, 504 that a repository could not answer.
+        400 means that the path is not clean, 404 that no repository has it, 504 that a repository
+        could not answer.
         """
         resource = parse_request_path(self.path)
         if resource is None:
@@ -183,9 +184,9 @@ _INCOMING = '.coevo'
 
 
 class ArtifactStore:
-    """Stores artifacts in `folder`, which several processes may share.
+    """A folder of repository files, which are downloaded when they are first asked for.
 
-    Each object remembers what it did not find.
+    Several processes may share the folder. Each object remembers what it did not find.
 
     refused   paths of snapshots that were requested
     served    paths of releases that were requested and found
@@ -204,9 +205,10 @@ class ArtifactStore:
         (folder / _INCOMING).mkdir(parents=True, exist_ok=True)
 
     def obtain(self, resource: ArtifactResource) -> Path | bytes | None:
-        """Return the file, its bytes (metadata or a checksum), or None if it does not exist.
+        """Return a release's path, or the bytes of metadata or a checksum; None if there is none.
 
-        Raises: Transient if a repository could not answer.
+        Downloads a file that is not stored. A snapshot is refused with None. Raises: Transient if a
+        repository could not answer.
         """
         if resource.kind is ArtifactKind.SNAPSHOT:
             self.refused.add(resource.path)
@@ -293,7 +295,10 @@ _LONGEST = 1024
 
 
 class ArtifactKind(StrEnum):
-    """The kind of a file; `snapshot` is a version under development, whose files keep changing."""
+    """The kind of a repository file: a release's, metadata, or a snapshot's.
+
+    A snapshot is a version under development, whose files keep changing.
+    """
 
     RELEASE = 'release'
     METADATA = 'metadata'
@@ -314,7 +319,10 @@ class ArtifactResource:
 
 
 def parse_request_path(target: str) -> ArtifactResource | None:
-    """Parse an HTTP request target such as /g/a/1/a-1.jar.sha1; None if the path is not clean."""
+    """Return what an HTTP request target asks for, such as `/g/a/1/a-1.jar.sha1`.
+
+    Returns None if it is not a clean path of a repository file.
+    """
     path = unquote(target)
     parts = path.split('/')
     if parts[0] or len(path) > _LONGEST or not all(map(_PART.fullmatch, parts[1:])):

@@ -33,9 +33,9 @@ _SHA1 = re.compile(r'\b[0-9a-fA-F]{40}\b')
 
 
 class ArtifactDownloads:
-    """Downloads from repositories over persistent connections; thread-safe.
+    """Downloads files from package repositories over persistent connections; thread-safe.
 
-    `pause` is the number of seconds before the second try.
+    `tries` is the number of tries for each repository, `pause` the seconds before the second one.
     """
 
     def __init__(self, upstreams: Sequence[Upstream], *, tries: int = 4, pause: float = 1) -> None:
@@ -43,7 +43,7 @@ class ArtifactDownloads:
         self._tries, self._pause = tries, pause
 
     def fetch(self, path: str, file: IO[bytes]) -> bool:
-        """Write a file of a repository to `file`; return False if no repository has it.
+        """Write a file of the first repository that has it to `file`; return whether one has it.
 
         Raises: Transient if a repository cannot answer and no other one has the file.
         """
@@ -100,7 +100,7 @@ class _ArtifactSource:
         self._client.close()
 
     def _fetch_announced_sha1(self, path: str) -> str | None:
-        """Return the announced SHA-1; None without a usable checksum file."""
+        """Download a file's `.sha1` file; return its SHA-1, None if it is missing or unusable."""
         with self._open_answer(f'{path}.sha1', _CHECKSUM_SECONDS) as answer:
             if answer is None:
                 return None
@@ -112,7 +112,10 @@ class _ArtifactSource:
 
     @contextmanager
     def _open_answer(self, path: str, seconds: float) -> Iterator[HttpAnswer | None]:
-        """Yield the answer with its body still unread; None if the file does not exist."""
+        """Request a file; yield the answer with its body unread, None if there is no such file.
+
+        Raises: Transient for any other status and if the repository cannot be reached.
+        """
         url = f'{self._base}/{quote(path)}'
         try:
             with self._client.open(url, seconds=seconds, headers=self._headers) as answer:
@@ -130,6 +133,6 @@ class _ArtifactSource:
 
 
 def _find_sha1(text: str) -> str | None:
-    """Return the first SHA-1 in a header or a checksum file, which may also name its file."""
+    """Return the first SHA-1 in a text, in lower case; None if there is none."""
     match = _SHA1.search(text)
     return match[0].lower() if match else None

@@ -14,7 +14,10 @@ from coevo.storage.folders import find_cache_folder
 
 
 def inspect_machine() -> Iterator[DoctorFinding]:
-    """Yield one finding for each tool that Java needs."""
+    """Check the machine; yield what was found for each tool that Java needs, present or not.
+
+    They are JDKs, Maven, Gradle, the tool cache and RefactoringMiner.
+    """
     yield from _check_jdks()
     yield _check_maven()
     yield from _check_gradles()
@@ -32,7 +35,7 @@ def _check_jdks() -> Iterator[DoctorFinding]:
         )
         chosen = None
     for jdk in jdks:
-        note = ', the one that our programs run on' if jdk == chosen else ''
+        note = ", which runs coevo's own programs" if jdk == chosen else ''
         yield DoctorFinding(name='JDK', good=True, state=f'{jdk.version} in {jdk.home}{note}')
 
 
@@ -53,7 +56,7 @@ def _check_gradles() -> Iterator[DoctorFinding]:
             good=False,
             needed=False,
             state='none was found',
-            advice='what Gradle builds is mined where there is one: set GRADLE_HOME, or put `gradle` on PATH',
+            advice='without it, no project built by Gradle is mined: set GRADLE_HOME, or put `gradle` on PATH',
         )
     for gradle in gradles:
         yield DoctorFinding(name='Gradle', good=True, state=f'{gradle.version} in {gradle.home}')
@@ -72,7 +75,7 @@ def _check_tool_cache() -> DoctorFinding:
 
 
 def _check_refactoring_miner() -> DoctorFinding:
-    """Check the jars, JPype (which runs RefactoringMiner) and the JDK."""
+    """Return the finding on RefactoringMiner; it needs its jars, JPype and a JDK 17 or newer."""
     name = f'RefactoringMiner {refactoring_miner.get_version()}'
     lacking = list(_list_lacking_parts())
     return DoctorFinding(
@@ -82,8 +85,8 @@ def _check_refactoring_miner() -> DoctorFinding:
         state=f'no {" and no ".join(lacking)}'
         if lacking
         else 'its jars, JPype and a JDK are there',
-        advice='refactorings are unknown without, and withhold tracks; the first run of `coevo mine`'
-        ' fetches the jars, `make setup` the rest'
+        advice='without it, refactorings are unknown and tracks are withheld; the first run of'
+        ' `coevo mine` fetches the jars, `make setup` installs the rest'
         if lacking
         else None,
     )

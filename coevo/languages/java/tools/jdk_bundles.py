@@ -38,21 +38,19 @@ _CERTIFICATES = ('lib/security/cacerts', 'jre/lib/security/cacerts')
 
 
 def locate_jdk_folder(feature: int) -> Path:
-    """Return the folder of an installed JDK."""
+    """Return the folder where coevo installs the JDK of a feature release; it need not exist."""
     return locate_installed_jdks() / f'jdk-{feature}'  # own name: a number
 
 
 def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
-    """Return a JDK of one of the offered releases; install it if it is missing.
+    """Return coevo's own JDK of one of the offered releases; install it if it is missing.
 
-    `others` are available JDKs, from which certificates are copied if the system has none.
-
-    Raises: Fatal or Transient if the installation fails; Fatal if the installed JDK does not start
-    here.
+    `others` are available JDKs, from which certificates are copied if the system has none. Raises:
+    Fatal or Transient if the installation fails; Fatal if the installed JDK does not start here.
     """
 
     def copy_certificates(home: Path, root: Path) -> None:
-        """Finish the installation; `root` is not needed."""
+        """Copy certificates into the unpacked JDK; `root` is not used."""
         _copy_certificates(home, others)
 
     recipe = BundleRecipe(
@@ -75,7 +73,10 @@ def install_jdk(feature: int, say: Say, others: Iterable[Jdk] = ()) -> Jdk:
 
 
 def list_source_packages(home: Path) -> tuple[str, ...]:
-    """Return `NAME VERSION sha256:DIGEST` for each package of a JDK; only coevo's JDKs have any."""
+    """Return `NAME VERSION sha256:DIGEST` for each Debian package that a JDK was unpacked from.
+
+    Empty for a JDK that coevo did not install.
+    """
     _, packages = load_record(home) or ('', ())
     return tuple(
         f'{package.name} {package.version} sha256:{package.sha256}' for package in packages
@@ -83,14 +84,20 @@ def list_source_packages(home: Path) -> tuple[str, ...]:
 
 
 def _write_release_file(jdk: Jdk) -> None:
-    """Write the `release` file, which builds and coevo read and Debian's JDK 8 lacks."""
+    """Write the JDK's `release` file if it has none, as Debian's JDK 8.
+
+    Builds and coevo read the version from this file.
+    """
     file = jdk.home / 'release'
     if not file.is_file():
         write_durably(file, [f'JAVA_VERSION="{jdk.version}"\n'.encode()])
 
 
 def _copy_certificates(home: Path, others: Iterable[Jdk]) -> None:
-    """Copy the certificates of another JDK; without any, no test could open a TLS context."""
+    """Copy the certificates that another JDK trusts into a JDK that has none.
+
+    Without any, no test could open a TLS context. Nothing is copied if no other JDK has any.
+    """
     own = [home / name for name in _CERTIFICATES if (home / name).parent.is_dir()]
     candidates = (jdk.home / name for jdk in others for name in _CERTIFICATES)
     source = next((path for path in candidates if path.is_file()), None)
@@ -100,7 +107,7 @@ def _copy_certificates(home: Path, others: Iterable[Jdk]) -> None:
 
 
 def _find_start_failure(home: Path) -> str | None:
-    """Return the error message with which a JDK fails to start; None if it starts."""
+    """Start `java` and `javac`; return the error message of the first that fails, else None."""
     for name in ('java', 'javac'):
         done = subprocess.run(
             [home / 'bin' / name, '-version'],
@@ -125,9 +132,10 @@ _SECONDS = 300
 
 
 def archive_classes(home: Path) -> None:
-    """Write the archive where the JDK's JVM looks for it, atomically, unless it exists.
+    """Let a JDK write the archive of its own classes to where its JVM looks for it.
 
-    A failure only costs time: a JVM works without the archive.
+    An existing archive is kept. A failure raises nothing and only costs time: a JVM works without
+    the archive.
     """
     for library in sorted(home.glob('**/server/libjvm.so')):
         archive = library.with_name(_NAME)

@@ -13,9 +13,9 @@ from coevo.model.listener import Say, ignore_message
 
 
 class JdkSupply:
-    """The available JDKs; implements `coevo.languages.runtimes.Runtimes`.
+    """The JDKs of the machine and those that can be installed; thread-safe.
 
-    A failed installation is not tried again.
+    Implements `coevo.languages.runtimes.Runtimes`. A failed installation is not tried again.
 
     known   the machine's JDKs; the result of `find_jdks` if None
     brings  whether missing JDKs may be installed; ignored if $COEVO_JDKS limits the choice
@@ -42,7 +42,10 @@ class JdkSupply:
 
     @property
     def offered(self) -> tuple[Jdk, ...]:
-        """The JDKs that `get_jdk` accepts: the machine's, then stand-ins for installable ones."""
+        """The JDKs that `get_jdk` accepts: the machine's, then those that it would install.
+
+        The latter are placeholders, whose version is only a feature release.
+        """
         there = {jdk.feature for jdk in self._known}
         absent = (feature for feature in OFFERED if self._brings and feature not in there)
         return (
@@ -54,7 +57,10 @@ class JdkSupply:
         )
 
     def get_jdk(self, jdk: Jdk) -> Jdk | None:
-        """Return an offered JDK, installed if need be; report and return None if that fails."""
+        """Return the JDK to use for an offered one, installed if need be; None if that fails.
+
+        A failure is reported with `say`.
+        """
         if jdk in self._known:
             return jdk
         with self._lock:

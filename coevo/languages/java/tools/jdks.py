@@ -24,7 +24,10 @@ LIMIT = 'COEVO_JDKS'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Jdk:
-    """A JDK with a compiler; `version` is that of its `release` file, such as 17.0.15."""
+    """A JDK with a compiler: its folder and its version, such as `17.0.15`.
+
+    The version is that of its `release` file, or else what `java -version` prints.
+    """
 
     home: Path
     version: str
@@ -45,7 +48,10 @@ class Jdk:
 
     @property
     def runs_tools(self) -> bool:
-        """True if tools that only support recent JDKs run on it; builds and tests also run on 8."""
+        """True for JDK 17 and newer, on which coevo's own tools can run.
+
+        Builds and tests may run on an older one.
+        """
         return self.feature >= PREFERRED
 
 
@@ -73,7 +79,7 @@ def find_jdks(environment: Mapping[str, str] = os.environ) -> tuple[Jdk, ...]:
 
 
 def choose_jdk(jdks: tuple[Jdk, ...]) -> Jdk:
-    """Return a JDK of release 17 if there is one, else of the lowest newer release.
+    """Return the JDK for coevo's own tools: of release 17, else of the lowest newer release.
 
     Among equal releases the first one wins. Raises: Fatal if there is no JDK 17 or newer.
     """
@@ -84,7 +90,10 @@ def choose_jdk(jdks: tuple[Jdk, ...]) -> Jdk:
 
 
 def find_alike_jdks(version: str, jdks: Iterable[Jdk]) -> tuple[Jdk, ...]:
-    """Return the JDKs of a version, or else those of its feature release."""
+    """Return the JDKs of exactly this version, or else those of its feature release.
+
+    Empty if there are neither.
+    """
     feature = Jdk(home=Path(), version=version).feature
     near = tuple(jdk for jdk in jdks if jdk.feature == feature)
     return tuple(jdk for jdk in near if jdk.version == version) or near
@@ -113,9 +122,9 @@ def _list_homes(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _check_named_release(name: str, home: Path) -> None:
-    """Check that a variable such as JAVA_HOME_11 names a JDK of that release.
+    """Raise Fatal if a variable such as JAVA_HOME_11 names a JDK of another release, or none.
 
-    Raises: Fatal if it does not.
+    A name without a number is not checked.
     """
     promised = re.match(r'JAVA_HOME_(\d+)', name)
     if promised is None:
@@ -147,7 +156,10 @@ def _list_toolchain_homes(file: Path) -> Iterator[Path]:
 
 
 def identify_jdk(home: Path) -> Jdk | None:
-    """Return the JDK in a folder; None if the folder holds no JDK with a compiler."""
+    """Return the JDK in a folder; None if it has no compiler or its version is unknown.
+
+    If it has no `release` file, `java -version` is started.
+    """
     if not (home / 'bin' / 'javac').is_file():
         return None
     release = home / 'release'
@@ -157,7 +169,10 @@ def identify_jdk(home: Path) -> Jdk | None:
 
 
 def _ask_version(home: Path) -> str:
-    """Return the output of `java -version`, for JDK 8 packages without a `release` file."""
+    """Start `java -version` and return its output; '' if there is no `java`.
+
+    JDK 8 packages may have no `release` file.
+    """
     java = home / 'bin' / 'java'
     if not java.is_file():
         return ''

@@ -53,11 +53,10 @@ def locate_library_folder(file: Path) -> Path:
 
 
 def fetch_libraries(file: Path, jdk: Jdk, say: Say, what: str) -> Path:
-    """Return the folder of the pinned libraries; fetch them if it does not exist.
+    """Return the folder of the pinned libraries of a file; fetch them if it does not exist.
 
-    `say` reports that `what` is being fetched. Archives of type zip are unpacked.
-
-    Raises: Transient if Maven fails, Fatal if a checksum differs.
+    `what` names them for the user, to whom `say` reports the download. Archives of type zip are
+    unpacked. Raises: Transient if Maven fails, Fatal if a checksum differs.
     """
     folder = locate_library_folder(file)
     if not folder.is_dir():
@@ -140,5 +139,8 @@ def _unpack_zip(archive: Path, folder: Path) -> None:
 
 
 def run_java_tool(command: Sequence[str], jdk: Jdk, sentence: str) -> None:
-    """Run a tool of this machine with a JDK; see `run_tool`."""
+    """Run a program with JAVA_HOME set to a JDK; see `run_tool`.
+
+    Raises: Transient, whose message begins with `sentence`, if the program fails.
+    """
     run_tool(command, sentence, environment={**os.environ, 'JAVA_HOME': str(jdk.home)})

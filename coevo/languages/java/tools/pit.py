@@ -50,15 +50,19 @@ def find_version() -> str:
 
 
 def fetch(say: Say = ignore_message) -> None:
-    """Fetch PIT for every JDK in advance; raises Transient if Maven fails."""
+    """Fetch both versions of PIT and compile the plugin unless this has been done.
+
+    Raises: Transient if Maven fails.
+    """
     for feature in (8, 11):
         fetch_pit(feature, say)
 
 
 def fetch_pit(feature: int, say: Say = ignore_message) -> PitInstallation:
-    """Fetch PIT and compile the plugin unless this has been done; raises Transient if Maven fails.
+    """Return PIT for a JDK; fetch it and compile its plugin unless this has been done.
 
-    `feature` is the feature release of the JDK that runs PIT and the tests, such as 8.
+    `feature` is the feature release of the JDK that runs PIT and the tests, such as 8. Raises:
+    Transient if Maven fails.
     """
     file = _PINS_OF_8 if feature < 11 else _PINS
     pins = load_pins(file)

@@ -22,7 +22,10 @@ _MUTATOR = 'universalmutator'
 
 @cache
 def list_tool_versions() -> tuple[str, ...]:
-    """Return `name version` for every tool that influences the measurements, sorted."""
+    """Return `name version` for each pinned tool that influences the measurements, sorted.
+
+    `universalmutator` is left out if it is not installed.
+    """
     versions = {
         _PINNED[pin.artifact]: pin.coordinates.split(':')[2]
         for pin in load_toolchain_pins()

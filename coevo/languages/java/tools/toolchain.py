@@ -84,21 +84,21 @@ class Toolchain:
         return (self.tools / 'builder.jar', gson, *map(self.locate_library, COVERAGE))
 
     def locate_library(self, artifact: str) -> Path:
-        """Return the pinned jar of an artifactId."""
+        """Return the path of the pinned jar with this artifactId, which must be pinned."""
         (library_pin,) = (pin for pin in load_toolchain_pins() if pin.artifact == artifact)
         return self.libraries / library_pin.file  # own name: of a list of coevo's
 
 
 @cache
 def load_toolchain_pins() -> tuple[PinnedLibrary, ...]:
-    """Return the pinned libraries, from the package's `jvm/pins.toml`."""
+    """Return the libraries that the package's `jvm/pins.toml` lists; cached."""
     return load_pins(_PINS)
 
 
 def prepare_toolchain(say: Say = lambda line: None, chosen: Jdk | None = None) -> Toolchain:
     """Return the tools; fetch and compile what is missing, and report slow steps with `say`.
 
-    `chosen` is the JDK for the repository's code; if None, the default choice for this machine.
+    `chosen` is the JDK for the repository's code; if None, it is the one that runs coevo's tools.
     """
     jdk = choose_jdk(find_jdks())
     code = chosen or jdk
@@ -146,7 +146,10 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
 
 
 def compile_program(jar: Path, jdk: Jdk, options: list[str], class_path: list[Path]) -> None:
-    """Compile the program with the jar's name and pack its classes and resources into the jar."""
+    """Compile coevo's program of the jar's name, and write its classes and resources to the jar.
+
+    The sources of `worker.jar` are those in `jvm/worker`. `options` are options of javac.
+    """
     with tempfile.TemporaryDirectory(dir=jar.parent) as classes:
         libraries = os.pathsep.join(map(str, class_path))
         command = [str(jdk.home / 'bin' / 'javac'), '-nowarn', '-proc:none', '-encoding', 'UTF-8']

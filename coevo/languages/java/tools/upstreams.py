@@ -57,7 +57,11 @@ class Upstream:
 
 
 def list_upstreams() -> tuple[Upstream, ...]:
-    """Return Maven's repositories in Maven's order, then those of $COEVO_MAVEN_REPOSITORIES."""
+    """Return the repositories of this machine's Maven in order, then $COEVO_MAVEN_REPOSITORIES.
+
+    Maven itself is asked only if the cached answer does not fit its settings. Each is returned
+    once.
+    """
     named = (Upstream(url.rstrip('/')) for url in os.environ.get(_VARIABLE, '').split())
     return tuple(dict.fromkeys((*_list_maven_upstreams(), *named)))
 
@@ -114,7 +118,11 @@ def _ask_maven(maven: str) -> tuple[Upstream, ...]:
 
 
 def parse_upstreams(model: str, settings: str) -> tuple[Upstream, ...]:
-    """Return the repositories of an effective POM under effective settings (XML), each once."""
+    """Return the repositories of an effective POM, by their mirrors and proxies, each once.
+
+    `model` and `settings` are the XML that Maven prints for its POM and its settings. The other
+    mirrors of the settings follow. Blocked repositories and those without releases are left out.
+    """
     chosen = ElementTree.fromstring(settings)
     urls = _list_urls(ElementTree.fromstring(model), chosen)
     return tuple(Upstream(url, _find_proxy(url, chosen)) for url in dict.fromkeys(urls))

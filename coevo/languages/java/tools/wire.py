@@ -58,7 +58,7 @@ class _ByteBudget:
 def receive_response(
     stream: IO[bytes], folder: Path, *, limit: int
 ) -> tuple[object, tuple[str, ...]]:
-    """Read one response; return its JSON value and the paths of its files, written below `folder`.
+    """Read one response; write its files below `folder`; return its JSON and the files' paths.
 
     limit   bytes of JSON and files together; each file counts 512 bytes extra
     folder  exists and is used by coevo alone; no file in it is replaced and no link is followed

@@ -14,9 +14,12 @@ from coevo.languages.java.processes.plan import LaunchPlan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeFiles:
-    """Class folders of a module and of the sibling modules it runs with, in class path order.
+    """The class folders of a module and its sibling modules, and where their sources are.
 
-    folders  folders of the host; of several layers with the same folder, the upper one comes first
+    The folders are in the order of the class path; of several layers with the same folder, the
+    upper one comes first.
+
+    folders  class folders on the host
     roots    source roots of each folder's module, as repository paths
     tree     repository paths of all files of the code
     removed  class files in the folders that are not part of the test process's tree
@@ -30,10 +33,13 @@ class CodeFiles:
     places_at_run_time: tuple[str, ...]
 
     def find_source(self, folder: int, name: str, file: str | None) -> str | None:
-        """Return the repository path of a class's source; None if the source was generated.
+        """Return the repository path of a class's source file; None if the tree has no such file.
 
-        name  binary name of the class
-        file  file name in the class file; if None, the class's own name gives the file name
+        This is so for generated sources.
+
+        folder  index in `folders` of the folder with the class
+        name    binary name of the class
+        file    file name in the class file; if None, the class's own name gives the file name
         """
         package, _, simple = name.rpartition('.')
         for name_of_file in (file,) if file else _list_file_names(simple):
@@ -44,7 +50,10 @@ class CodeFiles:
         return None
 
     def list_source_entries(self, files: Collection[str]) -> Iterator[str]:
-        """Yield INDEX:PATH for source files: number of the class folder, path below its root."""
+        """Yield `INDEX:PATH` for each class folder and source file of its module.
+
+        INDEX is the number of the class folder, PATH the file's path below its source root.
+        """
         for path in sorted(files):
             for index, roots in enumerate(self.roots):
                 for root in roots:
@@ -53,7 +62,7 @@ class CodeFiles:
 
 
 def _list_file_names(simple: str) -> Iterator[str]:
-    """Yield the possible file names of a class, longest first, since a name may contain `$`."""
+    """Yield the file names that may declare a class: `A$B.java` and `A.java` for `A$B`."""
     while simple:
         yield f'{simple}.java'
         simple = simple.rpartition('$')[0]
@@ -62,7 +71,10 @@ def _list_file_names(simple: str) -> Iterator[str]:
 def find_code_files(
     plan: LaunchPlan, modules: Mapping[str, JavaModule], tree: Collection[str]
 ) -> CodeFiles:
-    """Return the class files of a plan; `modules` are those of the code's revision."""
+    """Return the class files of the code that a plan's tests run, those of their module first.
+
+    `modules` are those of the code's revision, `tree` has the paths of its files.
+    """
     siblings = [entry.sibling or '' for entry in plan.module.class_path if not entry.tests]
     known = [
         plan.module,

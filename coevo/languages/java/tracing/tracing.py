@@ -42,9 +42,10 @@ _PACKAGE = re.compile(r'[\w$.-]+')
 
 
 class Tracer:
-    """Makes traces; for use by one thread.
+    """Runs tests and returns what they execute; for use by one thread.
 
-    Its JVM, which runs no code of projects, starts with the first trace.
+    A JVM of its own reads the recorded data. It runs no code of projects and starts with the first
+    trace.
     """
 
     def __init__(self, builds: SharedBuilds) -> None:
@@ -61,10 +62,12 @@ class Tracer:
         watched: Mapping[str, Collection[int]] | None = None,
         together: bool = False,
     ) -> TraceBatch:
-        """Return a trace for each target of a plan, with line counts for `files`.
+        """Run each target of a plan and return what it executes, with line counts for `files`.
+
+        The trace of a target is None if it could not be recorded or read.
 
         shared    whether targets may share a JVM
-        watched   lines for an observer; the plan must then be observed
+        watched   lines for an observer, by top-level type; the plan must then be observed
         together  whether a joint trace of all targets is wanted as well
         """
         plan = replace(plan, agents=self._list_agents(code))
@@ -98,9 +101,10 @@ class Tracer:
         self._session.close()
 
     def _record_shared(self, plan: LaunchPlan) -> tuple[dict[int, TargetRecording | None], float]:
-        """Return the recordings of targets that pass in a shared JVM, by index, and CPU seconds.
+        """Run targets in a shared JVM; return the recordings of those that pass, and CPU seconds.
 
-        If a target ends the JVM early, the remaining ones continue in another JVM.
+        Recordings are by the index of the target. If a target ends the JVM early, the remaining
+        ones continue in another JVM. A target that does not pass is missing in the result.
         """
         recorded: dict[int, TargetRecording | None] = {}
         rest = list(range(len(plan.targets)))
@@ -185,12 +189,18 @@ def _join_recordings(recorded: Sequence[TargetRecording]) -> TargetRecording:
 
 
 def _can_reload_classes(plan: LaunchPlan) -> bool:
-    """Return whether only folders follow the libraries, so reloading finds the same classes."""
+    """Return whether only folders follow the libraries on a plan's class path.
+
+    Then classes can be reloaded from these folders in the same order.
+    """
     return not any(folder.endswith(('.jar', '*')) for folder in plan.folders)
 
 
 def make_jacoco_options(folders: Iterable[Path]) -> str:
-    """Return the agent's options: no output of its own, and only classes of these folders."""
+    """Return the options of JaCoCo's agent: no output, and only packages of these folders.
+
+    If the list of packages would be too long, all classes are included.
+    """
     names = sorted({name for folder in folders for name in _list_packages(folder)})
     roots: list[str] = []
     for name in names:
@@ -233,7 +243,12 @@ _Counts = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ExecutedClass:
-    """A class with its coverage in one or more tests."""
+    """A class of the code with its coverage in one or more tests, or without any.
+
+    path     repository path of its source; None if that was generated
+    covered  methods that JaCoCo reports as covered
+    lines    by number: missed and covered instructions, then missed and covered branches
+    """
 
     key: tuple[int, str]
     path: str | None
@@ -247,8 +262,9 @@ def parse_traces(
 ) -> list[Trace | None]:
     """Return a trace for each test of a report, with line counts for `files`.
 
-    A trace is None if the test has no valid data. `entered` holds, for each test, lines of entered
-    methods, which count in addition to those that JaCoCo reports as covered.
+    A trace is None if the test has no valid data. `entered` has a text for each test: a line for
+    each method that it entered. These methods count in addition to those that JaCoCo reports as
+    covered.
     """
     classes = [_parse_class(class_, code) for class_ in report['classes']]
     blank = {class_.key: class_ for class_ in (classes[index] for index in report['blank'])}

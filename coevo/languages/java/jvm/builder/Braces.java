@@ -35,7 +35,10 @@ final class Braces {
         this.position = position;
     }
 
-    /** Returns the outermost block around a position that is not a class body, or null. */
+    /**
+     * Returns the body of the member around a position: the block directly in a class body. Returns
+     * null if there is none, or if the braces do not balance.
+     */
     static Outline.Span body(String text, int position) {
         Braces braces = new Braces(text, position);
         return braces.scan() ? braces.found : null;

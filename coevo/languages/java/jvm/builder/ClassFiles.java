@@ -46,7 +46,10 @@ final class ClassFiles {
         return seen;
     }
 
-    /** Returns the uncovered classes of the requested sources, by index. */
+    /**
+     * Returns the indexes of the classes of the requested sources, analysed as if nothing of them
+     * had been executed.
+     */
     Set<Integer> blank() throws IOException {
         Set<Integer> found = new TreeSet<>();
         for (String packaged : packages()) {
@@ -65,7 +68,7 @@ final class ClassFiles {
     }
 
     /**
-     * Returns a class with its coverage, by index; null if the folders do not contain the same
+     * Returns the index of a class with its coverage; null if the folders do not contain the same
      * class file.
      */
     Integer executed(ExecutionData execution) {
@@ -73,7 +76,7 @@ final class ClassFiles {
         return folder < 0 ? null : analysed(folder, execution.getName(), execution);
     }
 
-    /** Returns a class without coverage, by index; null if it is not in the folders. */
+    /** Returns the index of a class without coverage; null if it is not in the folders. */
     Integer untouched(String name) {
         int folder = firstWith(name);
         return folder < 0 ? null : analysed(folder, name, null);
@@ -143,7 +146,9 @@ final class ClassFiles {
         return known.get(way);
     }
 
-    /** Returns the index of a class; null if it was changed while it was loaded. */
+    /**
+     * Adds a class to the report and returns its index; null if it was changed while it was loaded.
+     */
     private Integer keep(int folder, String name, IClassCoverage found) {
         if (found.isNoMatch()) {
             return null;

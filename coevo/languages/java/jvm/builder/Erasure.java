@@ -19,7 +19,11 @@ import java.util.stream.Collectors;
 final class Erasure {
     private Erasure() {}
 
-    /** @param variables the erasures of type variables, by name */
+    /**
+     * Returns the simple name of a type, without type arguments.
+     *
+     * @param variables the erasures of type variables, by name
+     */
     static String of(Tree type, Map<String, String> variables) {
         if (type instanceof IdentifierTree) {
             String name = ((IdentifierTree) type).getName().toString();

@@ -100,7 +100,10 @@ final class Javac implements AutoCloseable {
         }
     }
 
-    /** Drops options that make warnings fatal, print output, or load code into the compiler. */
+    /**
+     * Returns whether an option is dropped: it makes warnings fatal, prints output, or loads code
+     * into the compiler.
+     */
     private static boolean isDropped(String option) {
         return option.equals("-Werror")
                 || option.equals("-verbose")
@@ -111,7 +114,10 @@ final class Javac implements AutoCloseable {
                 || option.startsWith("-J");
     }
 
-    /** Compiles everything; class files are only complete if there are no errors. */
+    /**
+     * Compiles the sources and returns the errors; the class files are complete only if there are
+     * none. If an annotation processor fails, everything is compiled again without processors.
+     */
     List<Problem> compile(List<Source> sources) throws IOException {
         if (processing) {
             failedProcessor = null;

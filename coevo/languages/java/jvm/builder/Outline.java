@@ -229,7 +229,7 @@ final class Outline {
                 tree.getModifiers());
     }
 
-    /** Returns the end of a declaration's modifiers. */
+    /** Returns the end of a declaration's modifiers; {@code otherwise} if it has none. */
     private int positions(ModifiersTree modifiers, int otherwise) {
         int end = (int) positions.getEndPosition(unit, modifiers);
         return end < 0 ? otherwise : end;

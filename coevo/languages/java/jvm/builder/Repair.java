@@ -236,7 +236,7 @@ final class Repair {
         replace(span, Stub.breaks(text(span)));
     }
 
-    /** Keeps the longest of several edits that start at the same position. */
+    /** Notes an edit; of several that start at the same position, the longest is kept. */
     private void replace(Outline.Span span, String text) {
         Outline.Span known = spans.get(span.start);
         if (known == null || known.end < span.end) {

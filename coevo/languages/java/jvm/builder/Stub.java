@@ -10,7 +10,10 @@ final class Stub {
 
     private Stub() {}
 
-    /** Returns a statement with as many line breaks as the code that it replaces. */
+    /**
+     * Returns a statement that throws an error which names the problem. It has as many line breaks
+     * as the code that it replaces.
+     */
     static String statement(Source source, Problem problem, String replaced) {
         String at = source.name + ":" + problem.line + " " + problem.signature();
         String plain = at.replace('"', '\'').replace('\\', '/').replaceAll("[^ -~]", "?");

@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.io.UnsupportedEncodingException;
 import java.nio.charset.StandardCharsets;
 
-/** Keeps the last 8 KiB of the output, for people only. */
+/** Keeps the last 8 KiB of the output of this process, for reports that people read. */
 final class Tail extends OutputStream {
     private static final int SIZE = 8192;
 

@@ -32,8 +32,8 @@ final class Absences {
     private final Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /**
-     * @param reactor whether GROUP:ARTIFACT:VERSION is a module of the build @param unresolved the
-     * resolver's events, in order, about artifacts that were not found
+     * @param reactor whether GROUP:ARTIFACT:VERSION is a module of the build
+     * @param unresolved the resolver's events, in order, about artifacts that were not found
      */
     Absences(Predicate<String> reactor, List<RepositoryEvent> unresolved) {
         this.reactor = reactor;
@@ -47,8 +47,11 @@ final class Absences {
     }
 
     /**
-     * @param ofLibrary whether it concerns the POM of a library @param parent whether it concerns
-     * the parent of a module, or a POM that a module imports
+     * Returns the first missing artifact of a throwable and what is behind it; null if there is
+     * none.
+     *
+     * @param ofLibrary whether it concerns the POM of a library
+     * @param parent whether it concerns the parent of a module, or a POM that a module imports
      */
     private Absent search(Throwable at, boolean ofLibrary, boolean parent) {
         if (at == null || seen.size() > MOST || !seen.add(at)) {
@@ -130,8 +133,8 @@ final class Absences {
     }
 
     /**
-     * Returns the last exceptions about a plugin, whose own exception keeps no causes. Missing POMs
-     * are reported as well, but earlier, and Maven tolerates them.
+     * Returns the exceptions of the last unresolved artifact of a plugin, whose own exception keeps
+     * no causes. Missing POMs are reported as well, but earlier, and Maven tolerates them.
      */
     private List<Exception> told(Object plugin) {
         for (int i = unresolved.size() - 1; i >= 0; i--) {

@@ -78,14 +78,17 @@ final class ProjectReport {
     }
 
     /**
-     * Maven shows only the scopes that the last goal needed, which are none after copying
-     * resources.
+     * Makes Maven show the artifacts of all scopes. It shows only those that the last goal needed,
+     * which are none after copying resources.
      */
     private void showAllArtifacts() {
         project.setArtifactFilter(new CumulativeScopeArtifactFilter(Collections.singleton("test")));
     }
 
-    /** Such a build could have another result on another day, so it counts as failed. */
+    /**
+     * Marks the project as failed if a dependency has no fixed version: such a build could have
+     * another result on another day.
+     */
     private void failIfUnpinned() {
         String known = (String) project.getContextValue(Tuning.UNPINNED);
         String coordinates = known != null ? known : unpinned.find(project.getArtifacts());
@@ -100,7 +103,7 @@ final class ProjectReport {
         failIfUnpinned();
     }
 
-    /** A module that Maven skipped has the failure of the first upstream module that failed. */
+    /** Gives a module that Maven skipped the failure of the first upstream module that failed. */
     void failAs(List<ProjectReport> upstream) {
         if (status.equals("skipped") && failure == null) {
             failure =

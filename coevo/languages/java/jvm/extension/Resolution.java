@@ -26,7 +26,10 @@ final class Resolution {
         this.session = session;
     }
 
-    /** Stores the files, in resolution order, as the project's context value "coevo.resolved". */
+    /**
+     * Resolves coordinates and stores the files, in resolution order, as the project's context
+     * value "coevo.resolved".
+     */
     void resolve(List<String> coordinates) throws MavenExecutionException {
         MavenProject project = session.getCurrentProject();
         try {

@@ -137,7 +137,10 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         return dom;
     }
 
-    /** Groovy tests may use Java tests, which are not compiled here, and they are never run. */
+    /**
+     * Leaves out the compilation of Groovy tests. They may use Java tests, which are not compiled
+     * here, and they are never run.
+     */
     private static void leaveGroovyTests(Plugin plugin) {
         for (PluginExecution execution : plugin.getExecutions()) {
             if (plugin.getArtifactId().equals("gmavenplus-plugin")) {
@@ -149,7 +152,8 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
     }
 
     /**
-     * The plugin's output may be a resource of the project, but these trees have no Git history.
+     * Lets the plugin that reads the Git history succeed without one: its output may be a resource
+     * of the project, but these trees have no history.
      */
     private static void tolerateNoGit(Plugin plugin) {
         if (plugin.getArtifactId().startsWith("git-commit-id-")) {
@@ -161,7 +165,7 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         }
     }
 
-    /** Modules whose test classes other modules of the reactor depend on. */
+    /** Returns GROUP:ARTIFACT of the modules whose test classes another module depends on. */
     private static Set<String> testJars(List<MavenProject> projects) {
         return projects.stream()
                 .flatMap(project -> project.getDependencies().stream())

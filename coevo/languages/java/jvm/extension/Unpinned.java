@@ -61,7 +61,7 @@ final class Unpinned {
                 .orElse(null);
     }
 
-    /** Returns parents that are not files of the tree. */
+    /** Returns the parents without a fixed version that are not files of the tree. */
     private static Stream<String> parents(MavenProject project) {
         Stream<String> found = Stream.empty();
         for (MavenProject at = project; at != null; at = at.getParent()) {
@@ -74,7 +74,10 @@ final class Unpinned {
         return found;
     }
 
-    /** Leaves out libraries inside the tree, which are fixed whatever their version. */
+    /**
+     * Returns the dependencies without a fixed version. Libraries inside the tree are left out,
+     * since they are fixed whatever their version.
+     */
     private static Stream<String> dependencies(List<Dependency> dependencies) {
         return dependencies.stream()
                 .filter(it -> !Artifact.SCOPE_SYSTEM.equals(it.getScope()))
@@ -82,7 +85,10 @@ final class Unpinned {
                 .map(it -> key(it.getGroupId(), it.getArtifactId(), it.getVersion()));
     }
 
-    /** Returns imported POMs that manage versions; the effective model no longer mentions them. */
+    /**
+     * Returns the imported POMs without a fixed version; the effective model no longer mentions
+     * them.
+     */
     private static Stream<String> imports(MavenProject project) {
         Stream<String> found = Stream.empty();
         for (MavenProject at = project; at != null; at = at.getParent()) {

@@ -173,7 +173,7 @@ final class Failure {
         return failures;
     }
 
-    /** Returns its message, or the class name of what its getMessage threw. */
+    /** Returns the message of a throwable, or the class name of what its getMessage threw. */
     static String message(Throwable thrown) {
         try {
             return thrown.getMessage();

@@ -128,7 +128,10 @@ final class Listener implements TestExecutionListener {
         return source.isPresent() && source.get() instanceof MethodSource;
     }
 
-    /** Engines omit unknown parameters; the methods of a nested class are its own. */
+    /**
+     * Returns whether a source is the method of the target. Engines omit unknown parameters. The
+     * methods of a nested class are its own.
+     */
     private boolean names(MethodSource source) {
         String of = source.getMethodParameterTypes();
         return names(source.getMethodName())

@@ -2,7 +2,7 @@ package coevo.worker;
 
 import org.junit.platform.launcher.TestIdentifier;
 
-/** JUnit 3 and 4 report through an artificial test that there is nothing to run. */
+/** Recognises the artificial tests by which JUnit 3 and 4 report that there is nothing to run. */
 final class NoTests {
     private NoTests() {}
 
