@@ -111,7 +111,7 @@ class MavenBuildAttempts:
         poms = load_poms(output.code)
         attempt = self._build_without_needless_plugins(output, session)
         replacements: list[Replacement] = []
-        best, spent = attempt, attempt.cpu_seconds
+        best, best_try, spent = attempt, attempt, attempt.cpu_seconds
         while len(replacements) < MOST_REPLACEMENTS:
             replacement = find_replacement(attempt.answer, poms)
             if replacement is None or replacement in replacements:
@@ -122,8 +122,8 @@ class MavenBuildAttempts:
             spent += attempt.cpu_seconds
             if _count_built_modules(attempt.answer) > _count_built_modules(best.answer):
                 names = tuple(sorted(each.override for each in replacements))
-                best = dataclasses.replace(attempt, overrides=names)
-        if replacements and best is not attempt:
+                best, best_try = dataclasses.replace(attempt, overrides=names), attempt
+        if best_try is not attempt:
             # The last try replaced the files of the best one.
             with replaced_versions(output.code, poms, replacements[: len(best.overrides)]):
                 again = self._build_without_needless_plugins(output, session)
