@@ -209,7 +209,8 @@ class MethodResult:
     tries: Annotated[
         int,
         Column(
-            'How often the target was run until no trouble of ours was in the way.', unit='times'
+            'How often the target was run until no trouble of coevo itself was in the way.',
+            unit='times',
         ),
     ] = 1
     cpu_seconds: Annotated[

@@ -226,7 +226,9 @@ class SuiteResult:
     ] = None
     tries: Annotated[
         int,
-        Column('How often it was judged until no trouble of ours was in the way.', unit='times'),
+        Column(
+            'How often it was judged until no trouble of coevo itself was in the way.', unit='times'
+        ),
     ] = 1
     cpu_seconds: Annotated[
         float, Column('Processor time of all that was run for it.', unit='seconds')

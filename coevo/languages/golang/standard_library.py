@@ -243,4 +243,6 @@ def _compile_program(toolchain: GoToolchain, place: Path) -> None:
         check=False,
     )
     if done.returncode:
-        raise Fatal(f'Go {toolchain.version} could not compile our program: {done.stderr[-500:]}')
+        raise Fatal(
+            f'Go {toolchain.version} could not compile a program of coevo: {done.stderr[-500:]}'
+        )

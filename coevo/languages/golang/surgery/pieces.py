@@ -114,7 +114,7 @@ class GoOutline:
         self.source = source
         self.file = parse(source)
         if self.file.unreadable:
-            raise StartStateInvalid('a file is larger, or more deeply nested, than we read')
+            raise StartStateInvalid('a file is too large or too deeply nested for coevo to read')
         self.root = Parser(GO).parse(source).root_node
         self._tokens = GoTokenIndex(self.root, source)
         self._comments = DeclarationComments(source, self._tokens.comments)

@@ -91,7 +91,7 @@ class PythonOutline:
         self.root = Parser(PYTHON).parse(source).root_node
         self.file = parse(source)
         if self.file.unreadable:
-            raise StartStateInvalid('a file is larger, or more deeply nested, than we read')
+            raise StartStateInvalid('a file is too large or too deeply nested for coevo to read')
         self.types: Mapping[str, DeclaredType] = {type_.name: type_ for type_ in self.file.types}
         self._tokens = PythonTokens(self.root, source)
         self._comments = DeclarationComments(source, self._tokens.comments)
