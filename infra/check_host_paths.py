@@ -80,7 +80,7 @@ _MODES = frozenset('wax+')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class PathFinding:
     """A line whose write has a name in its path that may be a stranger's."""
 
     file: str
@@ -267,7 +267,7 @@ def _roots(path: ast.expr, function: Function, seen: set[str]) -> Iterator[str]:
             yield from _roots(path.args[0], function, seen)
 
 
-def find(file: Path, function: Function, known: Known) -> Iterator[Finding]:
+def find(file: Path, function: Function, known: Known) -> Iterator[PathFinding]:
     """Yield what a function writes with a name that may be a stranger's."""
     lines = file.read_text('utf-8').splitlines()
     paths = [path for call in function.calls for path in written_paths(call, known)]
@@ -278,7 +278,7 @@ def find(file: Path, function: Function, known: Known) -> Iterator[Finding]:
             marked = any(MARK in line for line in around)
             if not marked:
                 shown = file.relative_to(ROOT) if file.is_relative_to(ROOT) else file
-                yield Finding(
+                yield PathFinding(
                     file=shown.as_posix(),
                     line=name.lineno,
                     path=ast.unparse(path)[:80],

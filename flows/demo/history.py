@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from flows.demo.stories import Step, Story
+from flows.demo.stories import DemoStep, Story
 
 AUTHOR, EMAIL = 'Coevo Demo', 'demo@example.org'
 
@@ -37,7 +37,7 @@ def write_repository(folder: Path, story: Story) -> dict[str, str]:
     return {step.subject: commits[step.name] for step in story.steps}
 
 
-def _fill_index(folder: Path, story: Story, step: Step, commits: Mapping[str, str]) -> None:
+def _fill_index(folder: Path, story: Story, step: DemoStep, commits: Mapping[str, str]) -> None:
     """Put the files of a step into the Git index.
 
     For the first step these are the project's files, else those of its first parent with its patch.
@@ -50,7 +50,7 @@ def _fill_index(folder: Path, story: Story, step: Step, commits: Mapping[str, st
     _run_git(folder, 'apply', '--cached', str(story.source / 'patches' / f'{step.patch}.patch'))
 
 
-def _commit_index(folder: Path, step: Step, commits: Mapping[str, str], date: str) -> str:
+def _commit_index(folder: Path, step: DemoStep, commits: Mapping[str, str], date: str) -> str:
     tree = _run_git(folder, 'write-tree')
     parents = [word for parent in step.parents for word in ('-p', commits[parent])]
     identity = {

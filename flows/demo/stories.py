@@ -29,7 +29,7 @@ STORIES_FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class DemoStep:
     """One commit.
 
     name     its name in `parents` and in the tables
@@ -80,7 +80,7 @@ class Story:
     language: str
     start: datetime
     interval: timedelta
-    steps: tuple[Step, ...]
+    steps: tuple[DemoStep, ...]
     methods: tuple[ExpectedMethod, ...]
     losses: tuple[Loss, ...]
     families: tuple[Family, ...]
@@ -117,12 +117,12 @@ def load_story(source: Path) -> Story:
     )
 
 
-def _list_steps(rows: list[Mapping[str, str]]) -> Iterator[Step]:
+def _list_steps(rows: list[Mapping[str, str]]) -> Iterator[DemoStep]:
     """Yield steps; by default, a step follows the previous one and has a patch of the same name."""
     before: tuple[str, ...] = ()
     for row in rows:
         name = row['name']
-        yield Step(
+        yield DemoStep(
             name=name,
             subject=row['subject'],
             parents=tuple(row.get('parents', before)),

@@ -98,7 +98,7 @@ class SurgeryRules(Generic[O, P]):
 
     list_opened: Callable[[OldFile[O, P]], AbstractSet[str]]
     find_test: Callable[[OldFile[O, P], TestMethod], P]
-    make_needs: Callable[[OldFile[O, P]], Needs[P]]
+    make_needs: Callable[[OldFile[O, P]], NeedsFinder[P]]
     translate_owner: Callable[[OldFile[O, P], P], str]
     list_slots: Callable[[P, str], Sequence[Hashable]]
     can_replace: Callable[[P, P], bool] = lambda new, old: True
@@ -222,7 +222,7 @@ class CutPlan(Generic[O, P]):
         return find_reached_pieces(names, spare)
 
 
-class Needs(Protocol[P]):
+class NeedsFinder(Protocol[P]):
     """The rules by which pieces of an old file come along with its tests."""
 
     def may_be_added(self, piece: P) -> bool:

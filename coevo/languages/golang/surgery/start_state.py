@@ -19,7 +19,7 @@ from coevo.languages.text_edits import TextEdits
 class GoNeeds:
     """The rules by which pieces of an old Go file come along with its tests.
 
-    Fulfils `coevo.languages.core.cut_plans.Needs`. Imports are not pieces, so there are no
+    Fulfils `coevo.languages.core.cut_plans.NeedsFinder`. Imports are not pieces, so there are no
     wildcards.
     """
 

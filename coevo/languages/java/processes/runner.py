@@ -25,7 +25,7 @@ from coevo.languages.java.building.compilation import VIA
 from coevo.languages.java.observation.observed_run import ObservedRun
 from coevo.languages.java.observation.observer import WatchedMethod
 from coevo.languages.java.processes.environment import name_withheld_resource
-from coevo.languages.java.processes.stand_ins import GuardedJob, GuardedStream
+from coevo.languages.java.processes.stand_ins import GuardedJob, KeyedStream
 from coevo.languages.java.tools.wire import encode_strings
 from coevo.languages.verdicts import KILLED, Verdict, VerdictBatch
 from coevo.model.words import Outcome
@@ -200,7 +200,7 @@ def _follow_run_once(
     """
     nonce, key = secrets.token_hex(16), secrets.token_hex(16)
     process = sandbox.start(job)
-    stream = GuardedStream(process.stdout, key)
+    stream = KeyedStream(process.stdout, key)
     heard = NumberedReport(
         targets=[TargetReport() for _ in targets],
         make_verdict=_make_test_verdict,

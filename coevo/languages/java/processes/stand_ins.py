@@ -92,7 +92,7 @@ exit $status
 """
 
 
-class GuardedStream:
+class KeyedStream:
     """The output of a process by lines; `confirmed` is True once a line was its shell's key."""
 
     def __init__(self, stream: BinaryIO, key: str) -> None:

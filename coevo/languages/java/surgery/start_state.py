@@ -58,7 +58,7 @@ OldJavaFile = OldFile[JavaOutline, JavaPiece]
 class JavaNeeds:
     """Decides which pieces of the old file a start file needs beside the added tests.
 
-    Implements `coevo.languages.core.cut_plans.Needs`.
+    Implements `coevo.languages.core.cut_plans.NeedsFinder`.
     """
 
     def __init__(self, file: OldJavaFile) -> None:
