@@ -54,7 +54,7 @@ def suggest_extra(extra: str) -> str:
 # The groups of verbs in `coevo --help`, by purpose.
 GROUPS = {
     'read a snapshot': ('get', 'query', 'show', 'verify'),
-    'score test patches': ('prompt', 'checkout', 'run', 'evaluate', 'report', 'submit', 'export'),
+    'score test patches': ('prompt', 'checkout', 'run', 'evaluate', 'report', 'submit'),
     'make a snapshot': (*PIPELINE_VERBS, PIPELINE),
     'check this machine': ('doctor',),
 }

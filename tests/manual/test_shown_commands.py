@@ -205,12 +205,6 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         'success',
         _without('results'),
     ),
-    (f'coevo export {MONTH} --format jsonl --out exported', 'tasks.jsonl: 3 lines', _nothing),
-    (
-        f'coevo export {MONTH} --format jsonl --only-before 2026-01 --out training',
-        'tasks.jsonl: 2 lines',
-        _nothing,
-    ),
     ('coevo report results', 'success', _nothing),
     ('coevo report evaluation results', 'success', _nothing),
     ('coevo report regrade results', 'success', _nothing),

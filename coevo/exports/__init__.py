@@ -1,1 +1,0 @@
-"""Exports of a snapshot's tasks into formats that other tools read."""
