@@ -1,0 +1,2 @@
+"""placeholder"""
+def write_dataset(*a): yield ''
