@@ -123,8 +123,10 @@ def compute_suite_rewards(row: SuiteResult) -> Rewards:
     if row.outcome not in (SuiteOutcome.SUCCESS, SuiteOutcome.PARTLY):
         return Rewards(success=success, coverage=0.0, mutants=0.0)
     worth = row.adequacy
+    if worth is None:
+        return Rewards(success=success)
     return Rewards(
         success=success,
-        coverage=worth and _average([_divide(worth.covered_lines, worth.lines)]),
-        mutants=worth and _average([_divide(worth.killed, worth.mutants)]),
+        coverage=_average([_divide(worth.covered_lines, worth.lines)]),
+        mutants=_average([_divide(worth.killed, worth.mutants)]),
     )

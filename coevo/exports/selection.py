@@ -15,7 +15,11 @@ from coevo.evaluation.assignments import (
     load_assignments,
 )
 from coevo.evaluation.clones import NoRepository, open_task_repository
-from coevo.evaluation.judging.start_states import StartStateLost, restore_start_file
+from coevo.evaluation.judging.start_states import (
+    StartStateLost,
+    StartStates,
+    restore_start_file,
+)
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.git.repository import CorruptObject, Repository, load_content
 from coevo.model.choices import Choice
@@ -155,6 +159,15 @@ def load_task_texts(
             gold=load_content(repository, task.new_rev, task.test_file),
             question=compose_task_question(repository, task, start),
         )
+    except (StartStateLost, CorruptObject):
+        omissions.add(LeftOut.NO_START_STATE)
+        return None
+
+
+def commit_start(states: StartStates, texts: TaskTexts, omissions: Omissions) -> str | None:
+    """Return the start state of a task as a commit; None, counted, if it cannot be made."""
+    try:
+        return states.commit(texts.task, texts.start)
     except (StartStateLost, CorruptObject):
         omissions.add(LeftOut.NO_START_STATE)
         return None

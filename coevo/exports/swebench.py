@@ -46,6 +46,7 @@ from coevo.exports.selection import (
     Omissions,
     Selection,
     TaskTexts,
+    commit_start,
     iterate_repositories,
     load_task_texts,
     require_some,
@@ -80,8 +81,8 @@ def write_instances(
             states = StartStates(repository, Path(scratch))
             for assignment in some:
                 texts = load_task_texts(repository, assignment, omissions)
-                code = texts and diff_to_start(states, texts, omissions)
-                if texts and code is not None:
+                code = None if texts is None else diff_to_start(states, texts, omissions)
+                if texts is not None and code is not None:
                     instances.append(_make_instance(texts, code, passing, release))
     require_some(len(instances), omissions)
     durable.write_durably(folder / FILE, [encode_lines(instances)])
@@ -100,8 +101,13 @@ def _has_form(assignment: Assignment, omissions: Omissions) -> bool:
 
 
 def diff_to_start(states: StartStates, texts: TaskTexts, omissions: Omissions) -> str | None:
-    """Return the patch from the old revision to the start state; None, counted, if it is not UTF-8."""
-    start = states.commit(texts.task, texts.start)
+    """Return the patch from the old revision to the start state.
+
+    None, counted, if there is no start state, or if the patch is not UTF-8.
+    """
+    start = commit_start(states, texts, omissions)
+    if start is None:
+        return None
     repository: Repository = states.repository
     patch = repository.run_command(*_DIFF, texts.task.old_rev, start)
     try:

@@ -157,8 +157,8 @@ def _pair_attempts(
     for one, answer in answered:
         if answer is not None:
             first.setdefault(answer[0]['content'], (one, answer))
-    for one, other in combinations(first.values(), 2):
-        for (better, chosen), (worse, rejected) in ((one, other), (other, one)):
+    for pair in combinations(first.values(), 2):
+        for (better, chosen), (worse, rejected) in (pair, pair[::-1]):
             if better.rewards.dominate(worse.rewards):
                 yield {
                     'chosen': chosen,
