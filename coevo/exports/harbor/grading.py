@@ -11,7 +11,8 @@ which has neither the network nor the folder of the rewards. If coevo itself fai
 
 `warm` grades the developers' own patch while the image is built, when there is a network, so that
 all libraries are there later. It runs without a sandbox, since a build may make no namespaces; what
-it runs is the developers' code alone.
+it runs is the developers' code alone. coevo runs Go in a sandbox alone: its tasks are not warmed,
+and their verifiers have the network, which the sandbox of a test never has.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import os
 import stat
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +48,8 @@ class VerifierTask:
 
     test_file  the path of the submitted file
     snapshot, store, rewards, answers  folders in the container
-    port       where kept answers are served
+    offline    whether registries are asked through the answers that were kept
+    port       where these are served
     """
 
     task_id: str
@@ -55,6 +58,7 @@ class VerifierTask:
     store: str = '/coevo/store'
     rewards: str = '/logs/verifier'
     answers: str = '/coevo/answers'
+    offline: bool = True
     port: int = PORT
 
 
@@ -104,9 +108,10 @@ def load_submission(path: Path) -> bytes | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
     with os.fdopen(descriptor, 'rb') as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
         return file.read(MOST_BYTES + 1)
 
 
@@ -128,9 +133,12 @@ def _evaluate(
         tasks=frozenset({task.task_id}),
         sandbox=sandbox,
     )
+    answers = Path(task.answers)  # own name: that of the image
     try:
-        answers = Path(task.answers)  # own name: that of the image
-        with serve_answers(answers, offline=sandbox != NONE, port=task.port):
+        with ExitStack() as stack:
+            if task.offline:
+                keeping = sandbox == NONE
+                stack.enter_context(serve_answers(answers, offline=not keeping, port=task.port))
             evaluation = evaluate(options)
     except (Fatal, Transient) as error:
         print(f'coevo: {error}', file=sys.stderr)

@@ -31,12 +31,15 @@ class LanguageImage:
     parts     how many numbers of the runtime's version the base is named by
     packages  a command that installs what the base lacks
     offline   settings that keep the tools from asking for what they have
+    is_warm   whether the verifier's image can bring libraries when it is built, so that it needs no
+              network later; Go runs in a sandbox alone, and a build may make none
     """
 
     base: str
     parts: int
     packages: str
     offline: Mapping[str, str]
+    is_warm: bool = True
 
 
 _GIT = 'apt-get update && apt-get install -y --no-install-recommends git && rm -rf /var/lib/apt/lists/*'
@@ -47,6 +50,7 @@ IMAGES: Mapping[str, LanguageImage] = {
         parts=3,
         packages=_GIT,
         offline={'GOFLAGS': '-mod=mod', 'GOPROXY': 'off', 'GOTOOLCHAIN': 'local'},
+        is_warm=False,
     ),
     'java': LanguageImage(
         base='maven:3-eclipse-temurin-{}', parts=1, packages=_GIT, offline={'MAVEN_ARGS': '-o'}

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.exports.harbor.images import (
+    IMAGES,
     WORK_FOLDER,
     choose_base,
     make_image_files,
@@ -35,6 +36,8 @@ _TESTS_DOCKERFILE = """\
 ARG BASE={base}
 FROM ${{BASE}}
 COPY . /tests
+"""
+_WARM = """\
 # With the network: it grades gold, and so brings all libraries here. It fails if gold cannot be graded.
 RUN python3 -m coevo.exports.harbor.grading warm /tests/task.json
 """
@@ -97,10 +100,12 @@ class TaskFolders:
         file = f'{WORK_FOLDER}/{texts.task.test_file}'
         _write(folder.join_below('instruction.md'), texts.task.prompt or '')
         _write(folder.join_below('task.toml'), render_task_toml(texts, self.release))
-        _write(folder.join_below('tests/Dockerfile'), _TESTS_DOCKERFILE.format(base=self.verifier))
+        is_warm = IMAGES[texts.task.language].is_warm
+        dockerfile = _TESTS_DOCKERFILE.format(base=self.verifier) + (_WARM if is_warm else '')
+        _write(folder.join_below('tests/Dockerfile'), dockerfile)
         _write(folder.join_below('tests/docker-compose.yaml'), _COMPOSE)
         _write(folder.join_below('tests/test.sh'), _TEST_SCRIPT, 0o755)
-        about = {'task_id': texts.task.task_id, 'test_file': file}
+        about = {'task_id': texts.task.task_id, 'test_file': file, 'offline': is_warm}
         _write(folder.join_below('tests/task.json'), json.dumps(about, indent=1) + '\n')
         _write(folder.join_below('solution/solve.sh'), _make_solve_script(file, texts), 0o755)
         if texts.gold is not None:
@@ -125,8 +130,9 @@ def render_task_toml(texts: TaskTexts, release: Mapping[str, str | None]) -> str
     task = texts.task
     metadata = describe_task(task, release)
     words = [str(metadata[name]) for name in ('language', 'track', 'family')]
-    container: dict[str, object] = {'network_mode': 'no-network', 'cpus': 2, 'memory_mb': 8192}
-    container['build_timeout_sec'] = BUILD_SECONDS
+    limits = {'cpus': 2, 'memory_mb': 8192, 'build_timeout_sec': BUILD_SECONDS}
+    # With the network the grader gets libraries; the sandbox of the submitted test has none.
+    network = 'no-network' if IMAGES[task.language].is_warm else 'public'
     tables: dict[str, dict[str, object]] = {
         '': {
             'schema_version': _SCHEMA,
@@ -135,9 +141,9 @@ def render_task_toml(texts: TaskTexts, release: Mapping[str, str | None]) -> str
         'task': {'name': f'coevo/{task.task_id}', 'keywords': list(dict.fromkeys(words))},
         'metadata': metadata,
         'agent': {'timeout_sec': AGENT_SECONDS},
-        'environment': container,
+        'environment': {'network_mode': 'no-network', **limits},
         'verifier': {'timeout_sec': VERIFIER_SECONDS, 'environment_mode': 'separate'},
-        'verifier.environment': container,
+        'verifier.environment': {'network_mode': network, **limits},
     }
     return '\n'.join(_render_table(name, values) for name, values in tables.items())
 
