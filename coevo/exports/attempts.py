@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,10 +124,21 @@ def _explain(row: MethodResult | SuiteResult, test_method: str | None) -> dict[s
 
 
 def _load_answers(folder: Path, known: Collection[str]) -> dict[str, Prediction]:
-    """Return the answers in a folder, or beside it, by their checksums."""
-    for place in (folder, folder.absolute().parent):
-        for name in PREDICTIONS:
-            path = place / name
-            if path.exists():
-                return {one.digest: one for one in load_predictions(path, known)}
+    """Return the answers in a folder, else those beside it, by their checksums.
+
+    What lies beside it may be of another snapshot, and is then no answer.
+    """
+    if (path := _find_predictions(folder)) is not None:
+        return _index(load_predictions(path, known))
+    if (path := _find_predictions(folder.absolute().parent)) is not None:
+        with suppress(Fatal):
+            return _index(load_predictions(path, known))
     return {}
+
+
+def _find_predictions(folder: Path) -> Path | None:
+    return next((folder / name for name in PREDICTIONS if (folder / name).exists()), None)
+
+
+def _index(predictions: Sequence[Prediction]) -> dict[str, Prediction]:
+    return {one.digest: one for one in predictions}
