@@ -9,7 +9,7 @@ from pathlib import Path
 
 from coevo.agents import one_shot
 from coevo.agents.prices import PriceTable, Usage
-from coevo.agents.templates import PromptTemplate
+from coevo.agents.templates import PromptTemplate, compose_task_question
 from coevo.evaluation.clones import NoRepository, open_task_repository
 from coevo.evaluation.judging.start_states import StartStateLost, restore_start_file
 from coevo.evaluation.reporting.cells import pluralise
@@ -94,12 +94,4 @@ def _compose_prompt(
 ) -> str:
     if template is not None:
         return ''.join(message.content for message in template.fill(repository, task))
-
-    def load_text(path: str) -> str | None:
-        """Return the text of a file of the start state; None if it is absent."""
-        file_bytes = (
-            start if path == task.test_file else load_content(repository, task.new_rev, path)
-        )
-        return None if file_bytes is None else file_bytes.decode('utf-8', 'replace')
-
-    return one_shot.compose_question(task.prompt or '', task.test_file, load_text)
+    return compose_task_question(repository, task, start)

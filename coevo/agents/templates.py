@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from coevo.agents.one_shot import MOST_SHOWN
+from coevo.agents.one_shot import MOST_SHOWN, compose_question
 from coevo.evaluation.judging.start_states import restore_start_file
 from coevo.git.repository import Repository, load_content
 from coevo.languages.table import LANGUAGES
@@ -56,6 +56,19 @@ class PromptTemplate:
         text = self.texts[name] if name in self.texts else VARIABLES[name](repository, task)
         rest = len(text) - MOST_SHOWN
         return text if rest <= 0 else f'{text[:MOST_SHOWN]}\n({rest} characters are left out)'
+
+
+def compose_task_question(repository: Repository, task: TaskRow, start: bytes | None) -> str:
+    """Return what the baseline one-shot asks for a task whose test file is `start` at the start."""
+
+    def load_text(path: str) -> str | None:
+        """Return the text of a file of the start state; None if it is absent."""
+        file_bytes = (
+            start if path == task.test_file else load_content(repository, task.new_rev, path)
+        )
+        return None if file_bytes is None else file_bytes.decode('utf-8', 'replace')
+
+    return compose_question(task.prompt or '', task.test_file, load_text)
 
 
 # -- variables of a task ---------------------------------------------------------------------------

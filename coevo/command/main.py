@@ -17,6 +17,7 @@ from coevo.agents import verb as run_verb
 from coevo.command import doctor_verb, hydration, pipeline, reading, report
 from coevo.display import terminal
 from coevo.evaluation import verbs as evaluation_verbs
+from coevo.exports import verb as export_verb
 from coevo.model.errors import Fatal, Transient
 from coevo.options.parser import TopParser, Verb
 from coevo.storage import disk
@@ -44,6 +45,7 @@ def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     evaluation_verbs.add(verbs)
     run_verb.add(verbs)
     report.add(verbs)
+    export_verb.add(verbs)
     pipeline.add(verbs, argv)
     doctor_verb.add(verbs)
     return top

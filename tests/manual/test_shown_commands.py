@@ -43,6 +43,7 @@ NOT_RUN = {
     'https://example.org/coevo': 'no such server; tests/packagers/test_cataloguing.py has one',
     '--model gpt-4.1': 'no model listens there; tests/agents/test_story.py has one that does',
     '--model my-model': 'the same',
+    '--format harbor': 'toys have no image; tests/exports/test_harbor.py',
     '--part 1/2': 'asks for two repositories; tests/evaluation/test_evaluation_parts.py has them',
     'merge part-1': 'the same; tests/evaluation/test_merging.py',
     'coevo report contamination': 'asks for results of many tasks; tests/evaluation/test_contamination.py',
@@ -67,7 +68,9 @@ class Stage:
         text = re.sub(r'\bSNAPSHOT\b', MONTH, text).replace('owner/name', 'me/my-project')
         words = shlex.split(text, comments=True)[1:]
         words = [str(Path(word).expanduser()) if word[0] == '~' else word for word in words]
-        clones = {'checkout', 'evaluate', 'run', 'reverify', 'code-free/2026-05'} & set(words[:2])
+        clones = {'checkout', 'evaluate', 'export', 'run', 'reverify', 'code-free/2026-05'} & set(
+            words[:2]
+        )
         return [*words, '--store', 'store'] if clones else words
 
 
@@ -205,6 +208,13 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
         'success',
         _without('results'),
     ),
+    (
+        f'coevo export {MONTH} --format jsonl --only-before 2026-01 --out training',
+        'tasks.jsonl: ',
+        _nothing,
+    ),
+    (f'coevo export {MONTH} --format jsonl --out training', 'tasks.jsonl: 3', _without('training')),
+    (f'coevo export {MONTH} --format jsonl --attempts results --out pairs', 'attempts', _nothing),
     ('coevo report results', 'success', _nothing),
     ('coevo report evaluation results', 'success', _nothing),
     ('coevo report regrade results', 'success', _nothing),

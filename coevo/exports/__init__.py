@@ -1,0 +1,1 @@
+"""Tasks and graded attempts in the formats of programs that train or score models."""

@@ -1,0 +1,137 @@
+"""A server on this machine that keeps the answers of package registries, and gives them again.
+
+coevo keeps the files of libraries in its tool cache, but asks for the pages that name them anew: a
+page of a Python index, a checksum of Go's database. A verifier has no network. So these are asked
+through this server: while the image is built it passes each request on and keeps the answer, and
+later it answers by what it kept. What it never saw gets status 503, which coevo takes as trouble,
+never as a verdict.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from coevo.model.errors import Transient
+from coevo.storage.durable import load_checksummed, write_checksummed
+from coevo.storage.fetching import FetchAnswer, Fetcher
+
+# The address is a part of what stored environments are known by: it is the same at each start.
+PORT = 18_451
+
+_MOST_BYTES, _SECONDS = 512 << 20, 900.0
+# Files that the tool cache keeps.
+_KEPT_ELSEWHERE = ('.zip', '.whl', '.tar.gz')
+_NOT_KEPT = 503
+
+_PYPI, _GO = 'https://pypi.org/simple', 'https://proxy.golang.org'
+
+
+@contextmanager
+def serve_answers(folder: Path, *, offline: bool, port: int = PORT) -> Iterator[None]:
+    """Let coevo ask for Python and Go through a server that keeps answers in a folder.
+
+    offline  whether requests are answered by what the folder has, and none is passed on
+    """
+    index = os.environ.get('UV_DEFAULT_INDEX') or _PYPI
+    modules = (os.environ.get('GOPROXY') or _GO).split(',')[0]
+    upstreams = {'/python': index.rstrip('/'), '/go': modules.rstrip('/')}
+    handler = partial(_AnswerHandler, upstreams, folder, None if offline else Fetcher())
+    folder.mkdir(parents=True, exist_ok=True)
+    with ThreadingHTTPServer(('127.0.0.1', port), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        address = f'http://127.0.0.1:{server.server_port}'
+        try:
+            with _set_variables(
+                {'UV_DEFAULT_INDEX': f'{address}/python', 'GOPROXY': f'{address}/go'}
+            ):
+                yield
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@contextmanager
+def _set_variables(variables: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name)
+            else:
+                os.environ[name] = value
+
+
+class _AnswerHandler(BaseHTTPRequestHandler):
+    """Answers one request; `fetcher` is None where nothing is passed on."""
+
+    def __init__(
+        self,
+        upstreams: Mapping[str, str],
+        folder: Path,
+        fetcher: Fetcher | None,
+        *connection: object,
+    ) -> None:
+        self._upstreams, self._folder, self._fetcher = upstreams, folder, fetcher
+        super().__init__(*connection)  # type: ignore[arg-type]
+
+    def do_GET(self) -> None:
+        """Answer by what was kept, or pass the request on and keep the answer."""
+        accept = self.headers.get('Accept') or '*/*'
+        key = hashlib.sha256(f'{self.path}\n{accept}'.encode()).hexdigest()
+        path = self._folder / key  # own name: a digest
+        answer = _load_answer(path) if self._fetcher is None else self._pass_on(accept)
+        if answer is None:
+            answer = FetchAnswer(status=_NOT_KEPT)
+        elif self._fetcher is not None and not self.path.endswith(_KEPT_ELSEWHERE):
+            _save_answer(path, answer)
+        self.send_response(answer.status)
+        self.send_header('Content-Type', answer.headers.get('content-type', ''))
+        self.send_header('Content-Length', str(len(answer.content)))
+        self.end_headers()
+        self.wfile.write(answer.content)
+
+    def _pass_on(self, accept: str) -> FetchAnswer | None:
+        """Return the answer of the registry; None for an unknown path, or if it does not answer."""
+        path = urlsplit(self.path).path
+        for prefix, upstream in self._upstreams.items():
+            if self._fetcher is not None and path.startswith(f'{prefix}/'):
+                url = f'{upstream}{path.removeprefix(prefix)}'
+                try:
+                    return self._fetcher.fetch(
+                        url, most_bytes=_MOST_BYTES, seconds=_SECONDS, accept=accept
+                    )
+                except Transient:
+                    return None
+        return None
+
+    def log_message(self, format: str, *words: object) -> None:
+        """Say nothing: what a verifier prints is about its task."""
+
+
+def _save_answer(path: Path, answer: FetchAnswer) -> None:
+    about = {'status': answer.status, 'type': answer.headers.get('content-type', '')}
+    write_checksummed(path, json.dumps(about).encode() + b'\n' + answer.content)
+
+
+def _load_answer(path: Path) -> FetchAnswer | None:
+    data = load_checksummed(path)
+    if data is None:
+        return None
+    head, _, content = data.partition(b'\n')
+    about = json.loads(head)
+    return FetchAnswer(
+        status=int(about['status']), headers={'content-type': str(about['type'])}, content=content
+    )

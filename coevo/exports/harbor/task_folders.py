@@ -1,0 +1,167 @@
+"""The folder of a task as Harbor reads it.
+
+task.toml         limits and metadata; the agent's container has no network; the verifier has a
+                  container of its own, which gets the test file alone
+instruction.md    the prompt of the task, as any agent gets it
+environment/      the image of the agent: the start state in `/app`, a repository of one commit
+tests/            the image of the verifier, on that of the data set: `test.sh` runs coevo's grader
+solution/         the developers' test file, and the script that puts it in place
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from coevo.evaluation.judging.start_states import StartStates
+from coevo.exports.harbor.images import (
+    IMAGES,
+    WORK_FOLDER,
+    choose_base,
+    make_image_files,
+    write_start_archive,
+)
+from coevo.exports.lines import describe_task
+from coevo.exports.selection import LeftOut, Omissions, TaskTexts, commit_start
+from coevo.storage.beneath import SafePath, join_beneath
+
+AGENT_SECONDS, VERIFIER_SECONDS, BUILD_SECONDS = 3600.0, 3600.0, 3600.0
+
+_SCHEMA = '1.4'
+
+_TESTS_DOCKERFILE = """\
+ARG BASE={base}
+FROM ${{BASE}}
+COPY . /tests
+"""
+_WARM = """\
+# With the network: it grades gold, and so brings all libraries here. It fails if gold cannot be graded.
+RUN python3 -m coevo.exports.harbor.grading warm /tests/task.json
+"""
+_TEST_SCRIPT = """\
+#!/bin/sh
+exec python3 -m coevo.exports.harbor.grading grade /tests/task.json
+"""
+# bubblewrap makes namespaces, which the defaults of Docker forbid.
+_COMPOSE = """\
+services:
+  main:
+    security_opt: [seccomp=unconfined, apparmor=unconfined, systempaths=unconfined]
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFolders:
+    """Where task folders go, and what all of them share.
+
+    root           the folder `tasks` of the data set
+    scratch        a folder for start states
+    verifier       the name of the image on which those of the verifiers are made
+    release        what `describe_release` returned
+    """
+
+    root: Path
+    scratch: Path
+    verifier: str
+    release: Mapping[str, str | None]
+    omissions: Omissions
+
+    def write(self, states: StartStates, texts: TaskTexts) -> bool:
+        """Write the folder of a task; return whether there is one.
+
+        Tasks without a known environment or image are counted as left out.
+        """
+        task = texts.task
+        if task.environment is None:
+            self.omissions.add(LeftOut.NO_ENVIRONMENT)
+            return False
+        base = choose_base(task.language, task.environment)
+        if base is None:
+            self.omissions.add(LeftOut.NO_IMAGE)
+            return False
+        commit = commit_start(states, texts, self.omissions)
+        if commit is None:
+            return False
+        folder = join_beneath(self.root, task.task_id)
+        seconds = max(0, states.source.header(task.new_rev).committer_seconds or 0)
+        environment = make_image_files(task.language, base, task.environment, f'@{seconds} +0000')
+        for name, text in environment.items():
+            _write(folder.join_below(f'environment/{name}'), text)
+        archive = folder.join_below('environment/start.tar').prepare_for_writing()
+        scratch = join_beneath(self.scratch, task.task_id).path
+        write_start_archive(states.repository, commit, scratch, archive, seconds)
+        self._write_rest(folder, texts)
+        return True
+
+    def _write_rest(self, folder: SafePath, texts: TaskTexts) -> None:
+        file = f'{WORK_FOLDER}/{texts.task.test_file}'
+        _write(folder.join_below('instruction.md'), texts.task.prompt or '')
+        _write(folder.join_below('task.toml'), render_task_toml(texts, self.release))
+        is_warm = IMAGES[texts.task.language].is_warm
+        dockerfile = _TESTS_DOCKERFILE.format(base=self.verifier) + (_WARM if is_warm else '')
+        _write(folder.join_below('tests/Dockerfile'), dockerfile)
+        _write(folder.join_below('tests/docker-compose.yaml'), _COMPOSE)
+        _write(folder.join_below('tests/test.sh'), _TEST_SCRIPT, 0o755)
+        about = {'task_id': texts.task.task_id, 'test_file': file, 'offline': is_warm}
+        _write(folder.join_below('tests/task.json'), json.dumps(about, indent=1) + '\n')
+        _write(folder.join_below('solution/solve.sh'), _make_solve_script(file, texts), 0o755)
+        if texts.gold is not None:
+            folder.join_below('solution/gold').create_file(texts.gold)
+
+
+def _write(path: SafePath, text: str, mode: int = 0o644) -> None:
+    path.create_file(text.encode('utf-8', 'surrogateescape'), mode)
+
+
+def _make_solve_script(file: str, texts: TaskTexts) -> str:
+    """Return the script that Harbor's oracle runs: it puts gold's test file in its place."""
+    target = shlex.quote(file)
+    if texts.gold is None:
+        return f'#!/bin/sh\nrm -f {target}\n'
+    parent = shlex.quote(file.rpartition('/')[0])
+    return f'#!/bin/sh\nmkdir -p {parent} && cp /solution/gold {target}\n'
+
+
+def render_task_toml(texts: TaskTexts, release: Mapping[str, str | None]) -> str:
+    """Return the text of `task.toml`."""
+    task = texts.task
+    metadata = describe_task(task, release)
+    words = [str(metadata[name]) for name in ('language', 'track', 'family')]
+    limits = {'cpus': 2, 'memory_mb': 8192, 'build_timeout_sec': BUILD_SECONDS}
+    # With the network the grader gets libraries; the sandbox of the submitted test has none.
+    network = 'no-network' if IMAGES[task.language].is_warm else 'public'
+    tables: dict[str, dict[str, object]] = {
+        '': {
+            'schema_version': _SCHEMA,
+            'artifacts': [f'{WORK_FOLDER}/{task.test_file}'],
+        },
+        'task': {'name': f'coevo/{task.task_id}', 'keywords': list(dict.fromkeys(words))},
+        'metadata': metadata,
+        'agent': {'timeout_sec': AGENT_SECONDS},
+        'environment': {'network_mode': 'no-network', **limits},
+        'verifier': {'timeout_sec': VERIFIER_SECONDS, 'environment_mode': 'separate'},
+        'verifier.environment': {'network_mode': network, **limits},
+    }
+    return '\n'.join(_render_table(name, values) for name, values in tables.items())
+
+
+def _render_table(name: str, values: Mapping[str, object]) -> str:
+    head = [f'[{name}]'] if name else []
+    return '\n'.join([*head, *_render_values(values)]) + '\n'
+
+
+def _render_values(values: Mapping[str, object]) -> Iterator[str]:
+    """Yield a line for each value; TOML has no null, so what is unknown is left out."""
+    for key, value in values.items():
+        if value is not None:
+            yield f'{key} = {_render_value(value)}'
+
+
+def _render_value(value: object) -> str:
+    if isinstance(value, list):
+        return f'[{", ".join(map(_render_value, value))}]'
+    # A string of JSON is one of TOML, but for DEL and for surrogates, which no column can hold.
+    return json.dumps(value, ensure_ascii=False).replace('\x7f', '\\u007f')

@@ -1,0 +1,139 @@
+"""The verb `coevo export`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coevo.evaluation.verbs import (
+    add_task_options,
+    parse_task_ids,
+    require_extra,
+)
+from coevo.model.choices import Choice
+from coevo.model.errors import Fatal
+from coevo.model.families import Family
+from coevo.model.words import Track
+from coevo.options.parser import (
+    Parser,
+    add_clones,
+    add_cutoff,
+    add_snapshot,
+    check_clones,
+    parse_cutoff,
+)
+
+if TYPE_CHECKING:
+    from coevo.exports.selection import Omissions, Selection
+
+_DESCRIPTION = """\
+Writes tasks of a snapshot for programs that train or score models, into a new folder.
+jsonl: prompts with gold for training; with --attempts also graded answers with their rewards, and pairs of a better
+and a worse answer. swebench: one file of instances in the form of SWE-bench, of tasks with target methods alone.
+harbor: a folder for each task that Harbor runs. The files that a prompt shows and the start states come from the
+repositories, which are fetched from their addresses unless --clones has them.
+"""
+
+
+class ExportFormat(Choice):
+    """A format of `coevo export`."""
+
+    JSONL = 'jsonl', 'JSON lines to train on'
+    SWEBENCH = 'swebench', 'instances as SWE-bench has them'
+    HARBOR = 'harbor', 'task folders for Harbor'
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the command's parser."""
+    export = verbs.add_parser(
+        'export',
+        help='write tasks for programs that train or score: JSON lines, SWE-bench, Harbor',
+        description=_DESCRIPTION,
+        example='coevo export snapshots/2026-05 --format jsonl --out training',
+    )
+    add_snapshot(export)
+    export.add_argument(
+        '--format', required=True, choices=[str(name) for name in ExportFormat], help='the format'
+    )
+    export.add_argument('--out', type=Path, required=True, metavar='DIR', help='a new folder')
+    export.add_argument(
+        '--attempts',
+        type=Path,
+        nargs='+',
+        action='extend',
+        default=[],
+        metavar='RESULTS',
+        help='with jsonl: folders that `coevo run` or `coevo evaluate` wrote, whose graded '
+        'attempts are exported, too',
+    )
+    add_clones(export)
+    export.add_argument(
+        '--only-track',
+        dest='track',
+        choices=[str(track) for track in Track],
+        help='only tasks of this track',
+    )
+    export.add_argument(
+        '--only-family',
+        dest='family',
+        choices=[str(family) for family in Family],
+        help='only tasks of this family',
+    )
+    add_task_options(export)
+    add_cutoff(export)
+    export.set_defaults(run=require_extra(_run_export))
+
+
+def _run_export(arguments: argparse.Namespace) -> int:
+    from coevo.evaluation.verified import require_verified
+    from coevo.exports.folder import build_new_folder, require_new
+    from coevo.exports.lines import describe_release
+    from coevo.exports.selection import Omissions, Selection, describe_withheld
+    from coevo.snapshots import snapshot
+
+    if arguments.attempts and arguments.format != ExportFormat.JSONL:
+        raise Fatal('--attempts has no effect but with --format jsonl; leave it out')
+    require_new(arguments.out)
+    selection = Selection(
+        snapshot=arguments.snapshot,
+        clones=check_clones(arguments.clones),
+        tasks=parse_task_ids(arguments.tasks),
+        cutoff=parse_cutoff(arguments),
+        track=Track(arguments.track) if arguments.track else None,
+        family=Family(arguments.family) if arguments.family else None,
+        interleaved=arguments.interleaved,
+        leaking=arguments.leaking,
+    )
+    snapshot.require_texts(selection.snapshot)
+    release = describe_release(selection.snapshot, require_verified(selection.snapshot))
+    omissions = Omissions()
+    with build_new_folder(arguments.out) as folder:
+        sentences = [*_write(arguments, folder, selection, release, omissions)]
+    withheld = describe_withheld(selection)
+    for sentence in (*([withheld] if withheld else []), *omissions.sentences, *sentences):
+        print(sentence)
+    print(f'{arguments.out}: written')
+    return 0
+
+
+def _write(
+    arguments: argparse.Namespace,
+    folder: Path,
+    selection: Selection,
+    release: Mapping[str, str | None],
+    omissions: Omissions,
+) -> Iterator[str]:
+    """Write the files of a format into a folder; return sentences about them."""
+    from coevo.exports.harbor.dataset import write_dataset
+    from coevo.exports.swebench import write_instances
+    from coevo.exports.training import write_training_files
+
+    match ExportFormat(arguments.format):
+        case ExportFormat.JSONL:
+            return write_training_files(folder, selection, arguments.attempts, release, omissions)
+        case ExportFormat.SWEBENCH:
+            return write_instances(folder, selection, release, omissions)
+        case ExportFormat.HARBOR:
+            return write_dataset(folder, selection, release, omissions)
