@@ -1,10 +1,9 @@
-"""A server on this machine that keeps the answers of package registries, and gives them again.
+"""A server on this machine that keeps the answers of a Python index, and gives them again.
 
-coevo keeps the files of libraries in its tool cache, but asks for the pages that name them anew: a
-page of a Python index, a checksum of Go's database. A verifier has no network. So these are asked
-through this server: while the image is built it passes each request on and keeps the answer, and
-later it answers by what it kept. What it never saw gets status 503, which coevo takes as trouble,
-never as a verdict.
+coevo keeps the files of libraries in its tool cache, but asks for the pages of a Python index, which
+name them, anew. A verifier has no network. So these are asked through this server: while the image
+is built it passes each request on and keeps the answer, and later it answers by what it kept. What
+it never saw gets status 503, which coevo takes as trouble, never as a verdict.
 """
 
 from __future__ import annotations
@@ -12,8 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,46 +34,60 @@ _MOST_BYTES, _SECONDS = 512 << 20, 900.0
 _KEPT_ELSEWHERE = ('.zip', '.whl', '.tar.gz')
 _NOT_KEPT = 503
 
-_PYPI, _GO = 'https://pypi.org/simple', 'https://proxy.golang.org'
+_INDEX = 'UV_DEFAULT_INDEX'
+_EMITTED = re.compile(r'^--index-url (\S+)$', re.MULTILINE)
 
 
 @contextmanager
 def serve_answers(folder: Path, *, offline: bool, port: int = PORT) -> Iterator[None]:
-    """Let coevo ask for Python and Go through a server that keeps answers in a folder.
+    """Let coevo ask for Python's packages through a server that keeps answers in a folder.
 
     offline  whether requests are answered by what the folder has, and none is passed on
     """
-    index = os.environ.get('UV_DEFAULT_INDEX') or _PYPI
-    modules = (os.environ.get('GOPROXY') or _GO).split(',')[0]
-    upstreams = {'/python': index.rstrip('/'), '/go': modules.rstrip('/')}
-    handler = partial(_AnswerHandler, upstreams, folder, None if offline else Fetcher())
+    upstream = '' if offline else find_index()
+    handler = partial(_AnswerHandler, upstream, folder, None if offline else Fetcher())
     folder.mkdir(parents=True, exist_ok=True)
     with ThreadingHTTPServer(('127.0.0.1', port), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        address = f'http://127.0.0.1:{server.server_port}'
         try:
-            with _set_variables(
-                {'UV_DEFAULT_INDEX': f'{address}/python', 'GOPROXY': f'{address}/go'}
-            ):
+            with _set_variable(_INDEX, f'http://127.0.0.1:{server.server_port}'):
                 yield
         finally:
             server.shutdown()
             thread.join()
 
 
+def find_index() -> str:
+    """Return the address of the index that this machine's uv asks first.
+
+    Raises: Transient if uv names none.
+    """
+    words = ('pip', 'compile', '-', '--emit-index-url', '--no-header', '--quiet')
+    done = subprocess.run(
+        [sys.executable, '-m', 'uv', *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = _EMITTED.search(done.stdout)
+    if found is None:
+        raise Transient(f'uv names no package index: {done.stderr.strip()[-200:]}')
+    return found[1].rstrip('/')
+
+
 @contextmanager
-def _set_variables(variables: Mapping[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
+def _set_variable(name: str, value: str) -> Iterator[None]:
+    before = os.environ.get(name)
+    os.environ[name] = value
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name)
-            else:
-                os.environ[name] = value
+        if before is None:
+            os.environ.pop(name)
+        else:
+            os.environ[name] = before
 
 
 class _AnswerHandler(BaseHTTPRequestHandler):
@@ -79,12 +95,12 @@ class _AnswerHandler(BaseHTTPRequestHandler):
 
     def __init__(
         self,
-        upstreams: Mapping[str, str],
+        upstream: str,
         folder: Path,
         fetcher: Fetcher | None,
         *connection: object,
     ) -> None:
-        self._upstreams, self._folder, self._fetcher = upstreams, folder, fetcher
+        self._upstream, self._folder, self._fetcher = upstream, folder, fetcher
         super().__init__(*connection)  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
@@ -104,18 +120,13 @@ class _AnswerHandler(BaseHTTPRequestHandler):
         self.wfile.write(answer.content)
 
     def _pass_on(self, accept: str) -> FetchAnswer | None:
-        """Return the answer of the registry; None for an unknown path, or if it does not answer."""
-        path = urlsplit(self.path).path
-        for prefix, upstream in self._upstreams.items():
-            if self._fetcher is not None and path.startswith(f'{prefix}/'):
-                url = f'{upstream}{path.removeprefix(prefix)}'
-                try:
-                    return self._fetcher.fetch(
-                        url, most_bytes=_MOST_BYTES, seconds=_SECONDS, accept=accept
-                    )
-                except Transient:
-                    return None
-        return None
+        """Return the answer of the index; None if it does not answer."""
+        url = f'{self._upstream}{urlsplit(self.path).path}'
+        try:
+            assert self._fetcher is not None, 'requests are passed on'
+            return self._fetcher.fetch(url, most_bytes=_MOST_BYTES, seconds=_SECONDS, accept=accept)
+        except Transient:
+            return None
 
     def log_message(self, format: str, *words: object) -> None:
         """Say nothing: what a verifier prints is about its task."""
