@@ -56,7 +56,11 @@ def _add_profile_and_store(verb: Parser) -> None:
 
 
 def _add_history(verb: Parser) -> None:
-    verb.add_argument('--ref', help='where the walk starts (default: the default branch)')
+    verb.add_argument(
+        '--ref',
+        help='the branch or revision where the walk starts (default: the default branch, or the latest '
+        'release if the profile asks for it)',
+    )
     verb.add_argument('--commits', metavar='N|all', help='how many commits to visit (default: 300)')
     verb.add_argument('--since', metavar='DATE', help='no commits older than this')
     verb.add_argument('--until', metavar='DATE', help='no commits newer than this')

@@ -205,7 +205,11 @@ class RevisionDependencies:
         return self._visible[key]
 
     def _get_static_imports(self, path: str) -> _Statics:
-        """Return the static imports of a file, by the type of the project's sources."""
+        """Return the imports of a file that take members out of types of the project, by the type.
+
+        Each language says which imports these are: in Java the static ones, in Python most `from`
+        imports, in Go imports of all names of a package.
+        """
         if path not in self._static_imports:
             imports_by_type: dict[str, list[Import]] = defaultdict(list)
             for import_ in self.tests.tree.parse_file(path).imports:

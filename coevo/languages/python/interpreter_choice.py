@@ -79,7 +79,10 @@ def allows_feature(specifiers: str, feature: Feature) -> bool:
 
 
 def meets_requirement(version: Version, requirement: str) -> bool:
-    """Return whether a version satisfies a requirement (PEP 440); True if it cannot be read."""
+    """Return whether a version satisfies a requirement line such as `six>=1.16; python_version>"3"`.
+
+    The part after `;` is ignored. True if the line cannot be read.
+    """
     # The marker is dropped: an untrusted one may be nested deeper than a parser can handle.
     plain = requirement.partition(';')[0]
     try:
