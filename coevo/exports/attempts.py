@@ -70,15 +70,15 @@ def load_attempts(
 
     Raises: Fatal if a folder has no results, or has results of another snapshot.
     """
-    ids = {one.task_id for one in wanted}
-    gold = {one.digest: one for one in make_gold_predictions(wanted)}
-    found: dict[tuple[object, ...], GradedAttempt] = {}
+    ids = {item.task_id for item in wanted}
+    gold = {item.digest: item for item in make_gold_predictions(wanted)}
+    by_key: dict[tuple[object, ...], GradedAttempt] = {}
     for folder in folders:
         answers = {**gold, **_load_answers(folder, known)}
         for attempt in _load_folder(folder, answers, snapshot_sha256):
             if attempt.task_id in ids:
-                found.setdefault((*attempt.order, attempt.rewards), attempt)
-    return tuple(sorted(found.values(), key=lambda one: (one.order, repr(one.rewards))))
+                by_key.setdefault((*attempt.order, attempt.rewards), attempt)
+    return tuple(sorted(by_key.values(), key=lambda item: (item.order, repr(item.rewards))))
 
 
 def _load_folder(
@@ -141,4 +141,4 @@ def _find_predictions(folder: Path) -> Path | None:
 
 
 def _index(predictions: Sequence[Prediction]) -> dict[str, Prediction]:
-    return {one.digest: one for one in predictions}
+    return {item.digest: item for item in predictions}

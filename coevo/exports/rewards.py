@@ -98,15 +98,15 @@ def _average(shares: Sequence[float | None]) -> float | None:
 def _measure_coverage(row: MethodResult) -> float | None:
     if not row.outcome.passes_on_new:
         return 0.0
-    found = row.adequacy.coverage_pred if row.adequacy else None
-    return None if found is None else _divide(found.covered_lines, found.known_lines)
+    measured = row.adequacy.coverage_pred if row.adequacy else None
+    return None if measured is None else _divide(measured.covered_lines, measured.known_lines)
 
 
 def _measure_mutants(row: MethodResult) -> float | None:
     if not row.outcome.passes_on_new:
         return 0.0
-    found = row.adequacy.mutants if row.adequacy else None
-    return None if found is None else _divide(found.pred, found.count)
+    measured = row.adequacy.mutants if row.adequacy else None
+    return None if measured is None else _divide(measured.pred, measured.count)
 
 
 def _divide(part: int | None, whole: int | None) -> float | None:

@@ -110,19 +110,19 @@ def select_tasks(selection: Selection) -> tuple[Assignment, ...]:
 
     Raises: Fatal for a code-free edition, and for an id that the snapshot lacks.
     """
-    found = load_assignments(
+    assignments = load_assignments(
         selection.snapshot,
         selection.tasks,
         selection.cutoff,
         interleaved=selection.interleaved,
         leaking=selection.leaking,
     )
-    return tuple(one for one in found if _is_wanted(one, selection))
+    return tuple(assignment for assignment in assignments if _is_wanted(assignment, selection))
 
 
-def _is_wanted(one: Assignment, selection: Selection) -> bool:
-    right_track = selection.track is None or one.task.track is selection.track
-    return right_track and selection.family in (None, one.family)
+def _is_wanted(assignment: Assignment, selection: Selection) -> bool:
+    right_track = selection.track is None or assignment.task.track is selection.track
+    return right_track and selection.family in (None, assignment.family)
 
 
 def describe_withheld(selection: Selection) -> str | None:
@@ -137,13 +137,15 @@ def iterate_repositories(
 
     Raises: Transient if a repository cannot be fetched for now.
     """
-    for _, group in groupby(wanted, key=lambda one: one.task.repo):
-        some = tuple(group)
+    for _, group in groupby(wanted, key=lambda assignment: assignment.task.repo):
+        of_repository = tuple(group)
         try:
-            with open_task_repository([one.task for one in some], clones) as repository:
-                yield repository, some
+            with open_task_repository(
+                [assignment.task for assignment in of_repository], clones
+            ) as repository:
+                yield repository, of_repository
         except NoRepository:
-            omissions.add(LeftOut.NO_REPOSITORY, len(some))
+            omissions.add(LeftOut.NO_REPOSITORY, len(of_repository))
 
 
 def load_task_texts(

@@ -73,13 +73,15 @@ def write_instances(
 
     Raises: Fatal if no task is left.
     """
-    wanted = [one for one in select_tasks(selection) if _has_form(one, omissions)]
+    wanted = [
+        assignment for assignment in select_tasks(selection) if _has_form(assignment, omissions)
+    ]
     passing = load_passing_tests(selection.snapshot)
     instances: list[dict[str, object]] = []
-    for repository, some in iterate_repositories(wanted, selection.clones, omissions):
+    for repository, of_repository in iterate_repositories(wanted, selection.clones, omissions):
         with tempfile.TemporaryDirectory(prefix='coevo-export-') as scratch:
             states = StartStates(repository, Path(scratch))
-            for assignment in some:
+            for assignment in of_repository:
                 texts = load_task_texts(repository, assignment, omissions)
                 code = None if texts is None else diff_to_start(states, texts, omissions)
                 if texts is not None and code is not None:
@@ -120,7 +122,7 @@ def diff_to_start(states: StartStates, texts: TaskTexts, omissions: Omissions) -
 def load_passing_tests(place: Path | str) -> PassingTests:
     """Return the tests that pass at the new revision and are no targets, by pair, walk and file."""
     opened = snapshot.attach_snapshots((place,))
-    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    by_file: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     with snapshot.translate_read_errors((place,)):
         rows = opened.connection.execute(
             'SELECT DISTINCT pair_id, walk, test_file, test_class, test_method '
@@ -129,8 +131,8 @@ def load_passing_tests(place: Path | str) -> PassingTests:
         ).fetchall()
     for pair_id, walk, test_file, test_class, test_method in rows:
         name = f'{test_class.rpartition(".")[2]}#{test_method}'
-        found[pair_id, str(walk), test_file].append(name)
-    return found
+        by_file[pair_id, str(walk), test_file].append(name)
+    return by_file
 
 
 def _make_instance(

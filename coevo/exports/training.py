@@ -70,11 +70,11 @@ def write_training_files(
     wanted = select_tasks(selection)
     known = list_task_ids(snapshot.attach_unchecked((selection.snapshot,)))
     attempts: dict[str, list[GradedAttempt]] = defaultdict(list)
-    for one in load_attempts(results, wanted, known, str(release['snapshot_sha256'])):
-        attempts[one.task_id].append(one)
+    for attempt in load_attempts(results, wanted, known, str(release['snapshot_sha256'])):
+        attempts[attempt.task_id].append(attempt)
     lines = TrainingLines()
-    for repository, some in iterate_repositories(wanted, selection.clones, omissions):
-        for assignment in some:
+    for repository, of_repository in iterate_repositories(wanted, selection.clones, omissions):
+        for assignment in of_repository:
             texts = load_task_texts(repository, assignment, omissions)
             if texts is not None:
                 _add_task(lines, texts, attempts[assignment.task_id], release)
@@ -101,8 +101,10 @@ def _add_task(
     }
     gold = _form_answer(texts.gold)
     lines.tasks.append({**shared, 'completion': gold, 'gold_patch': texts.task.test_patch})
-    answered = [(one, _form_answer(_find_file(texts, one.answer))) for one in attempts]
-    lines.attempts += [{**shared, **_describe_attempt(one), 'completion': a} for one, a in answered]
+    answered = [(attempt, _form_answer(_find_file(texts, attempt.answer))) for attempt in attempts]
+    lines.attempts += [
+        {**shared, **_describe_attempt(attempt), 'completion': a} for attempt, a in answered
+    ]
     lines.preferences += [{**shared, **pair} for pair in _pair_attempts(answered)]
 
 
@@ -128,8 +130,8 @@ def _find_file(texts: TaskTexts, answer: Prediction | None) -> bytes | None:
     return applied.content if isinstance(applied, AppliedFile) else None
 
 
-def _describe_attempt(one: GradedAttempt) -> Line:
-    row = one.row
+def _describe_attempt(attempt: GradedAttempt) -> Line:
+    row = attempt.row
     return {
         'attempt': row.attempt,
         'model': row.model,
@@ -141,8 +143,8 @@ def _describe_attempt(one: GradedAttempt) -> Line:
         'tokens': row.tokens,
         'seconds': row.agent_seconds,
         'prediction_sha256': row.prediction_sha256,
-        'rewards': one.rewards.to_mapping(),
-        'reasons': list(one.reasons),
+        'rewards': attempt.rewards.to_mapping(),
+        'reasons': list(attempt.reasons),
     }
 
 
@@ -154,9 +156,9 @@ def _pair_attempts(
     An answer that was given several times is paired once, with the rewards of its first attempt.
     """
     first: dict[str, tuple[GradedAttempt, Messages]] = {}
-    for one, answer in answered:
+    for attempt, answer in answered:
         if answer is not None:
-            first.setdefault(answer[0]['content'], (one, answer))
+            first.setdefault(answer[0]['content'], (attempt, answer))
     for pair in combinations(first.values(), 2):
         for (better, chosen), (worse, rejected) in (pair, pair[::-1]):
             if better.rewards.dominate(worse.rewards):

@@ -71,10 +71,10 @@ def find_index() -> str:
         text=True,
         check=False,
     )
-    found = _EMITTED.search(done.stdout)
-    if found is None:
+    emitted = _EMITTED.search(done.stdout)
+    if emitted is None:
         raise Transient(f'uv names no package index: {done.stderr.strip()[-200:]}')
-    return found[1].rstrip('/')
+    return emitted[1].rstrip('/')
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def write_dataset(
     count = 0
     for path in (tasks, verifier):
         path.mkdir()
-    for repository, some in iterate_repositories(
+    for repository, of_repository in iterate_repositories(
         select_tasks(selection), selection.clones, omissions
     ):
         with tempfile.TemporaryDirectory(prefix='coevo-export-') as scratch:
@@ -54,7 +54,7 @@ def write_dataset(
                 omissions=omissions,
             )
             written: list[TaskRow] = []
-            for assignment in some:
+            for assignment in of_repository:
                 texts = load_task_texts(repository, assignment, omissions)
                 if texts is not None and folders.write(states, texts):
                     written.append(assignment.task)

@@ -66,12 +66,12 @@ def list_requirements() -> tuple[str, ...]:
         lines = requires('coevo') or []
     except PackageNotFoundError:
         raise Fatal('coevo is not installed as a package; run `make setup` in its clone') from None
-    found = []
+    requirements = []
     for line in lines:
         requirement, _, condition = line.partition(';')
         if condition.strip() in ('', "extra == 'evaluate'", 'extra == "evaluate"'):
-            found.append(requirement.strip())
-    return tuple(sorted(set(found)))
+            requirements.append(requirement.strip())
+    return tuple(sorted(set(requirements)))
 
 
 def write_clone(store: Path, repo: str, repository: Repository, revs: Iterable[str]) -> None:
