@@ -318,7 +318,7 @@ class PitTrouble(Choice):
     """The reason why there are no results from PIT for a test."""
 
     NOT_OFFERED = 'not_offered', 'there is no PIT for the language'
-    NO_METHOD = 'no_method', 'no changed method exists at new'
+    NO_METHOD = 'no_method', 'PIT has nothing to mutate: no changed method is in the new code'
     NOT_COMPILED = 'not_compiled', 'the test or the code did not compile'
     TIME = 'time', 'its time was up'
     MEMORY = 'memory', 'its memory was used up'

@@ -76,7 +76,10 @@ class SiblingEditor:
     def remove_tests(
         self, path: str, gone: Sequence[TestMethod], named: AbstractSet[str]
     ) -> bytes | None:
-        """Return a file of the new revision without some of its tests; None if the whole file goes.
+        """Return a file of the new revision without some of its tests and what they alone need.
+
+        A file without tests is returned, too; the caller decides whether it stays. The result is
+        None in the type alone, that of the surgery of a language.
 
         named  names that must stay besides those that other files use
 

@@ -275,7 +275,11 @@ class _ClassFile:
         return self._look_up_class_name(own), around
 
     def _iterate_attributes(self) -> Iterator[tuple[bytes, int]]:
-        """Yield the name of each attribute and the offset of its content."""
+        """Yield the name and the offset of the content of each attribute of one table.
+
+        The table is at the present position: that of a field, of a method or of the class. The
+        position moves behind it.
+        """
         for _ in range(self._unpack_next('>H')[0]):
             name, length = self._unpack_next('>HI')
             yield self._texts[name], self._at

@@ -304,7 +304,8 @@ class Observer:
     def _fetch_stack(self, thread: int, location: CodeLocation | None) -> list[CodeLocation]:
         """Return a thread's frames, innermost first.
 
-        Raises: JdwpError if the innermost frame is not at the event's location.
+        Raises: JdwpError if the innermost frame is not at the event's location, if the event names
+        none, or if the thread has no frame.
         """
         frames = self._debugger.list_frames(thread)
         for top in frames[:1]:
