@@ -229,7 +229,7 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     ),
     ('coevo submit --check my-agent --snapshot SNAPSHOT', '', _submission),
     (f'coevo submit --check my-agent --snapshot {MONTH}', '', _nothing),
-    ('coevo evaluate SNAPSHOT my-agent --out again', 'those of the submission', _nothing),
+    ('coevo evaluate SNAPSHOT my-agent --out again', 'match the submission', _nothing),
     (f'coevo pipeline reverify {MONTH} --sample 100 --seed 7', '', _nothing),
     (
         f'coevo release --snapshot snapshots/2026-06 --month 2026-06 --previous {MONTH}',
