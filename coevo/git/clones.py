@@ -84,10 +84,10 @@ def list_local_clones(clones: Path | None, repo: str) -> Iterator[Path]:
 def lock_if_shared(git_dir: Path) -> Iterator[None]:
     """Hold the lock of a clone during the block, so that no other process removes the clone.
 
-    Only clones of a store or of the cache have a lock (a file `.use` beside them); others, such as
-    a user's, are not locked.
+    Only clones of a store or of the cache have locks: `.lock` from when they were fetched, `.use`
+    from their first reader. Others, such as a user's, are not locked.
     """
-    if not git_dir.with_suffix('.use').is_file():
+    if not any(git_dir.with_suffix(suffix).is_file() for suffix in ('.lock', '.use')):
         yield
         return
     with lock_for_use(git_dir):

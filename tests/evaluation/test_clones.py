@@ -43,6 +43,27 @@ def test_clone_in_the_store_is_used(task: TaskRow, tmp_path: Path) -> None:
         assert found.load_text(task.new_rev, FILE) == '2\n'
 
 
+def test_clone_that_was_only_fetched_is_locked_while_it_is_used(
+    task: TaskRow, tmp_path: Path
+) -> None:
+    """Otherwise an eviction could remove it in the middle of an evaluation."""
+    clone = tmp_path / 'store' / 'clones' / 'example+ferry.git'
+    shutil.copytree(tmp_path / 'served/example/ferry.git', clone)
+    clone.with_suffix('.lock').touch()
+    with open_task_repository([task], tmp_path / 'store'):
+        assert clone.with_suffix('.use').is_file()
+
+
+def test_clones_of_a_user_are_used_and_nothing_is_written_beside_them(
+    task: TaskRow, tmp_path: Path
+) -> None:
+    clone = tmp_path / 'mine' / 'example' / 'ferry'
+    git(tmp_path, 'clone', '-q', str(tmp_path / 'served/example/ferry.git'), str(clone))
+    with open_task_repository([task], tmp_path / 'mine') as found:
+        assert found.git_dir == clone / '.git'
+        assert [*clone.parent.iterdir()] == [clone]
+
+
 def test_only_the_two_revisions_are_fetched_without_a_store(task: TaskRow, tmp_path: Path) -> None:
     with serving(GitBackend(tmp_path / 'served')) as url:
         there = dataclasses.replace(task, url=f'{url}/example/ferry')

@@ -85,7 +85,7 @@ def _fetch_blobs(
 def open_clone(git_dir: str) -> Iterator[Repository]:
     """Yield the repository at a path, and close it at the end of the block.
 
-    Meanwhile the clone is locked, see `lock_beside`.
+    Meanwhile the clone is locked, see `lock_if_shared`.
     """
     path = Path(git_dir)  # own name: of a clone that `find_blobs` named
     with lock_if_shared(path), closing(Repository(path)) as repository:
