@@ -131,7 +131,9 @@ def _install_runtimes(wanted: Iterable[Assignment], say: Say) -> frozenset[tuple
     missing = set()
     for language, own in sorted(versions.items()):
         runtimes = LANGUAGES[language].make_runtimes(brings=True, say=say)
-        missing |= {(language, version) for version in own if not runtimes.can_provide(version)}
+        missing |= {
+            (language, version) for version in sorted(own) if not runtimes.can_provide(version)
+        }
     return frozenset(missing)
 
 

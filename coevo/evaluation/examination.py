@@ -99,34 +99,38 @@ class GradingRun:
 
     def _grade_repositories(self, answers: Sequence[TaskAttempt]) -> None:
         for _, group in groupby(answers, key=lambda one: one.assignment.task.repo):
-            gradable = [answer for answer in group if not self._lacks_runtime(answer)]
-            if gradable:
-                self._grade_repository(gradable)
+            self._grade_repository(list(group))
 
-    def _lacks_runtime(self, answer: TaskAttempt) -> bool:
-        """Return whether a task's runtime is missing; if so, record that it cannot be graded."""
+    def _try_without_run(self, answer: TaskAttempt) -> bool:
+        """Return whether an attempt needs no run: it is refused, known, or lacks its runtime.
+
+        If so, its result is recorded.
+        """
+        result = grade_if_refused(answer)
+        if result is None:
+            if self._try_recalling(answer):
+                return True
+            result = self._find_missing_runtime(answer)
+        if result is None:
+            return False
+        self._record_grade(answer, result)
+        return True
+
+    def _find_missing_runtime(self, answer: TaskAttempt) -> GradingResult | None:
+        """Return the result of a task whose runtime is missing; None if it is here."""
         task = answer.assignment.task
         runtime = task.environment.runtime if task.environment else ''
         if (task.language, runtime) not in self.missing_runtimes:
-            return False
+            return None
         sentence = (
             f'the task was made with {LANGUAGES[task.language].RUNTIME} {runtime}, whose release is '
             'not here and could not be installed; `coevo doctor --install` says how to install it'
         )
-        trouble = make_trouble_result(answer.assignment, Detail.RUNTIME_MISSING, sentence)
-        self._record_grade(answer, trouble)
-        return True
+        return make_trouble_result(answer.assignment, Detail.RUNTIME_MISSING, sentence)
 
-    def _try_without_run(self, answer: TaskAttempt) -> bool:
-        """Return whether an attempt needs no run, since it is refused or was graded before.
-
-        If so, its result is recorded.
-        """
+    def _try_recalling(self, answer: TaskAttempt) -> bool:
+        """Return whether an attempt was graded before; if so, add its rows."""
         assignment, prediction = answer.assignment, answer.prediction
-        judgement = grade_if_refused(answer)
-        if judgement is not None:
-            self._record_grade(answer, judgement)
-            return True
         if assignment.asks_for_suite:
             return self._try_recalling_suite(answer)
         known = self.ledger.recall_rows(assignment, prediction)

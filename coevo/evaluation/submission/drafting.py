@@ -139,7 +139,7 @@ def _write_stated_cutoff(results: Path, metadata: SubmissionMetadata) -> None:
         stored, stored_suites = load_results(results), load_suites(results)
         rows = tuple(_set_cutoff(row, model) for row in stored)
         suites = tuple(_set_cutoff(row, model) for row in stored_suites)
-        if (rows, suites) != (tuple(stored), tuple(stored_suites)):
+        if (rows, suites) != (stored, stored_suites):
             write_results(results, rows)
             write_suites(results, suites)
             write_report(results, rows, suites)
