@@ -1,11 +1,12 @@
 """The rewards of a graded attempt at a task, and when one attempt is better than another.
 
 A reward is a number from 0 to 1, or unknown. `success` is 1 if every target is a success, or if
-every test of a suite passes and none that was to be maintained is lost. `strict` is 1 if every target is a strict success; it is unknown for
-suites. `coverage` is the share of the lines with code in the changed dependencies (of a suite: in
-the focus) that the tests execute, and `mutants` the share of the released mutants that they notice;
-both are means over the targets. A test that does not pass counts as 0 in all of them. Nothing is
-known of an attempt that coevo itself could not grade (`infra`).
+every test of a suite passes and none that was to be maintained is lost. `strict` is 1 if every
+target is a strict success; it is unknown for suites. `coverage` is the share of the lines with code
+in the changed dependencies (of a suite: in the focus) that the tests execute, and `mutants` the
+share of the released mutants that they notice; both are means over the targets. A test that does
+not pass counts as 0 in all of them. Nothing is known of an attempt that coevo itself could not
+grade (`infra`).
 """
 
 from __future__ import annotations

@@ -88,10 +88,10 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 
 def _run_export(arguments: argparse.Namespace) -> int:
     from coevo.evaluation.verified import require_verified
-    from coevo.exports.folder import build_new_folder, require_new
     from coevo.exports.lines import describe_release
     from coevo.exports.selection import Omissions, Selection, describe_withheld
     from coevo.snapshots import snapshot
+    from coevo.storage.new_folders import build_new_folder, require_new
 
     if arguments.attempts and arguments.format != ExportFormat.JSONL:
         raise Fatal('--attempts has no effect but with --format jsonl; leave it out')

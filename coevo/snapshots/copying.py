@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from pathlib import Path
 
 from coevo.model.errors import DamagedSnapshot, Fatal
@@ -12,8 +11,8 @@ from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import SnapshotFolder
 from coevo.snapshots.manifests import has_withheld_texts, load_manifest_at
 from coevo.snapshots.verification import check_folder
-from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
+from coevo.storage.new_folders import build_new_folder
 
 # The folder beside an edition that gets the texts that it omits.
 WHOLE = 'whole'
@@ -49,18 +48,10 @@ def copy_snapshot(place: Path | str, out: Path) -> None:
     """
     if out.exists() or out.is_symlink():
         raise Fatal(f'{out} is there already; name a folder that is not')
-    parent = out.absolute().parent
-    parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(
-        prefix=f'.{out.name}{durable.UNFINISHED}', dir=parent
-    ) as scratch:
-        copy = Path(scratch) / 'snapshot'
+    with build_new_folder(out) as copy:
         with open_local_copy(place) as folder:
-            shutil.copytree(folder, copy)
+            shutil.copytree(folder, copy, dirs_exist_ok=True)
         for finding in check_folder(copy):
             raise DamagedSnapshot(
                 f'{place} is not good ({finding.table}: {finding.rule}): get it again'
             )
-        durable.sync_tree_to_disk(copy)
-        copy.rename(out.absolute())
-        durable.sync_to_disk(parent)

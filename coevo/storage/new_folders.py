@@ -1,4 +1,4 @@
-"""A new folder that is there whole or not at all."""
+"""New folders that are there whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from coevo.storage import durable
 
 
 def require_new(out: Path) -> None:
-    """Raise Fatal if the folder exists."""
+    """Raise Fatal if there is a file, folder or link at a path."""
     if out.exists() or out.is_symlink():
         raise Fatal(f'{out} already exists; name a new folder with --out')
 
@@ -29,7 +29,7 @@ def build_new_folder(out: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(
         prefix=f'.{target.name}{durable.UNFINISHED}', dir=target.parent
     ) as scratch:
-        new = Path(scratch) / 'export'
+        new = Path(scratch) / 'new'
         new.mkdir()
         yield new
         durable.sync_tree_to_disk(new)
