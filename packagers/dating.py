@@ -12,6 +12,7 @@ from datetime import datetime
 from coevo.languages.table import name_parser_version
 from coevo.model.errors import Fatal
 from coevo.model.method_rows import MethodRow
+from coevo.model.pair_rows import PairRow
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.storage import dates
 from coevo.storage.dates import RowBodies, RowDates
@@ -124,6 +125,20 @@ class _FirstSeenDates:
     def find_date(self, body: str) -> datetime | None:
         """Return the earliest date of a body; None if it is unknown or was never seen."""
         return self._dates.get(body)
+
+
+def limit_date(row: MethodRow, pair: PairRow) -> MethodRow:
+    """Return a row whose contamination date is not after the dates of the pair's new commit.
+
+    The body of a test that the commit left alone may be first seen later than the commit was
+    written: a commit of January that is rebased onto a test of June keeps its author date. The
+    earlier date is taken, since it never makes a task clean that is not.
+    """
+    moments = (row.contamination_date, pair.new_author_date, pair.new_committer_date)
+    earliest = min((moment for moment in moments if moment is not None), default=None)
+    if row.contamination_date is None or row.contamination_date == earliest:
+        return row
+    return dataclasses.replace(row, contamination_date=earliest)
 
 
 def find_earliest(moments: Iterable[datetime | None]) -> datetime | None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import coevo
 from coevo.command.main import main
 from coevo.model.listener import Listener
 from coevo.storage import dates
@@ -46,6 +47,31 @@ def test_a_release_of_mined_repositories_searches_no_history(shop: Shop) -> None
     rows = shop.table('first', 'methods')
     assert {f'{row["contamination_date"]:%F}' for row in rows} == {'2024-01-20', '2024-02-03'}
     assert {row['contamination_basis'] for row in rows} == {'branches_only'}
+
+
+def test_an_unchanged_test_is_not_dated_after_the_commit_of_its_pair(
+    toy: None, tmp_path: Path
+) -> None:
+    """A commit that is rebased onto a younger test keeps its author date, and the release its law."""
+    folder = init(tmp_path / 'repository')
+    tests = toys.tests('Calm', 'rests: call Till.price')
+    commit(
+        folder,
+        'begin',
+        {**toys.BUILD, **toys.source('Till', 'price: 1')},
+        date='2024-01-01T00:00:00Z',
+    )
+    commit(folder, 'test', tests, date='2024-03-01T00:00:00Z')
+    more = toys.source('Till', 'price: 2')
+    moments = {'date': '2024-04-01T00:00:00Z', 'author_date': '2024-02-01T00:00:00Z'}
+    commit(folder, 'rebased', more, **moments)
+    toys.mined(folder, tmp_path / 'store')
+    publish_release(ReleaseOptions(store=tmp_path / 'store', snapshot=tmp_path / 'snapshot'))
+    rows = coevo.open(tmp_path / 'snapshot').sql(
+        'SELECT label, contamination_date FROM methods ORDER BY contamination_date'
+    )
+    dated = [(label, f'{date:%F}') for label, date in rows.fetchall()]
+    assert ('unaffected', '2024-02-01') in dated
 
 
 def test_a_store_without_dates_is_searched_once_and_gives_the_same_bytes(shop: Shop) -> None:
