@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.storage.place import Root
-from coevo.storage.store import Partition, Store
+from coevo.storage.store import Partition, Store, WalkRecord
 from flows.batches.jobs import Verb
 from flows.crawling.crawls import CrawledRepository, load_latest_candidates
+from flows.eligibility import Eligibility, load_eligibility
 from flows.segment_keys import compute_mining_code
 from flows.validations import load_latest_validation, load_validated_push
 
@@ -29,19 +30,25 @@ class DueRepositories:
 
 
 def find_due_repositories(
-    store: Root, verb: Verb, profile: str | None = None, sandbox: str | None = None
+    store: Root,
+    verb: Verb,
+    profile: str | None = None,
+    sandbox: str | None = None,
+    known: Mapping[str, Eligibility] | None = None,
 ) -> DueRepositories:
     """Return the repositories of the latest crawls with work to do, and those without.
 
-    To validate, all candidates count; to mine, only those whose latest validation found them valid.
+    To validate, all candidates count; to mine, only eligible ones (`flows.eligibility`).
 
     profile  the profile by which they are to be mined; None for any
     sandbox  the sandbox in which they are to be validated; None for any
+    known    what `load_eligibility` says; None asks it
     """
-    candidates = load_latest_candidates(store)
+    known = load_eligibility(store) if known is None else known
     if verb is Verb.VALIDATE:
-        return _find_due_for_validation(store, candidates, sandbox)
-    valid = [candidate for candidate in candidates if _is_valid(store, candidate.repo)]
+        kept = [each.candidate for each in known.values() if each.is_candidate and each.candidate]
+        return _find_due_for_validation(store, kept, sandbox)
+    valid = [each.candidate for each in known.values() if each.obstacle is None and each.candidate]
     mined = Store(store)
     unchanged = {
         candidate.repo
@@ -89,11 +96,6 @@ def index_candidates(store: Root) -> dict[str, CrawledRepository]:
     return {candidate.repo: candidate for candidate in load_latest_candidates(store)}
 
 
-def _is_valid(store: Root, repo: str) -> bool:
-    validation = load_latest_validation(store, repo)
-    return validation is not None and validation.valid
-
-
 def _is_validation_current(store: Root, candidate: CrawledRepository, sandbox: str | None) -> bool:
     """Return whether the latest validation, valid or not, would give the same result again.
 
@@ -131,14 +133,20 @@ def _is_fully_mined(
     only mined later: the next crawl reports the push.
     """
     walk = store.load_walk(partition)
-    row = walk.repository
     return (
         candidate.pushed_at is not None
         and walk.pushed == candidate.pushed_at
         and walk.reached is not None
         and candidate.crawled >= walk.reached
-        and partition.language in LANGUAGES
-        and row.engine_version == compute_mining_code(partition.language).digest
-        and profile in (None, row.profile)
+        and profile in (None, walk.repository.profile)
+        and is_mined_by_present_code(store, partition, walk)
+    )
+
+
+def is_mined_by_present_code(store: Store, partition: Partition, walk: WalkRecord) -> bool:
+    """Return whether all pairs of a walk are mined, and by the present code of coevo."""
+    return (
+        partition.language in LANGUAGES
+        and walk.repository.engine_version == compute_mining_code(partition.language).digest
         and not store.list_pending_pairs(partition)
     )

@@ -12,7 +12,9 @@ from typing import Protocol
 
 from coevo.git.repository import Repository
 from coevo.model.listener import Listener
-from miners.cloning.clones import Clone, pin_clone
+from coevo.storage.place import Root
+from flows.eligibility import check_not_withdrawn
+from miners.cloning.clones import Clone, find_default_name, pin_clone
 from miners.cloning.remotes import FetchLimits
 from miners.discovery.crawls import record_crawl
 
@@ -23,6 +25,10 @@ class WantedClone(Protocol):
     @property
     def source(self) -> str:
         """A path, a URL or owner/name."""
+
+    @property
+    def store(self) -> Root:
+        """The store, which knows what is withdrawn."""
 
     @property
     def folder(self) -> Path:
@@ -43,8 +49,10 @@ def open_clone(wanted: WantedClone, listener: Listener) -> Iterator[tuple[Clone,
 
     Its crawl is recorded, and it is not evicted before the block ends.
 
-    Raises: Unclonable (a Fatal) for a source that cannot be cloned, Transient for the network.
+    Raises: Fatal for a withdrawn repository, of which nothing is fetched; Unclonable (a Fatal) for
+    a source that cannot be cloned; Transient for the network.
     """
+    check_not_withdrawn(wanted.store, wanted.name or find_default_name(wanted.source))
     listener.step('clone', 0, 1)
     with (
         pin_clone(

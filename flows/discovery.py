@@ -12,10 +12,12 @@ from datetime import UTC, datetime
 
 from coevo.model.listener import SILENT, Listener
 from coevo.storage.place import Root
+from coevo.storage.places import open_place
 from flows.crawling import crawls
 from flows.crawling.progress import CrawlProgress
 from flows.crawling.rows import CrawlEvent, CrawlQuery, RepositorySeen, copy_fields, list_events
 from flows.crawling.survey import CrawlHistory, Survey
+from flows.eligibility import load_withdrawn_repositories
 from miners.discovery.budgets import Clock
 from miners.discovery.candidate_profiles import CandidateProfile
 from miners.discovery.candidates import CandidateReason
@@ -114,7 +116,8 @@ def _load_history(options: CrawlOptions, answers: Mapping[int, RepositorySeen]) 
         keys |= {number: row.repo for number, row in rows_by_number.items()}
         if name == options.profile.name:
             rows = rows_by_number
-    return CrawlHistory(rows=rows, keys=keys, answers=answers)
+    withdrawn = load_withdrawn_repositories(open_place(options.store))
+    return CrawlHistory(rows=rows, keys=keys, answers=answers, withdrawn=withdrawn)
 
 
 def _write_crawl(

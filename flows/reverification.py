@@ -40,6 +40,7 @@ from coevo.storage import reverifications
 from coevo.storage.place import Root, find_local_folder
 from coevo.storage.store import Partition, Store
 from flows.bugs import PairBugs
+from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
 from flows.rerunning import DrawnSegment, RerunResult, rerun_methods
 from miners.cloning.clones import pin_existing_clone
 from miners.discovery.repository_drops import Unclonable
@@ -111,6 +112,7 @@ def reverify(options: ReverifyOptions, listener: Listener = SILENT) -> Reverific
     store = Store(options.store)
     if options.repository is not None:
         store.list_repository_partitions(options.repository)
+        check_not_withdrawn(options.store, options.repository)
     labels = draw_labels(store, options.snapshot, options.seed, options.repository)
     drawn = labels[: options.sample]
     if not drawn:
@@ -290,17 +292,26 @@ def draw_labels(
 def _list_population(
     store: Store, released: Path | str | None, repository: str | None
 ) -> Iterator[DrawnLabel]:
-    """Yield one label for each method id, even if several walks have it; no refuted ones."""
+    """Yield one label for each method id, even if several walks have it.
+
+    Refuted labels and those of withdrawn repositories and pairs are left out.
+    """
     selected = None if released is None else _load_released_methods(released)
     there = (
         store.list_partitions()
         if repository is None
         else store.list_repository_partitions(repository)
     )
-    partitions = sorted(there, key=lambda one: _PREFERENCE.index(one.walk))
+    withdrawn = load_withdrawn_ids(store.storage)
+    partitions = sorted(
+        (partition for partition in there if partition.repo not in withdrawn),
+        key=lambda one: _PREFERENCE.index(one.walk),
+    )
     known = {id_ for partition in partitions for id_ in _list_refuted_methods(store, partition)}
     for partition in partitions:
         for segment in store.load_segments(partition):
+            if segment.pair.pair_id in withdrawn:
+                continue
             for row in segment.methods:
                 if row.method_id not in known and (selected is None or row.method_id in selected):
                     known.add(row.method_id)

@@ -7,12 +7,14 @@ STORE/validations/OWNER+NAME/latest.json        the revision validated last, and
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from coevo.storage.documents import encode_line, load_record
-from coevo.storage.place import Root, encode_folder_name
+from coevo.model.codec import Record
+from coevo.storage.documents import decode_record, encode_line, load_record
+from coevo.storage.place import Root, StoragePlace, encode_folder_name
 from coevo.storage.places import open_place
 
 FOLDER = 'validations'
@@ -145,6 +147,31 @@ def load_latest_validation(store: Root, repo: str) -> Validation | None:
     """Return the result for the revision that was validated last; None if there is none."""
     latest = load_record(_LatestValidation, open_place(store), _get_latest_path(repo), _CURE)
     return None if latest is None else load_validation(store, repo, latest.rev)
+
+
+def load_latest_validations(store: Root, repos: Sequence[str]) -> dict[str, Validation]:
+    """Return the latest validation of each of some repositories that has one, by its name.
+
+    Files are read together, which a bucket answers in parallel.
+    """
+    place = open_place(store)
+    names = {_get_latest_path(repo): repo for repo in repos}
+    there = [entry.name for entry in place.list_files(FOLDER) if entry.name in names]
+    revs = _load_records(_LatestValidation, place, there)
+    results = {f'{_get_folder(names[name])}/{latest.rev}.json': name for name, latest in revs}
+    return {
+        names[results[name]]: validation
+        for name, validation in _load_records(Validation, place, list(results))
+    }
+
+
+def _load_records(
+    record: type[Record], place: StoragePlace, names: Sequence[str]
+) -> Iterator[tuple[str, Record]]:
+    """Yield the files that exist, each with its record. Raises: Fatal if one is damaged."""
+    for name, file in zip(names, place.load_files(names), strict=True):
+        if file is not None:
+            yield name, decode_record(record, place, name, file, _CURE)
 
 
 def load_validated_push(store: Root, repo: str) -> datetime | None:

@@ -77,24 +77,41 @@ def load_latest_candidates(
     store: Root, profile: str | None = None
 ) -> tuple[CrawledRepository, ...]:
     """Return the candidates in the latest crawl of one profile, or of each; sorted by `repo`."""
-    rows: dict[int, RepositorySeen] = {}
-    names: dict[int, list[str]] = {}
-    for name, stamp in sorted(load_latest_stamps(store).items(), key=lambda item: item[1]):
-        if profile in (None, name):
-            for row in load_repositories(store, stamp):
-                if row.kept:
-                    rows[row.github_id] = row
-                    names.setdefault(row.github_id, []).append(name)
-    candidates = [
-        copy_fields(
-            CrawledRepository,
-            row,
-            profiles=tuple(sorted(names[number])),
-            crawled=parse_stamp(row.last_seen),
-        )
-        for number, row in rows.items()
-    ]
-    return tuple(sorted(candidates, key=lambda one: one.repo))
+    stamps = load_latest_stamps(store)
+    chosen = {name: stamp for name, stamp in stamps.items() if profile in (None, name)}
+    candidates = map(build_candidate, load_rows_by_profile(store, chosen).values())
+    return tuple(candidate for candidate in candidates if candidate is not None)
+
+
+def load_rows_by_profile(
+    store: Root, stamps: Mapping[str, str]
+) -> dict[str, dict[str, RepositorySeen]]:
+    """Return the rows of some crawls by repository, sorted, and by profile, the oldest crawl first.
+
+    stamps  a crawl of each profile, by the profile's name
+    """
+    rows: dict[str, dict[str, RepositorySeen]] = {}
+    for name, stamp in sorted(stamps.items(), key=lambda item: item[1]):
+        for row in load_repositories(store, stamp):
+            rows.setdefault(row.repo, {})[name] = row
+    return dict(sorted(rows.items()))
+
+
+def build_candidate(rows: Mapping[str, RepositorySeen]) -> CrawledRepository | None:
+    """Return a repository as the last of its rows by profile that keep it describes it.
+
+    None if no profile keeps it.
+    """
+    kept = {name: row for name, row in rows.items() if row.kept}
+    if not kept:
+        return None
+    row = list(kept.values())[-1]
+    return copy_fields(
+        CrawledRepository,
+        row,
+        profiles=tuple(sorted(kept)),
+        crawled=parse_stamp(row.last_seen),
+    )
 
 
 def list_stamps(store: Root) -> tuple[str, ...]:
@@ -107,6 +124,23 @@ def load_latest_stamps(store: Root) -> dict[str, str]:
     """Return the stamp of each profile's latest crawl by the profile's name; empty if none."""
     all_stamps = list_stamps(store)
     return dict(load_crawl_json(store, all_stamps[-1])['latest']) if all_stamps else {}
+
+
+def load_stamps_at(store: Root, moment: datetime) -> dict[str, str]:
+    """Return the stamp of each profile's latest crawl until a moment, by the profile's name.
+
+    A profile that was first crawled later has the stamp of its first crawl.
+    """
+    earlier = [stamp for stamp in list_stamps(store) if parse_stamp(stamp) <= moment]
+    stamps = dict(load_crawl_json(store, earlier[-1])['latest']) if earlier else {}
+    lacking = load_latest_stamps(store).keys() - stamps.keys()
+    for stamp in list_stamps(store)[len(earlier) :]:
+        if not lacking:
+            break
+        for name in lacking & {load_crawl_json(store, stamp)['profile']['name']}:
+            stamps[name] = stamp
+            lacking = lacking - {name}
+    return stamps
 
 
 def load_crawl_json(store: Root, stamp: str) -> dict[str, Any]:

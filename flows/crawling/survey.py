@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -38,11 +38,13 @@ class CrawlHistory:
     rows     the rows of the profile's last crawl, by number
     keys     the name of each repository in the data, by number
     answers  the rows of an unfinished crawl, by number; only its answers are used
+    withdrawn  the names in the data of withdrawn repositories, about which nothing is asked
     """
 
     rows: Mapping[int, RepositorySeen]
     keys: Mapping[int, str]
     answers: Mapping[int, RepositorySeen]
+    withdrawn: Collection[str] = ()
 
     def find_latest_row(self, number: int) -> RepositorySeen | None:
         """Return a repository's row of the unfinished crawl, else of the profile's last crawl.
@@ -94,6 +96,8 @@ class Survey:
         before = self._known.rows[number]
         if before.presence in (Presence.DELETED, Presence.BLOCKED):
             return before
+        if before.repo in self._known.withdrawn:
+            return dataclasses.replace(before, kept=False, reason=CandidateReason.WITHDRAWN)
         known_row = self._known.find_latest_row(number) or before
         lookup = self._try_asking(
             partial(look_up_repository, self._api, number, known_row.lookup_etag)
@@ -115,12 +119,17 @@ class Survey:
         self, seen: RepositoryMetadata, presence: Presence, etag: str | None
     ) -> RepositorySeen:
         before = self._known.rows.get(seen.github_id)
-        facts, unanswered = self._gather_facts(seen)
-        reason = find_reason_against(self._profile, seen, presence, facts)
+        repo = self._assign_key(seen)
+        reason: CandidateReason | None
+        if repo in self._known.withdrawn:
+            facts, unanswered, reason = self._find_facts(seen), (), CandidateReason.WITHDRAWN
+        else:
+            facts, unanswered = self._gather_facts(seen)
+            reason = find_reason_against(self._profile, seen, presence, facts)
         return RepositorySeen(
             **dataclasses.asdict(seen),
             **dataclasses.asdict(facts),
-            repo=self._assign_key(seen),
+            repo=repo,
             presence=presence,
             kept=reason is None,
             reason=reason,
@@ -135,8 +144,7 @@ class Survey:
 
         Nothing is requested if its metadata rule it out.
         """
-        known_row = self._known.find_latest_row(seen.github_id)
-        facts = _keep_valid_facts(seen, known_row) if known_row is not None else RepositoryFacts()
+        facts = self._find_facts(seen)
         if check_metadata(self._profile, seen) is not None:
             return facts, ()
         unanswered = []
@@ -151,6 +159,11 @@ class Survey:
             unanswered += ['contributors'] if new_facts is None else []
             facts = new_facts or facts
         return facts, tuple(sorted(unanswered))
+
+    def _find_facts(self, seen: RepositoryMetadata) -> RepositoryFacts:
+        """Return the facts that earlier crawls know; empty ones if they know none."""
+        known_row = self._known.find_latest_row(seen.github_id)
+        return _keep_valid_facts(seen, known_row) if known_row is not None else RepositoryFacts()
 
     def _ask_root(self, seen: RepositoryMetadata, facts: RepositoryFacts) -> RepositoryFacts:
         return ask_root(self._api, seen.github_id, facts, self._profile.build_files)

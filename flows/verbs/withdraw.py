@@ -66,10 +66,12 @@ def _parse_target(arguments: argparse.Namespace) -> tuple[WithdrawnKind, str]:
 def _check_exists(store: Store, kind: WithdrawnKind, id_: str) -> None:
     """Raise Fatal for an id that the store does not have: a typing error would withdraw nothing."""
     from coevo.storage.withdrawals import WithdrawnKind
+    from flows.crawling.crawls import load_latest_stamps, load_rows_by_profile
     from packagers.drafts import compute_task_id
 
     if kind is WithdrawnKind.REPOSITORY:
-        store.list_repository_partitions(id_)
+        if id_ not in load_rows_by_profile(store.root, load_latest_stamps(store.root)):
+            store.list_repository_partitions(id_)  # raises Fatal
         return
     for partition in store.list_partitions():
         if kind is WithdrawnKind.PAIR:

@@ -161,6 +161,14 @@ def pin_existing_clone(store: Path, repo: str, url: str | None = None) -> Iterat
         yield git_dir
 
 
+def find_default_name(source: str) -> str:
+    """Return the name in the data that a source has if none is given; nothing is fetched.
+
+    Raises: Fatal if it is neither a repository of this machine, nor a URL, nor owner/name.
+    """
+    return _locate_source(source).repo
+
+
 def _locate_source(source: str) -> _CloneSource:
     if not source.strip() or source.startswith('-') or '::' in source or _CONTROL.search(source):
         raise Fatal(f'{source!r} is no source to clone; name a path, a URL or owner/name')

@@ -13,6 +13,7 @@ class CandidateReason(StrEnum):
     """The reasons why a repository is no candidate; a value is never renamed."""
 
     UNKNOWN = 'unknown'
+    WITHDRAWN = 'withdrawn'
     DELETED = 'deleted'
     BLOCKED = 'blocked'
     DISABLED = 'disabled'
@@ -31,6 +32,7 @@ class CandidateReason(StrEnum):
 
 REASONS: dict[CandidateReason, str] = {
     CandidateReason.UNKNOWN: 'GitHub did not answer all that is asked of it; the next crawl asks again',
+    CandidateReason.WITHDRAWN: 'it is withdrawn by those who maintain the data',
     CandidateReason.DELETED: 'it was deleted or made private',
     CandidateReason.BLOCKED: 'GitHub blocks it, for a DMCA notice or for breaking its terms',
     CandidateReason.DISABLED: 'GitHub has disabled it',

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.model.listener import SILENT, Listener
 from coevo.storage.place import Root
-from flows.crawling.crawls import load_repositories
+from flows.crawling.crawls import Crawl, load_repositories, write_crawl
 from flows.crawling.rows import RepositorySeen
 from flows.discovery import CrawlOptions, CrawlReport, crawl
+from flows.validations import (
+    InvalidReason,
+    SuiteCounts,
+    Validation,
+    ValidationSeconds,
+    write_latest,
+    write_validation,
+)
 from miners.discovery.candidate_profiles import load_profile
+from miners.discovery.candidates import Presence
 from miners.discovery.github_requests import RetryLimits
 from miners.discovery.github_tokens import GitHubToken
 from tests.github_server import Budgets, Hosted, Server, World, serving
@@ -69,3 +80,65 @@ def many(count: int, **others: object) -> list[Hosted]:
 def contents(folder: str) -> dict[str, bytes]:
     """The files of a crawl."""
     return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
+
+
+def row(repo: str, number: int, crawl: datetime, **others: object) -> RepositorySeen:
+    """What a crawl says of a repository that it keeps, unless `others` differ."""
+    facts = {
+        'github_id': number,
+        'repo': repo,
+        'full_name': repo,
+        'clone_url': f'https://example.org/{repo}.git',
+        'default_branch': 'main',
+        'stars': 500,
+        'license': 'MIT',
+        'language': 'Java',
+        'archived': False,
+        'disabled': False,
+        'fork': False,
+        'created_at': datetime(2020, 1, 1, tzinfo=UTC),
+        'pushed_at': datetime(2024, 1, 20, tzinfo=UTC),
+        'presence': Presence.SEARCH,
+        'kept': others.get('reason') is None,
+        'reason': None,
+        'root': None,
+        'at_least_contributors': None,
+        'unanswered': (),
+        'first_seen': f'{crawl:%Y%m%dT%H%M%SZ}',
+        'last_seen': f'{crawl:%Y%m%dT%H%M%SZ}',
+        'lookup_etag': None,
+        'root_etag': None,
+        'contributors_etag': None,
+    }
+    return RepositorySeen(**{**facts, **others})
+
+
+def write_rows(
+    store: Root, crawl: datetime, *rows: RepositorySeen, profile: str = 'testevo'
+) -> None:
+    """A crawl of the store, without a GitHub."""
+    about = {'profile': load_profile(profile).as_json()}
+    stamp = f'{crawl:%Y%m%dT%H%M%SZ}'
+    write_crawl(
+        store,
+        Crawl(stamp=stamp, profile=profile, about=about, repositories=rows, events=(), queries=()),
+    )
+
+
+def validated(
+    store: Root, repo: str, pushed: datetime | None = None, reason: InvalidReason | None = None
+) -> None:
+    """The latest validation of a repository, in the language of toys."""
+    found = Validation(
+        repo=repo,
+        rev='0' * 40,
+        ref='refs/heads/main',
+        committed=None,
+        reason=reason,
+        suite=SuiteCounts(passed=1),
+        sandbox='bubblewrap',
+        engine_version=get_engine_version('toy') if 'toy' in LANGUAGES else 'another',
+        language='toy',
+    )
+    write_validation(store, found, ValidationSeconds(build=0.0, suite=0.0))
+    write_latest(store, found, pushed)

@@ -8,19 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from coevo.languages.table import get_engine_version
 from coevo.storage.store import Store
 from flows.batches.jobs import Verb
 from flows.candidates import advance_unchanged_walks, find_due_repositories, index_candidates
 from flows.pipeline import mine
-from flows.validations import (
-    SuiteCounts,
-    Validation,
-    ValidationSeconds,
-    write_latest,
-    write_validation,
-)
-from tests.flows.crawling import crawled, github, many
+from tests.flows.crawling import crawled, github, many, validated
 from tests.languages import toys
 from tests.languages.table import known_toy
 from tests.projects import options, write
@@ -28,21 +20,6 @@ from tests.projects import options, write
 
 def at(day: int) -> datetime:
     return datetime(2026, 2, day, tzinfo=UTC)
-
-
-def validated(store: Path, repo: str, pushed: datetime | None = None) -> None:
-    found = Validation(
-        repo=repo,
-        rev='0' * 40,
-        ref='refs/heads/main',
-        committed=None,
-        suite=SuiteCounts(passed=1),
-        sandbox='bubblewrap',
-        engine_version=get_engine_version('toy'),
-        language='toy',
-    )
-    write_validation(store, found, ValidationSeconds(build=0.0, suite=0.0))
-    write_latest(store, found, pushed)
 
 
 @pytest.fixture
