@@ -9,6 +9,7 @@ A record exists while its pair is unmined. The rows and drops of the data do not
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import filters
@@ -46,6 +47,18 @@ class PairBugs:
         """
         name = self._name_record(pair, key)
         return self._place.describe(name) if self._known.get(name) == identify_build() else None
+
+    def list_pairs_of_this_build(self, keys: Mapping[str, str]) -> frozenset[str]:
+        """Return the ids of the pairs in which this build has met a bug.
+
+        keys  the key of each pair's segment, by pair id
+        """
+        build = identify_build()
+        return frozenset(
+            pair_id
+            for pair_id, key in keys.items()
+            if self._known.get(f'{self._folder}/{pair_id}.{key}.json') == build
+        )
 
     def write_bug(self, pair: Pair, key: str, bug: Bug) -> str:
         """Write a record of a bug in a pair; return its address."""

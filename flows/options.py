@@ -110,6 +110,7 @@ class ReleaseOptions:
     local     folder of clones and caches, as in MineOptions
     families  families whose tasks are made from labels, beside those of the tracks
     code_free place for the edition without code; None writes none
+    incomplete  whether a month is released although repositories of its cohort are missing
     """
 
     store: Root
@@ -122,6 +123,7 @@ class ReleaseOptions:
     local: Path | None = None
     families: tuple[Family, ...] = ()
     code_free: Root | None = None
+    incomplete: bool = False
 
     @property
     def folder(self) -> Path:

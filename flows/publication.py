@@ -6,17 +6,20 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 
 from coevo.display.redaction import hide_credentials, strip_credentials
 from coevo.git.clones import PROTOCOLS
-from coevo.model.errors import Fatal
+from coevo.model.errors import Fatal, IncompleteMonth
 from coevo.model.families import Family
 from coevo.model.listener import SILENT, Listener
 from coevo.storage import months
+from coevo.storage.cohorts import MonthCohort
 from coevo.storage.months import MonthRecord
 from coevo.storage.store import Store
+from flows.cohorts import find_cohort
 from flows.dating import ReleaseDates
 from flows.licence import check_accepted_licences
 from flows.options import ReleaseOptions
@@ -38,6 +41,9 @@ def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> Rel
 
     Clones supply what rows do not contain. They are protected from eviction meanwhile; missing or
     evicted ones are fetched.
+
+    Raises: IncompleteMonth (a Fatal) if a repository of the month's cohort is missing and that was
+    not asked for. A month that was released before is not asked again.
     """
     if options.month:
         check_month(options.month)
@@ -46,8 +52,40 @@ def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> Rel
         _check_private_options(options)
     fixed = months.load_month(store.storage, options.month) if options.month else None
     with ReleaseClones(options.folder, store, fixed.clones if fixed else None) as clones:
+        cohort = None
+        if options.month is not None and fixed is None:
+            cohort = find_cohort(store, options.month, clones.load_commit_date, options.reached)
+            _check_cohort(options, cohort)
         dates = ReleaseDates(store, clones, fixed, listener)
-        return release_snapshot(store, _build_plan(options, clones, fixed, dates))
+        return release_snapshot(store, _build_plan(options, clones, fixed, dates, cohort))
+
+
+def _check_cohort(options: ReleaseOptions, cohort: MonthCohort | None) -> None:
+    if cohort is not None and not cohort.is_complete and not options.incomplete:
+        raise IncompleteMonth(
+            f'{cohort.month} is not complete in {options.store}, {cohort.sentence}; mine them, withdraw '
+            'them, or release the month without them by --incomplete',
+            lack=cohort.sentence,
+        )
+
+
+def publish_or_wait(
+    options: ReleaseOptions, *, until: datetime, now: datetime, listener: Listener = SILENT
+) -> ReleaseReport | str:
+    """Release a month as `publish_release` does, but wait for its cohort until a time.
+
+    Until then an incomplete month is not released, even if that was asked for: return a sentence
+    that says what it waits for. Raises: IncompleteMonth from then on, unless it was asked for.
+    """
+    is_over = now >= until
+    try:
+        return publish_release(
+            replace(options, incomplete=options.incomplete and is_over), listener
+        )
+    except IncompleteMonth as error:
+        if is_over:
+            raise
+        return f'{options.month} waits until {until:%Y-%m-%d %H:%M}: {error.lack}'
 
 
 def _check_private_options(options: ReleaseOptions) -> None:
@@ -87,6 +125,7 @@ def _build_plan(
     clones: ReleaseClones,
     fixed: MonthRecord | None,
     dates: ReleaseDates,
+    cohort: MonthCohort | None,
 ) -> ReleasePlan:
     known = CloneFacts(
         committed=clones.load_commit_date,
@@ -109,7 +148,7 @@ def _build_plan(
         families=clones.find_families,
         accepted=check_accepted_licences(options.accepted),
         month=options.month,
-        cut=MonthCut(options.month, known, fixed) if options.month else None,
+        cut=MonthCut(options.month, known, fixed, cohort) if options.month else None,
         previous=options.previous,
         parameters={'families': ','.join(options.families)} if options.families else {},
         urls=assign_urls(

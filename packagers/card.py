@@ -102,6 +102,7 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
         *_render_example(rows),
         '## Before you use it',
         CONTAMINATION + _describe_sample(rows) + _list_not_offered(rows),
+        _report_cohort(about),
         _report_unmined(about),
         _report_walks_behind(about),
         *(f'**Mixed:** {sentence}.' for sentence in describe_mixed_code(rows.pairs)),
@@ -288,6 +289,17 @@ def _render_day(date: datetime | None) -> str:
 def _get_count(row: MethodRow, cell: Cell, name: str) -> int | None:
     count: int | None = getattr(row, f'{cell}_{name}')
     return count
+
+
+def _report_cohort(about: SnapshotDetails) -> str:
+    """Return a sentence with what the month's cohort lacks; '' without a cohort or if it is whole."""
+    cohort = about.cohort
+    if cohort is None or cohort.is_complete:
+        return ''
+    return (
+        f'**Incomplete:** {cohort.sentence}. `manifest.json` has all of them under `cohort`; what is '
+        'mined later comes with a later month.'
+    )
 
 
 def _report_unmined(about: SnapshotDetails) -> str:

@@ -17,6 +17,7 @@ from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.schema import SCHEMA_MINOR, SCHEMA_VERSION, TABLES
 from coevo.snapshots.cutoffs import LEAST_LEAK
+from coevo.storage.cohorts import MonthCohort
 from coevo.storage.store import Partition
 from packagers.news import RepositoryNews, format_news
 from packagers.rows import Rows
@@ -34,6 +35,7 @@ class SnapshotDetails:
     reached  until when each walk has seen all commits, if the snapshot belongs to a month
     news     the changes since the snapshot before it
     is_private  whether it is for its owner alone
+    cohort   the repositories that the month had to hold; None if that is unknown
     """
 
     month: str
@@ -42,6 +44,7 @@ class SnapshotDetails:
     reached: Mapping[Partition, datetime | None] = field(default_factory=dict)
     news: tuple[RepositoryNews, ...] = ()
     is_private: bool = False
+    cohort: MonthCohort | None = None
 
 
 def compute_checksums(folder: Path, files: Iterable[Path]) -> Checksums:
@@ -78,6 +81,7 @@ def render_manifest(rows: Rows, about: SnapshotDetails, files: Checksums) -> str
         'news': format_news(about.news),
         'files': files,
         **({'private': True} if about.is_private else {}),
+        **({'cohort': _describe_cohort(about.cohort)} if about.cohort is not None else {}),
     }
     return f'{json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False)}\n'
 
@@ -127,6 +131,18 @@ def _list_tools(rows: Rows) -> dict[str, list[Any]]:
         'builder': sorted(filter(None, builders)),
         'build_tool': sorted({row.environment.build_tool for row in rows.environments}),
         'sandbox': sorted(sandboxes),
+    }
+
+
+def _describe_cohort(cohort: MonthCohort) -> dict[str, Any]:
+    return {
+        'repositories': len(cohort.members),
+        'complete': cohort.is_complete,
+        'missing': [
+            {'repo': each.repo, 'reason': str(each.reason), 'detail': each.detail}
+            for each in cohort.missing
+        ],
+        'left': [{'repo': each.repo, 'reason': each.reason} for each in cohort.left],
     }
 
 

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.forms import is_month
+from coevo.storage.cohorts import MonthCohort
 from coevo.storage.dates import RowDates
 from coevo.storage.months import CloneMoments, MonthPart, MonthRecord
 from coevo.storage.reverifications import ReverificationRecord
@@ -42,12 +43,21 @@ class MonthCut:
     """One month of a store, selected partition by partition.
 
     If the month was released before, `fixed` decides what belongs to it.
+
+    cohort  the repositories that it has to hold; None if that is unknown
     """
 
-    def __init__(self, month: str, known: CloneFacts, fixed: MonthRecord | None = None) -> None:
+    def __init__(
+        self,
+        month: str,
+        known: CloneFacts,
+        fixed: MonthRecord | None = None,
+        cohort: MonthCohort | None = None,
+    ) -> None:
         self.month = month
         self.last = compute_first_clean_moment(month) - timedelta(microseconds=1)
         self.fixed = fixed
+        self.cohort = fixed.cohort if fixed else cohort
         self._known = known
         self._parts = {part.partition: part for part in fixed.parts} if fixed else {}
         self._withdrawn: tuple[int, ...] = ()
@@ -171,8 +181,8 @@ class MonthCut:
     def build_record(self) -> MonthRecord:
         """Return the record from which the month can be made again.
 
-        It names commits, segments and reverifications of each partition, the refs of clones, and
-        what is withdrawn.
+        It names commits, segments and reverifications of each partition, the refs of clones, what
+        is withdrawn, and the cohort.
         """
         parts = tuple(part for _, part in sorted(self._parts.items()))
         repos = {part.partition.repo for part in parts}
@@ -182,6 +192,7 @@ class MonthCut:
             clones=self._known.moments.select_repos(repos),
             withdrawn=self._withdrawn,
             dates=self._dates,
+            cohort=self.cohort,
         )
 
 

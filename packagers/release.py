@@ -23,6 +23,7 @@ from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.snapshot import MANIFEST
 from coevo.snapshots.verification import check_folder
 from coevo.storage import durable, months
+from coevo.storage.cohorts import MonthCohort
 from coevo.storage.place import Root
 from coevo.storage.store import Partition, Store
 from packagers import card, croissant, manifests, publishing
@@ -62,6 +63,7 @@ class ReleaseReport:
     kept_out  what licences keep out of it
     withheld  the number of tasks whose texts it withholds, by licence
     is_private  whether it is for the store's owner alone
+    cohort   the repositories that the month had to hold; None if that is unknown
     """
 
     snapshot: Root
@@ -80,6 +82,12 @@ class ReleaseReport:
     kept_out: tuple[KeptOut, ...] = ()
     withheld: Mapping[str, int] = field(default_factory=dict)
     is_private: bool = False
+    cohort: MonthCohort | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """True unless the month's cohort lacks a repository."""
+        return self.cohort is None or self.cohort.is_complete
 
     @property
     def sentence(self) -> str:
@@ -99,7 +107,7 @@ class ReleaseReport:
         kept_out = ''.join(f'\n{sentence}' for sentence in sentences)
         private = f'\n{PRIVATE}' if self.is_private else ''
         return (
-            f'{self.snapshot}: {counts}; {done}\n{changes}{missing}{mixed}{self._month_note}'
+            f'{self.snapshot}: {counts}; {done}\n{changes}{self._cohort_note}{missing}{mixed}{self._month_note}'
             f'{self._url_warning}{kept_out}{private}'
         )
 
@@ -111,6 +119,18 @@ class ReleaseReport:
                 f'no permissive licence covers them ({named}): `coevo get {self.snapshot} '
                 '--out DIR` fills them in from clones'
             )
+
+    @property
+    def _cohort_note(self) -> str:
+        if self.cohort is None:
+            return ''
+        left = ''.join(
+            f'\n{each.repo} is no longer worked on: {each.reason.replace("_", " ")}'
+            for each in self.cohort.left
+        )
+        if self.is_complete:
+            return f'\nall {len(self.cohort.members)} repositories of the month are in it{left}'
+        return f'\nincomplete: {self.cohort.sentence}{left}'
 
     @property
     def _month_note(self) -> str:
@@ -164,6 +184,7 @@ def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
             reached=plan.cut.reached if plan.cut else {},
             news=count_news(earlier, rows, month),
             is_private=plan.is_private,
+            cohort=plan.cut.cohort if plan.cut else None,
         )
         write_snapshot(scratch_folder, rows, about, plan.find_licence_files)
         _refuse_unsound(scratch_folder, plan.snapshot)
@@ -188,6 +209,7 @@ def release_snapshot(store: Store, plan: ReleasePlan) -> ReleaseReport:
         mixed=tuple(card.describe_mixed_code(rows.pairs)),
         kept_out=tuple(count_kept_out(rows, plan.is_silent)),
         is_private=plan.is_private,
+        cohort=about.cohort,
         withheld={} if plan.is_private else _count_withheld_tasks(rows),
     )
 

@@ -23,3 +23,14 @@ class UnsoundSnapshot(Fatal):
 
     The command ends with status 1.
     """
+
+
+class IncompleteMonth(Fatal):
+    """A month that is not released, since repositories of its cohort are missing.
+
+    lack  what is missing, as a clause
+    """
+
+    def __init__(self, sentence: str, lack: str) -> None:
+        super().__init__(sentence)
+        self.lack = lack

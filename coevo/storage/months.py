@@ -1,6 +1,7 @@
 """The inputs of a released month. They are fixed, whatever is mined later.
 
-STORE/months/YYYY-MM.coevo  a piece for each partition and each clone, and one with dates
+STORE/months/YYYY-MM.coevo  a piece for each partition and each clone, and one each with dates,
+                            withdrawals and the cohort
 
 The first release of the month writes the file; all later releases read it.
 """
@@ -14,6 +15,7 @@ from datetime import datetime
 from coevo.model import codec
 from coevo.model.errors import Fatal
 from coevo.storage import archive
+from coevo.storage.cohorts import MonthCohort
 from coevo.storage.dates import RowDates
 from coevo.storage.place import StoragePlace
 from coevo.storage.store import Partition
@@ -89,6 +91,8 @@ class MonthRecord:
     withdrawn  numbers of the withdrawals that applied
     dates      dates of its rows as they were known by then; empty if an earlier coevo released the
                month
+    cohort     the repositories that it had to hold; None without crawls, or if an earlier coevo
+               released the month
     """
 
     month: str
@@ -96,6 +100,7 @@ class MonthRecord:
     clones: CloneMoments
     withdrawn: tuple[int, ...] = ()
     dates: tuple[RowDates, ...] = ()
+    cohort: MonthCohort | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +150,7 @@ def load_month(place: StoragePlace, month: str) -> MonthRecord | None:
             for piece_record in _decode_pieces(_DateRows, contents, 'dates')
             for row in piece_record.rows
         ),
+        cohort=next(iter(_decode_pieces(MonthCohort, contents, 'cohort')), None),
     )
 
 
@@ -154,10 +160,12 @@ def fix_month(place: StoragePlace, record: MonthRecord) -> bool:
     Return True if the stored record is now equal to this one, False if a different one exists.
     """
     names = {f'part {entry.partition.path.as_posix()}': entry for entry in record.parts}
-    others = {
+    others: dict[str, object] = {
         'withdrawn': _WithdrawnNumbers(numbers=record.withdrawn),
         'dates': _DateRows(rows=record.dates),
     }
+    if record.cohort is not None:
+        others['cohort'] = record.cohort
     pieces = {
         name: archive.pack_piece(codec.encode_record(entry))
         for name, entry in {**names, **others}.items()

@@ -34,6 +34,12 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='what was committed until its end, the same each time (default: all that was mined)',
     )
     verb.add_argument(
+        '--incomplete',
+        action='store_true',
+        help='release the month though repositories are missing that crawls and validations knew as due '
+        'at its end; it names them, and the status is 1',
+    )
+    verb.add_argument(
         '--reached',
         metavar='DATE',
         help='until when copies have all commits, where `coevo mine --reached` did not say',
@@ -101,6 +107,7 @@ def _release(arguments: argparse.Namespace) -> int:
         urls=parse_urls(arguments.url),
         families=parse_families(families, RELEASED_FAMILIES),
         code_free=arguments.code_free,
+        incomplete=arguments.incomplete,
     )
     console = open_console()
     try:
@@ -115,4 +122,4 @@ def _release(arguments: argparse.Namespace) -> int:
         console.print(edition.sentence, highlight=False)
     if report.news:
         console.print(build_news_table(report.news))
-    return 0
+    return 0 if report.is_complete else 1

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from coevo.command.main import main
 from coevo.snapshots.verification import verify_snapshot
+from tests.flows.crawling import row, validated, write_rows
 from tests.flows.mining_runs import different
 from tests.flows.shops import Shop, opened
-from tests.projects import NAME
-from tests.repos import git
+from tests.projects import NAME, QUICKLY
+from tests.repos import git, init
 
 
 @pytest.mark.parametrize(
@@ -107,3 +110,89 @@ def test_a_released_month_whose_segments_are_gone_is_refused(
     told = capsys.readouterr().err
     assert f'the store no longer holds all that 2024-01 was made of (of {NAME})' in told
     assert not (shop.folder / 'again').exists()
+
+
+LATE = 'ada/late'
+
+
+@pytest.fixture
+def cohort(shop: Shop) -> Shop:
+    """Crawls knew two repositories at the end of January, and one of them is not mined."""
+    store, crawl = shop.folder / 'store', datetime(2024, 1, 31, 1, tzinfo=UTC)
+    write_rows(store, crawl, row(NAME, 1, crawl), row(LATE, 2, crawl))
+    for repo in (NAME, LATE):
+        validated(store, repo)
+    assert shop.mine('--reached', '2024-02-29') == 0
+    return shop
+
+
+def mine_late_repository(shop: Shop) -> None:
+    other = Shop(folder=shop.folder / 'late')
+    init(other.repository)
+    other.commit(1, '2024-01-05', 'Scale')
+    other.commit(2, '2024-01-15', 'Scale')
+    words = ('--store', str(shop.folder / 'store'), '--name', LATE, *QUICKLY, '--jobs', '1')
+    assert main(['mine', str(other.repository), *words, '--reached', '2024-02-29']) == 0
+
+
+def test_a_month_without_one_of_its_repositories_is_refused(
+    cohort: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert cohort.release('first', '2024-01') == 2
+    told = capsys.readouterr().err
+    assert f'1 of 2 repositories are missing: {LATE} (not mined yet); mine them, withdraw' in told
+    assert 'by --incomplete' in told
+    assert len(told.splitlines()) == 1
+    assert not (cohort.folder / 'first').exists()
+    assert not (cohort.folder / 'store' / 'months').exists()
+
+
+def test_an_incomplete_month_names_what_it_lacks_and_the_next_has_it_as_new(
+    cohort: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert cohort.release('first', '2024-01', '--incomplete') == 1
+    sentence = f'1 of 2 repositories are missing: {LATE} (not mined yet)'
+    assert f'\nincomplete: {sentence}\n' in capsys.readouterr().out
+    assert cohort.manifest('first')['cohort'] == {
+        'repositories': 2,
+        'complete': False,
+        'missing': [{'repo': LATE, 'reason': 'not_mined', 'detail': ''}],
+        'left': [],
+    }
+    card = (cohort.folder / 'first' / 'README.md').read_text()
+    assert f'**Incomplete:** {sentence}.' in card
+    assert verify_snapshot(cohort.folder / 'first') == []
+
+    mine_late_repository(cohort)
+    # A month that is released twice stays what it was, and stays incomplete.
+    assert cohort.release('again', '2024-01') == 1
+    assert different(cohort.folder / 'first', cohort.folder / 'again') == []
+
+    previous = ('--previous', str(cohort.folder / 'first'))
+    capsys.readouterr()
+    assert cohort.release('second', '2024-02', *previous) == 0
+    assert '\nall 2 repositories of the month are in it\n' in capsys.readouterr().out
+    assert cohort.tasks('second') == [
+        ('2024-01', '01-20'),
+        ('2024-02', '01-15'),
+        ('2024-02', '02-03'),
+    ]
+    assert cohort.manifest('second')['cohort']['complete'] is True
+    assert 'Incomplete' not in (cohort.folder / 'second' / 'README.md').read_text()
+
+
+def test_a_withdrawn_repository_does_not_hold_up_its_month(
+    cohort: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ('--store', str(cohort.folder / 'store'), '--reason', 'its owner asked for it')
+    assert main(['pipeline', 'withdraw', '--repository', LATE, *words]) == 0
+    assert cohort.release('first', '2024-01') == 0
+    assert main(['pipeline', 'withdraw', '--repository', NAME, *words]) == 0
+    capsys.readouterr()
+    assert cohort.release('second', '2024-02') == 2
+    assert 'no repository of the crawls until its end is eligible' in capsys.readouterr().err
+    assert cohort.release('second', '2024-02', '--incomplete') == 1
+    assert f'\n{NAME} is no longer worked on: withdrawn\n' in capsys.readouterr().out
+    assert cohort.tasks('second') == []

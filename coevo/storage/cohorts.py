@@ -1,0 +1,80 @@
+"""The cohort of a month: the repositories that its release has to hold, and those that it lacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+# The number of repositories that a sentence names.
+_NAMED = 10
+
+
+class MissingReason(StrEnum):
+    """The reasons why a release lacks a repository or a part of it; a value is never renamed."""
+
+    NOT_MINED = 'not_mined'
+    NOT_REACHED = 'not_reached'
+    PAIRS_UNMINED = 'pairs_unmined'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingRepository:
+    """A member of a cohort that is not completely mined until the month's end.
+
+    detail  the day until which it is known for `not_reached`, the number of pairs for
+            `pairs_unmined`; empty for `not_mined`
+    """
+
+    repo: str
+    reason: MissingReason
+    detail: str = ''
+
+    @property
+    def sentence(self) -> str:
+        """The repository and the reason, in a few words."""
+        clauses = {
+            MissingReason.NOT_MINED: 'not mined yet',
+            MissingReason.NOT_REACHED: f'known until {self.detail} only',
+            MissingReason.PAIRS_UNMINED: f'{self.detail} of its pairs not mined yet',
+        }
+        return f'{self.repo} ({clauses[self.reason]})'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftRepository:
+    """A repository that was mined before and left the cohort; `reason` is a closed word."""
+
+    repo: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonthCohort:
+    """The repositories that crawls and validations knew as due at a month's end.
+
+    members  all of them, sorted
+    missing  those that are not completely mined until then, sorted
+    left     mined repositories that a crawl knew by then, and that are no longer worked on
+    """
+
+    month: str
+    members: tuple[str, ...]
+    missing: tuple[MissingRepository, ...] = ()
+    left: tuple[LeftRepository, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """True if nothing is missing, and there is something that could be."""
+        return bool(self.members) and not self.missing
+
+    @property
+    def sentence(self) -> str:
+        """What is missing, with the first few repositories, as a clause."""
+        if not self.members:
+            return 'no repository of the crawls until its end is eligible and valid'
+        named = ', '.join(each.sentence for each in self.missing[:_NAMED])
+        more = len(self.missing) - _NAMED
+        return (
+            f'{len(self.missing)} of {len(self.members)} repositories are missing: {named}'
+            f'{f" and {more} more" if more > 0 else ""}'
+        )
