@@ -1,15 +1,15 @@
-"""Summarise a store: its repositories, their progress, failures, and the next step for each."""
+"""Summarise repositories of a store: their progress, failures, and the next step for each."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from coevo.storage import months, reverifications
+from coevo.storage import reverifications
 from coevo.storage.bases import load_basis
 from coevo.storage.place import StoragePlace, encode_folder_name
 from coevo.storage.store import Partition, Store
@@ -86,15 +86,6 @@ class RepositoryStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreStatus:
-    """The status of all repositories, the released months and the withdrawals."""
-
-    repositories: tuple[RepositoryStatus, ...]
-    months: tuple[str, ...]
-    withdrawals: tuple[Withdrawal, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryCost:
     """The cost of a repository's present segments, and the number of its reverified labels.
 
@@ -108,26 +99,16 @@ class RepositoryCost:
     lost: int
 
 
-def summarise_store(store: Store, repo: str | None = None) -> StoreStatus:
-    """Return the status of one repository, or of all that were mined or failed.
-
-    Raises: Fatal for a repository that was neither mined nor failed.
-    """
+def summarise_repositories(store: Store, repos: Sequence[str]) -> tuple[RepositoryStatus, ...]:
+    """Return the status of some repositories, in their order; their walks are read whole."""
     taken_back = list_withdrawals(store.storage)
     partitions: dict[str, list[Partition]] = defaultdict(list)
-    failed = _index_failures(store.storage)
     for partition in store.list_partitions():
         partitions[partition.repo].append(partition)
-    names = {*partitions, *failed} if repo is None else {repo}
-    if repo is not None and repo not in {*partitions, *failed}:
-        store.list_repository_partitions(repo)  # raises Fatal
-    return StoreStatus(
-        repositories=tuple(
-            _summarise_repository(store, name, partitions[name], failed.get(name, ()), taken_back)
-            for name in sorted(names)
-        ),
-        months=months.list_months(store.storage),
-        withdrawals=taken_back,
+    failed = index_failures(store.storage)
+    return tuple(
+        _summarise_repository(store, repo, partitions[repo], failed.get(repo, ()), taken_back)
+        for repo in repos
     )
 
 
@@ -212,7 +193,7 @@ def _list_stale_pairs(
             yield StalePairs(count=count, reason=reason)
 
 
-def _index_failures(place: StoragePlace) -> dict[str, tuple[str, ...]]:
+def index_failures(place: StoragePlace) -> dict[str, tuple[str, ...]]:
     """Return the names of the records of failures, by repository."""
     names_by_folder: dict[str, list[str]] = defaultdict(list)
     for entry in place.list_files(FOLDER):

@@ -10,7 +10,7 @@ on it.
 from __future__ import annotations
 
 from coevo.storage.leases import list_lease_states
-from coevo.storage.place import Root, encode_folder_name
+from coevo.storage.place import Root, decode_folder_name, encode_folder_name
 from coevo.storage.places import open_place
 
 _REPOSITORIES, _RUNS = 'claims/repositories', 'claims/runs'
@@ -24,6 +24,19 @@ def name_repository_claim(repo: str) -> str:
 def name_run_claim(run_id: str) -> str:
     """Return the name of the lease that shows that a flow run is alive."""
     return f'{_RUNS}/{run_id}.json'
+
+
+def list_claimed_repositories(store: Root) -> frozenset[str]:
+    """Return the names of the repositories that a living process has claimed.
+
+    A repository without a known name is claimed by its address.
+    """
+    leases = list_lease_states(open_place(store), _REPOSITORIES)
+    return frozenset(
+        decode_folder_name(lease.name.removeprefix(f'{_REPOSITORIES}/').removesuffix('.json'))
+        for lease in leases
+        if lease.seconds_left >= 0
+    )
 
 
 def list_living_runs(store: Root) -> frozenset[str]:

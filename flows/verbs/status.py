@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from coevo.options.parser import PIPELINE_STEPS, Parser
+from coevo.options.parser import PIPELINE_STEPS, Parser, parse_positive
+from flows.repository_states import RepositoryState
 from flows.verbs.arguments import add_store
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from coevo.storage.store import Store
-    from flows.status import RepositoryStatus, StoreStatus
+    from flows.overview import StoreOverview
+    from flows.status import RepositoryStatus
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -23,8 +26,24 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help=PIPELINE_STEPS['status'],
         example='coevo pipeline status apache/commons-csv',
     )
+    verb.add_argument('repository', nargs='?', metavar='OWNER/NAME', help='all of one')
+    which = verb.add_mutually_exclusive_group()
+    which.add_argument(
+        '--state',
+        choices=list(map(str, RepositoryState)),
+        help='the names of all repositories in one state, a line for each',
+    )
+    which.add_argument(
+        '--month',
+        metavar='YYYY-MM',
+        help='what a release of the month lacks; status 1 if it lacks something',
+    )
     verb.add_argument(
-        'repository', nargs='?', metavar='OWNER/NAME', help='all of one (default: a line for each)'
+        '--rows',
+        type=parse_positive,
+        default=50,
+        metavar='N',
+        help='the most lines of the table (default: 50)',
     )
     add_store(verb)
     verb.set_defaults(run=_run)
@@ -33,33 +52,57 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console
     from coevo.storage.store import Store
-    from flows.status import summarise_store
+    from flows.overview import survey_store
 
     store = Store(arguments.store)
-    store_status = summarise_store(store, arguments.repository)
     console = open_console()
-    if arguments.repository is None:
-        _print_store(console, store_status)
+    if arguments.month is not None:
+        return _print_month(console, store, arguments.month)
+    overview = survey_store(store)
+    if arguments.repository is not None:
+        _print_repository(console, store, overview, arguments.repository)
+    elif arguments.state is not None:
+        for repo in overview.list_repositories(RepositoryState(arguments.state)):
+            _print_sentence(console, repo)
     else:
-        (repository,) = store_status.repositories
-        _print_repository(console, store, repository)
+        _print_store(console, store, overview, arguments.rows)
     return 0
 
 
-def _print_store(console: Console, found: StoreStatus) -> None:
+def _print_store(console: Console, store: Store, overview: StoreOverview, rows: int) -> None:
+    from coevo.storage import months, withdrawals
+    from flows.status import summarise_repositories
+
+    for state, count in overview.count_states().items():
+        _print_sentence(console, f'{count:>7} {state:<10} {state.sentence}')
+    shown = list(overview.states)[:rows]
+    console.print(_build_table(overview, summarise_repositories(store, shown)))
+    if len(shown) < len(overview.states):
+        _print_sentence(
+            console,
+            f'{len(overview.states) - len(shown)} more are not shown: --state names all in one state, '
+            '--rows shows more',
+        )
+    released = months.list_months(store.storage)
+    _print_sentence(console, f'months released: {", ".join(released) or "none"}')
+    for taken_back in withdrawals.list_withdrawals(store.storage):
+        _print_sentence(
+            console, f'withdrawn: {taken_back.kind} {taken_back.id}: {taken_back.reason}'
+        )
+
+
+def _build_table(overview: StoreOverview, repositories: Sequence[RepositoryStatus]) -> Table:
     from rich.table import Table
 
     table = Table(title='Repositories', title_justify='left')
-    for heading in (
-        *('repository', 'walk', 'reached', 'pairs', 'not mined', 'stale', 'failures', 'next'),
-    ):
-        table.add_column(
-            heading, justify='right' if heading in ('pairs', 'not mined', 'stale') else 'left'
-        )
-    for repository in found.repositories:
+    numbers = ('pairs', 'not mined', 'stale')
+    for heading in ('repository', 'state', 'walk', 'reached', *numbers, 'failures', 'next'):
+        table.add_column(heading, justify='right' if heading in numbers else 'left')
+    for repository in repositories:
         for walk in repository.walks or (None,):
             table.add_row(
                 repository.repo,
+                overview.states[repository.repo],
                 str(walk.partition.walk) if walk else '',
                 f'{walk.reached:%Y-%m-%d}' if walk and walk.reached else '',
                 str(walk.pairs) if walk else '',
@@ -68,19 +111,50 @@ def _print_store(console: Console, found: StoreStatus) -> None:
                 str(len(repository.failures) or ''),
                 repository.next_step,
             )
-    console.print(table)
-    _print_sentence(console, f'months released: {", ".join(found.months) or "none"}')
-    for taken_back in found.withdrawals:
-        _print_sentence(
-            console, f'withdrawn: {taken_back.kind} {taken_back.id}: {taken_back.reason}'
-        )
+    return table
 
 
-def _print_repository(console: Console, store: Store, one: RepositoryStatus) -> None:
+def _print_month(console: Console, store: Store, month: str) -> int:
+    """Print what a month lacks; return 1 if it lacks something, else 0."""
+    from coevo.storage import months
+    from coevo.storage.place import find_local_folder
+    from flows.cohorts import find_cohort
+    from flows.release_clones import ReleaseClones
+    from packagers.months import check_month
+
+    check_month(month)
+    fixed = months.load_month(store.storage, month)
+    if fixed is not None:
+        cohort = fixed.cohort
+    else:
+        with ReleaseClones(find_local_folder(store.root), store) as clones:
+            cohort = find_cohort(store, month, clones.load_commit_date)
+    when = 'was released' if fixed else 'is not released yet'
+    if cohort is None:
+        _print_sentence(console, f'{month} {when}, and no crawl says which repositories it needs')
+        return 0
+    _print_sentence(
+        console,
+        f'{month} {when}: {len(cohort.members)} repositories, {len(cohort.missing)} missing',
+    )
+    for missing in cohort.missing:
+        _print_sentence(console, missing.sentence)
+    for left in cohort.left:
+        _print_sentence(console, f'{left.repo} is no longer worked on: {left.reason}')
+    return 0 if cohort.is_complete else 1
+
+
+def _print_repository(console: Console, store: Store, overview: StoreOverview, repo: str) -> None:
+    """Print all that is known of a repository. Raises: Fatal if nothing is."""
     from flows.console import build_funnel_table
     from flows.funnel import build_funnel, count_labels, count_umpire
+    from flows.status import summarise_repositories
 
-    _print_sentence(console, one.repo)
+    if repo not in overview.states:
+        store.list_repository_partitions(repo)  # raises Fatal
+    (one,) = summarise_repositories(store, [repo])
+    state = overview.states[repo]
+    _print_sentence(console, f'{repo}: {state}, {state.sentence}')
     if one.validation is not None:
         _print_sentence(console, one.validation.sentence)
     for walk in one.walks:
