@@ -1,4 +1,4 @@
-"""`crawl`: search for candidates on GitHub, daily; the worker's environment has the tokens."""
+"""`crawl`: search for candidates on GitHub by some profiles; the environment has the tokens."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from coevo.model.listener import Listener
 from flows import discovery
 from flows.discovery import CrawlOptions, CrawlReport
 from flows.live.heartbeat import hold_run_lease
-from flows.live.overdue import cancel_overdue_runs
-from flows.live.trying import make_retried_task
+from flows.live.overdue import remove_overdue_runs
+from flows.live.trying import end_by_sentence, retry_step
 from flows.live.worker_settings import load_worker_settings
 from miners.discovery.candidate_profiles import load_profile
 from miners.discovery.github_requests import PUBLIC_API
@@ -23,27 +23,38 @@ from miners.discovery.github_tokens import parse_tokens
 
 
 @flow(name='crawl', persist_result=False)
-def crawl(profile: str = 'testevo', profiles: str | None = None) -> State[None]:
-    """Crawl GitHub once by one profile and write the crawl to the worker's store.
+@end_by_sentence
+def crawl(profile: str | list[str] = 'testevo', profiles: str | None = None) -> State[None]:
+    """Crawl GitHub once for each of some profiles and write the crawls to the worker's store.
 
-    The profile is from the file `profiles`, or a built-in one.
+    They are crawled one after the other, since a store has one crawl at a time. A profile is from
+    the file `profiles`, or a built-in one.
     """
-    cancel_overdue_runs()
+    remove_overdue_runs()
+    names = [profile] if isinstance(profile, str) else profile
     with hold_run_lease(load_worker_settings().store):
-        report = _crawl(profile, profiles)
-    counts = {
-        'found': report.found,
-        'kept': report.kept,
-        'unknown': report.unknown,
-        'proven': report.proven,
-        'counted requests': sum(report.requests.counted.values()),
-        'unchanged': report.requests.unchanged,
-    }
-    create_table_artifact([counts], key='crawl', description=f'{profile} {report.stamp}')
-    return Completed(message=f'{report.found} found, {report.kept} kept')
+        reports = [_crawl(name, profiles) for name in names]
+    rows = [
+        {
+            'profile': report.profile,
+            'found': report.found,
+            'kept': report.kept,
+            'unknown': report.unknown,
+            'proven': report.proven,
+            'counted requests': sum(report.requests.counted.values()),
+            'unchanged': report.requests.unchanged,
+        }
+        for report in reports
+    ]
+    create_table_artifact(rows, key='crawl', description=', '.join(names))
+    return Completed(
+        message='; '.join(
+            f'{report.profile}: {report.found} found, {report.kept} kept' for report in reports
+        )
+    )
 
 
-@make_retried_task
+@retry_step
 def _crawl(profile: str, profiles: str | None) -> CrawlReport:
     """Crawl; the tokens come from the environment, since Prefect would store parameters."""
     options = CrawlOptions(

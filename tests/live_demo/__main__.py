@@ -141,8 +141,8 @@ def scene(console: Console) -> Iterator[Scene]:
 def play(scene: Scene) -> Iterator[tuple[str, int]]:
     """The figures, as they come."""
     scene.say('\nThe first month')
-    (crawled,) = scene.server.tables(scene.run('crawl/daily'))['crawl']
-    yield 'found', crawled['found']
+    crawled = scene.server.tables(scene.run('crawl/daily'))['crawl']
+    yield 'found', sum(row['found'] for row in crawled)
     validated = scene.spread('validate', 'validations')
     yield 'valid', sum(row['valid'] for row in validated)
     for row in validated:
@@ -160,6 +160,7 @@ def play(scene: Scene) -> Iterator[tuple[str, int]]:
     again = scene.run('reverify/weekly', sample=2)
     yield 'not_held', len(scene.server.tables(again).get('reverified', ()))
     yield 'gold', scene.judged('2024-02')
+    scene.run('crawl/tam-eval')
     yield 'never_run', len(scene.never_run())
 
 

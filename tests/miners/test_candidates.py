@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -64,15 +65,25 @@ def test_the_built_in_profiles_match_the_papers() -> None:
     )
 
 
+@pytest.mark.parametrize('rules', ['testevo', 'tam-eval'])
+def test_python_and_go_have_the_rules_of_java(rules: str) -> None:
+    java, python, go = (load_profile(f'{rules}{ending}') for ending in ('', '-python', '-go'))
+    assert python == replace(java, name=f'{rules}-python', language='Python')
+    assert go == replace(java, name=f'{rules}-go', language='Go')
+    assert java.build_files == ('pom.xml',)
+    assert 'pyproject.toml' in python.build_files
+    assert 'go.mod' in go.build_files
+
+
 def test_a_user_can_add_profiles(tmp_path: Path) -> None:
     file = tmp_path / 'own.toml'
     file.write_text(OWN)
-    assert list(load_profiles(file)) == ['testevo', 'tam-eval', 'scala']
+    assert list(load_profiles(file)) == [*load_profiles(), 'scala']
     found = load_profile('scala', file)
     assert found.search_queries[1] == (
         'is:public language:Scala fork:true archived:false pushed:>=2024-05-06 license:mit'
     )
-    with pytest.raises(Fatal, match='there are testevo, tam-eval'):
+    with pytest.raises(Fatal, match='there are testevo, testevo-python'):
         load_profile('scala')
 
 
