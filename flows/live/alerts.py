@@ -24,6 +24,7 @@ from pydantic import SecretStr
 
 from coevo.model.errors import Fatal
 from flows.live.reap import AGAIN, TAG
+from flows.live.release import INCOMPLETE, WAITING
 from flows.live.server_check import check_server
 
 VARIABLE = 'COEVO_WEBHOOK'
@@ -59,6 +60,8 @@ def remove_automations(client: SyncPrefectClient) -> None:
 
 _FAILED, _LOST, _LATE = 'coevo: a run failed', 'coevo: a run was lost', 'coevo: a month is late'
 _NAMES = (_FAILED, _LOST, _LATE)
+# The states in which a run of `release` is over.
+_ENDS = ('Completed', WAITING, INCOMPLETE, 'Failed', 'TimedOut', 'Cancelled')
 
 
 def _build_automations(block: UUID, late: timedelta) -> Iterator[AutomationCore]:
@@ -81,7 +84,7 @@ def _build_automations(block: UUID, late: timedelta) -> Iterator[AutomationCore]
         trigger=EventTrigger(
             posture=Posture.Proactive,
             after={f'{_RUN}Late', f'{_RUN}Running'},
-            expect={f'{_RUN}{name}' for name in ('Completed', 'Failed', 'TimedOut', 'Cancelled')},
+            expect={f'{_RUN}{name}' for name in _ENDS},
             match=ResourceSpecification({_ID: f'{_RUN}*'}),
             match_related=_match_tag('release'),
             for_each={_ID},

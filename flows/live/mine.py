@@ -12,12 +12,14 @@ from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob, Verb
 from flows.live import clock
 from flows.live.batches import process_repositories
+from flows.live.trying import end_by_sentence
 from flows.live.worker_settings import check_engine, load_worker_settings
 from flows.months import find_month_end, parse_day
 from flows.options import choose_walk, parse_families
 
 
 @flow(name='mine', persist_result=False)
+@end_by_sentence
 def mine(
     repositories: list[str],
     profile: str = 'default',

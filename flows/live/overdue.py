@@ -1,22 +1,24 @@
-"""Cancel scheduled runs whose work is done already.
+"""Remove scheduled runs whose work is done already.
 
-Such runs pile up if runs take longer than their schedule.
+They wait for the slot of their deployment if runs take longer than its schedule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.client.schemas.filters import FlowRunFilter
-from prefect.client.schemas.objects import FlowRun, State, StateType
+from prefect.client.schemas.objects import FlowRun, StateType
+from prefect.exceptions import ObjectNotFound
 from prefect.runtime import flow_run as this_run
-from prefect.states import Cancelled
 
 from coevo.storage.place import Root
 from flows.batches import claims
+from flows.live.runs import list_flow_runs
 
 _WAITING = [StateType.SCHEDULED.value]
 _OPEN = [*_WAITING, StateType.PENDING.value, StateType.RUNNING.value]
@@ -27,8 +29,10 @@ def ignore_schedule(scheduled: datetime) -> str:
     return ''
 
 
-def cancel_overdue_runs(about: Callable[[datetime], object] = ignore_schedule) -> int:
-    """Cancel late runs of the current run's deployment that would do the same; return their number.
+def remove_overdue_runs(about: Callable[[datetime], object] = ignore_schedule) -> int:
+    """Remove late runs of the current run's deployment that would do the same; return their number.
+
+    They never began. Cancelled instead, they would hide the runs that did something.
 
     about  returns what a run scheduled for a time is to do; runs that do something else stay, for
            example the release of another month
@@ -44,8 +48,8 @@ def cancel_overdue_runs(about: Callable[[datetime], object] = ignore_schedule) -
             if run.expected_start_time is not None and about(run.expected_start_time) == own
         ]
         for run in behind:
-            done: State[None] = Cancelled(message=f'{present.name} does what this run was to do')
-            client.set_flow_run_state(run.id, done)
+            with suppress(ObjectNotFound):  # another run of the deployment was faster
+                client.delete_flow_run(run.id)
     return len(behind)
 
 
@@ -62,7 +66,7 @@ def list_requested_repositories(
         wanted = FlowRunFilter.model_validate(
             {'state': {'type': {'any_': _OPEN}}, 'deployment_id': {'any_': [deployment_record.id]}}
         )
-        runs = client.read_flow_runs(flow_run_filter=wanted)
+        runs = list_flow_runs(client, wanted)
     same = _omit_repositories({**deployment_record.parameters, **parameters})
     return frozenset(
         name
@@ -83,7 +87,7 @@ def _list_late_runs(client: SyncPrefectClient, present: FlowRun) -> Iterator[Flo
             'expected_start_time': {'before_': datetime.now(tz=UTC)},
         }
     )
-    for run in client.read_flow_runs(flow_run_filter=wanted):
+    for run in list_flow_runs(client, wanted):
         if run.auto_scheduled and run.id != present.id:
             yield run
 

@@ -21,7 +21,9 @@ from coevo.model.listener import Say
 from coevo.storage.place import Root
 from flows.batches import claims
 from flows.live.heartbeat import start_run_again
-from flows.live.overdue import cancel_overdue_runs
+from flows.live.overdue import remove_overdue_runs
+from flows.live.runs import list_flow_runs
+from flows.live.trying import end_by_sentence
 from flows.live.worker_settings import load_worker_settings
 
 TAG = 'coevo'
@@ -34,12 +36,13 @@ _OPEN = [StateType.PENDING.value, StateType.RUNNING.value, StateType.CANCELLING.
 
 
 @flow(name='reap', log_prints=True)
+@end_by_sentence
 def reap(grace_seconds: float = GRACE_SECONDS) -> int:
     """End all dead runs, start them again, and return their number.
 
     grace_seconds  how long a run may be without a first heartbeat
     """
-    cancel_overdue_runs()
+    remove_overdue_runs()
     store, grace = load_worker_settings().store, timedelta(seconds=grace_seconds)
     return len(end_dead_runs(store, grace, get_run_logger().warning))
 
@@ -82,7 +85,7 @@ def _list_dead_runs(client: SyncPrefectClient, store: Root, grace: timedelta) ->
         claims.list_living_runs(store),
         claims.list_silent_runs(store),
     )
-    for run in client.read_flow_runs(flow_run_filter=wanted):
+    for run in list_flow_runs(client, wanted):
         assert run.state is not None
         fresh = now - run.state.timestamp < grace
         known_dead = str(run.id) in silent or not fresh

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from prefect import flow, get_run_logger
@@ -16,16 +16,17 @@ from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.families import RELEASED_FAMILIES
 from coevo.model.listener import Say
 from coevo.snapshots.catalogue import load_catalogue
+from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.storage.place import Root, parse_root
 from flows import months
 from flows.live import clock
 from flows.live.heartbeat import hold_run_lease
-from flows.live.overdue import cancel_overdue_runs
-from flows.live.trying import make_retried_task
+from flows.live.overdue import remove_overdue_runs
+from flows.live.trying import end_by_sentence, retry_step
 from flows.live.worker_settings import check_engine, load_worker_settings
 from flows.options import ReleaseOptions, parse_families
-from flows.publication import parse_urls, publish_release, write_code_free_edition
+from flows.publication import parse_urls, publish_or_wait, write_code_free_edition
 from packagers import cataloguing
 from packagers.code_free import EditionReport
 from packagers.news import format_news
@@ -33,8 +34,13 @@ from packagers.publishing import list_snapshots, locate_snapshot
 from packagers.release import ReleaseReport
 from packagers.site.folder import write_site
 
+# The names of the states of a run whose month lacks repositories: it waits for them, or it was
+# released without them.
+WAITING, INCOMPLETE = 'Waiting', 'Incomplete'
+
 
 @flow(name='release', persist_result=False)
+@end_by_sentence
 def release(
     month: str | None = None,
     name: str | None = None,
@@ -44,9 +50,14 @@ def release(
     families: list[str] | None = None,
     code_free: str | None = None,
     urls: list[str] | None = None,
+    wait_days: float = 7.0,
+    incomplete: bool = False,
     engine: dict[str, str] | None = None,
 ) -> State[None]:
     """Release a month, YYYY-MM, by default the one before this run's.
+
+    While repositories of the month are missing, the run ends as `Waiting`, and a later one tries
+    again. A scheduled run does not make a snapshot again that is there.
 
     name       name of the snapshot's folder, by default the month
     previous   name of the snapshot that it follows, by default the last one before it by name
@@ -55,12 +66,16 @@ def release(
     families   also tasks that are made from labels: maintenance
     code_free  a folder or URL for the edition without code; None writes none
     urls       OWNER/NAME=URL, for repositories that were mined from a folder
+    wait_days  how long after its end the month waits for missing repositories
+    incomplete whether it is released without them then
     """
     check_engine(engine)
     settings = load_worker_settings()
+    present = clock.get_scheduled_present()
+    is_scheduled = month is None
     if month is None:
-        cancel_overdue_runs(_choose_month)
-    month = month or _choose_month(clock.get_scheduled_present())
+        remove_overdue_runs(_choose_month)
+        month = _choose_month(present)
     name = name or month
     snapshots = settings.snapshots
     previous = previous or _find_previous_snapshot(snapshots, name)
@@ -75,20 +90,41 @@ def release(
         families=parse_families(families or (), RELEASED_FAMILIES),
         code_free=parse_root(code_free) if code_free else None,
         urls=parse_urls(urls or ()),
+        incomplete=incomplete,
     )
+    until = compute_first_clean_moment(month) + timedelta(days=wait_days)
+    report = None
     with hold_run_lease(settings.store):
-        report = _publish(options)
+        if not (is_scheduled and name in list_snapshots(snapshots)):
+            report = _publish(options, until, present)
+        if isinstance(report, str):
+            return Completed(name=WAITING, message=report)
         edition = _edit(options) if code_free else None
         announced = _announce(snapshots, settings.site)
-    get_run_logger().info(report.sentence)
     if edition is not None:
         get_run_logger().info(edition.sentence)
     get_run_logger().info('%s, %s', announced.catalogue, announced.site or 'no page: $COEVO_SITE')
+    if report is None:
+        return Completed(message=f'{name} is there')
+    return _show_report(report, f'{name} after {earlier or "nothing"}')
+
+
+def _show_report(report: ReleaseReport, title: str) -> State[None]:
+    """Log a release, make its tables, and return the state in which its run ends."""
+    get_run_logger().info(report.sentence)
     rows = [{'table': table, 'rows': count} for table, count in report.rows.items()]
-    create_table_artifact(rows, key='snapshot', description=f'{name} after {earlier or "nothing"}')
+    create_table_artifact(rows, key='snapshot', description=title)
     if report.news:
-        create_table_artifact(format_news(report.news), key='news', description=name)
-    return Completed(message=f'{pluralise(report.rows["tasks"], "task")} in {name}')
+        create_table_artifact(format_news(report.news), key='news', description=title)
+    message = f'{pluralise(report.rows["tasks"], "task")} in {report.month}'
+    if report.cohort is None or report.is_complete:
+        return Completed(message=message)
+    missing = [
+        {'repository': each.repo, 'reason': str(each.reason), 'detail': each.detail}
+        for each in report.cohort.missing
+    ]
+    create_table_artifact(missing, key='missing', description=title)
+    return Completed(name=INCOMPLETE, message=f'{message}; {report.cohort.sentence}')
 
 
 def _choose_month(scheduled: datetime) -> str:
@@ -96,19 +132,19 @@ def _choose_month(scheduled: datetime) -> str:
     return months.find_previous_month(clock.resolve_present(scheduled))
 
 
-@make_retried_task
+@retry_step
 def _announce(snapshots: Root, site: Path | None) -> Announcement:
     return announce_snapshots(snapshots, site, get_run_logger().info)
 
 
-@make_retried_task
+@retry_step
 def _edit(options: ReleaseOptions) -> EditionReport:
     return write_code_free_edition(options)
 
 
-@make_retried_task
-def _publish(options: ReleaseOptions) -> ReleaseReport:
-    return publish_release(options)
+@retry_step
+def _publish(options: ReleaseOptions, until: datetime, now: datetime) -> ReleaseReport | str:
+    return publish_or_wait(options, until=until, now=now)
 
 
 def _find_previous_snapshot(snapshots: Root, name: str) -> str | None:

@@ -13,14 +13,15 @@ from coevo.model.listener import Listener
 from flows import reverification
 from flows.live import clock
 from flows.live.heartbeat import hold_run_lease
-from flows.live.overdue import cancel_overdue_runs
-from flows.live.trying import make_retried_task
+from flows.live.overdue import remove_overdue_runs
+from flows.live.trying import end_by_sentence, retry_step
 from flows.live.worker_settings import check_engine, load_worker_settings
 from flows.reverification import Reverification, ReverifyOptions
 from packagers.publishing import list_snapshots, locate_snapshot
 
 
 @flow(name='reverify', persist_result=False)
+@end_by_sentence
 def reverify(
     sample: int = 100,
     seed: int | None = None,
@@ -38,7 +39,7 @@ def reverify(
     check_engine(engine)
     settings = load_worker_settings()
     if seed is None:
-        cancel_overdue_runs(_choose_seed)
+        remove_overdue_runs(_choose_seed)
     last = snapshot or max(list_snapshots(settings.snapshots), default=None)
     options = ReverifyOptions(
         store=settings.store,
@@ -69,6 +70,6 @@ def _choose_seed(scheduled: datetime) -> int:
     return 100 * year + week
 
 
-@make_retried_task
+@retry_step
 def _reverify(options: ReverifyOptions) -> Reverification:
     return reverification.reverify(options, Listener(say=get_run_logger().info))

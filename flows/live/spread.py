@@ -15,12 +15,14 @@ from coevo.languages.table import list_engine_versions
 from flows import candidates
 from flows.batches.jobs import Verb
 from flows.live.heartbeat import hold_run_lease
-from flows.live.overdue import cancel_overdue_runs, list_requested_repositories
+from flows.live.overdue import list_requested_repositories, remove_overdue_runs
 from flows.live.reap import TAG
+from flows.live.trying import end_by_sentence
 from flows.live.worker_settings import load_worker_settings
 
 
 @flow(name='spread', persist_result=False)
+@end_by_sentence
 def spread(
     verb: Verb, size: int = 8, deployment: str = 'batch', parameters: dict[str, Any] | None = None
 ) -> State[None]:
@@ -30,7 +32,7 @@ def spread(
     Results in the store are not executed again. Repositories that batches of an earlier run have
     not done yet are left out. This run does not wait for the runs that it starts.
     """
-    cancel_overdue_runs()
+    remove_overdue_runs()
     settings = load_worker_settings()
     store = settings.store
     run_parameters = {**(parameters or {}), 'engine': list_engine_versions()}

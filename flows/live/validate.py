@@ -8,10 +8,12 @@ from prefect.client.schemas.objects import State
 from flows.batches.contained import BatchLimits
 from flows.batches.jobs import BatchJob, Verb
 from flows.live.batches import process_repositories
+from flows.live.trying import end_by_sentence
 from flows.live.worker_settings import check_engine, load_worker_settings
 
 
 @flow(name='validate', persist_result=False)
+@end_by_sentence
 def validate(
     repositories: list[str],
     engine: dict[str, str] | None = None,
