@@ -148,5 +148,5 @@ def is_mined_by_present_code(store: Store, partition: Partition, walk: WalkRecor
     return (
         partition.language in LANGUAGES
         and walk.repository.engine_version == compute_mining_code(partition.language).digest
-        and not store.list_pending_pairs(partition)
+        and not store.list_pending_pairs(partition, walk)
     )

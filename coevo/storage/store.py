@@ -264,9 +264,15 @@ class Store:
         there = self._select_current_pieces(partition, walk)
         return tuple(sorted({p for _, p in walk.pairs if p not in there}))
 
-    def list_pending_pairs(self, partition: Partition) -> tuple[str, ...]:
-        """Return the ids of the walk's pairs whose key from the latest run has no segment."""
-        walk, there = self.load_walk(partition), self.list_keys(partition)
+    def list_pending_pairs(
+        self, partition: Partition, walk: WalkRecord | None = None
+    ) -> tuple[str, ...]:
+        """Return the ids of the walk's pairs whose key from the latest run has no segment.
+
+        walk  the partition's record, where it was loaded before; None loads it
+        """
+        walk = walk or self.load_walk(partition)
+        there = self.list_keys(partition)
         named = dict(walk.keys)
         return tuple(sorted({p for _, p in walk.pairs if named.get(p) not in there}))
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from coevo.command.main import main
+from coevo.model.errors import IncompleteMonth
 from coevo.snapshots.verification import verify_snapshot
+from flows.options import ReleaseOptions
+from flows.publication import publish_or_wait
 from tests.flows.crawling import row, validated, write_rows
 from tests.flows.mining_runs import different
 from tests.flows.shops import Shop, opened
@@ -146,6 +150,23 @@ def test_a_month_without_one_of_its_repositories_is_refused(
     assert len(told.splitlines()) == 1
     assert not (cohort.folder / 'first').exists()
     assert not (cohort.folder / 'store' / 'months').exists()
+
+
+def test_a_scheduled_release_waits_for_its_repositories_until_a_time(cohort: Shop) -> None:
+    """Even if the month is to be released without them then."""
+    until = datetime(2024, 2, 8, tzinfo=UTC)
+    options = ReleaseOptions(
+        store=cohort.folder / 'store', snapshot=cohort.folder / 'first', month='2024-01'
+    )
+    for asked in (options, replace(options, incomplete=True)):
+        sentence = publish_or_wait(asked, until=until, now=until - timedelta(seconds=1))
+        assert sentence == (
+            f'2024-01 waits until 2024-02-08 00:00: 1 of 2 repositories are missing: {LATE} '
+            '(not mined yet)'
+        )
+    with pytest.raises(IncompleteMonth):
+        publish_or_wait(options, until=until, now=until)
+    assert not (cohort.folder / 'first').exists()
 
 
 def test_an_incomplete_month_names_what_it_lacks_and_the_next_has_it_as_new(
