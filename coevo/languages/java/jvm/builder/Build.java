@@ -54,8 +54,26 @@ final class Build {
                 attach(projects.get(i), i, response);
             }
         }
-        boolean exhausted = String.valueOf(report).contains("java.lang.OutOfMemoryError");
-        return exhausted ? response.asTheLast() : response;
+        return isExhausted(report) ? response.asTheLast() : response;
+    }
+
+    /**
+     * Returns whether a failure was caused by an OutOfMemoryError. The log does not count, to which
+     * a project can write anything.
+     */
+    private static boolean isExhausted(Map<String, Object> report) {
+        List<Object> failures = new ArrayList<>();
+        if (report.get("failures") != null) {
+            failures.addAll((List<?>) report.get("failures"));
+        }
+        projects(report).forEach(project -> failures.add(project.get("failure")));
+        for (Object failure : failures) {
+            Object types = failure == null ? null : ((Map<?, ?>) failure).get("exceptions");
+            if (types != null && ((List<?>) types).contains(OutOfMemoryError.class.getName())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private List<String> goal() {

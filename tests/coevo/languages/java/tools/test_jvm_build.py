@@ -51,6 +51,16 @@ MAIN = 'package p; public class A { public static int one() { return 1; } }'
 TEST = """package p; public class ATest {
     @org.junit.Test public void a() { org.junit.Assert.assertEquals(1, A.one()); } }"""
 
+EXHAUSTED = 'java.lang.OutOfMemoryError'
+# The class runs in the builder's own JVM.
+OUT_OF_MEMORY = """<properties><maven.compiler.source>8</maven.compiler.source>
+    <maven.compiler.target>8</maven.compiler.target></properties>
+    <build><plugins><plugin><groupId>org.apache.maven.plugins</groupId>
+    <artifactId>maven-antrun-plugin</artifactId><version>3.1.0</version><executions><execution>
+    <phase>process-classes</phase><goals><goal>run</goal></goals><configuration><target>
+    <java classname="p.Big" classpath="target/classes" failonerror="true"/>
+    </target></configuration></execution></executions></plugin></plugins></build>"""
+
 
 @pytest.fixture(
     scope='module', params=[None, pytest.param(8, marks=pytest.mark.slow)], ids=['usual', '8']
@@ -306,6 +316,29 @@ def test_build_leaves_no_files_for_the_next_build(builder: Builder, tmp_path: Pa
     (tmp_path / 'source/src/main/java/p/A.java').unlink()
     other = build(builder, tmp_path, {'src/main/java/p/B.java': 'package p; class B {}'})
     assert other['files'] == ['0/classes/p/B.class']
+
+
+def test_builder_serves_on_after_a_project_whose_text_names_lack_of_memory(
+    builder: Builder, tmp_path: Path
+) -> None:
+    modules = f'<modules><module>{EXHAUSTED}</module></modules>'
+    failed = build(builder, tmp_path / 'one', {'pom.xml': pom('root', modules, 'pom')})
+    assert failed['status'] == 'failed'
+    assert EXHAUSTED in str(failed)
+    assert build(builder, tmp_path / 'two', {'pom.xml': pom('root', '', 'pom')})['exit'] == 0
+
+
+@pytest.mark.slow
+def test_builder_ends_after_a_build_that_ran_out_of_memory(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {
+        'pom.xml': pom('root', OUT_OF_MEMORY),
+        'src/main/java/p/Big.java': f"""package p; public class Big {{
+            public static void main(String[] a) {{ throw new {EXHAUSTED}(); }} }}""",
+    }
+    with Builder() as running:
+        failed = build(running, tmp_path, files)
+        assert EXHAUSTED in failed['projects'][0]['failure']['exceptions']
+        assert running.process.wait(timeout=60) == 4
 
 
 def test_project_with_extensions_and_git_plugins_is_built(builder: Builder, tmp_path: Path) -> None:
