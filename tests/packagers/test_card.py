@@ -33,8 +33,7 @@ def test_card_lists_what_each_language_lacks() -> None:
     with known_toy():
         java, both = of(repository()), of(repository(), repository(language='toy'))
 
-    lines = [line for line in java.splitlines() if line.startswith('- Not offered for')]
-    assert [line.partition('.')[0] for line in lines] == ['- Not offered for java: umpire']
+    assert '- Not offered for' not in java
     (told,) = [line for line in both.splitlines() if line.startswith('- Not offered for toy')]
     assert told.startswith('- Not offered for toy: assertions, ')
 

@@ -10,8 +10,7 @@ from coevo.languages.builds import Build
 from coevo.languages.cells import BorrowedSettings, CellEdits, CellKey, CheckedSource, CompiledTests
 from coevo.languages.conditions import PLAIN, MainSources, RunConditions
 from coevo.languages.core.test_processes import LEAST_CPU_LIMIT, SLOWER_THAN_PASSING
-from coevo.languages.engine import refuse_project_run
-from coevo.languages.java.building.compilation import is_syntax_error
+from coevo.languages.java.building.compilation import VIA, is_syntax_error
 from coevo.languages.java.building.report import remove_own_options
 from coevo.languages.java.cells.cells import JavaCells
 from coevo.languages.java.cells.compiled_cells import CompiledCell
@@ -28,7 +27,9 @@ from coevo.languages.java.processes.runner import (
 )
 from coevo.languages.java.tools import pit
 from coevo.languages.java.tracing.code_files import find_code_files
+from coevo.languages.java.umpire import run_by_maven
 from coevo.languages.mutation_tools import ByteCodeMutants
+from coevo.languages.project_runs import ProjectRun
 from coevo.languages.traces import Trace, TraceBatch
 from coevo.languages.verdicts import NO_CLOCK, OPTIONS_REFUSED, Verdict, VerdictBatch
 from coevo.model.environments import Environment
@@ -53,8 +54,6 @@ class JavaBuiltPair:
     worker: JdkWorker
     others: Callable[[], JavaBuiltPair | None] = lambda: None
     passing: dict[TestMethod, float] = field(default_factory=dict)
-
-    run_project = refuse_project_run
 
     def build_with_other_runtime(self) -> JavaBuiltPair | None:
         """Build both ends with the next JDK and return them; None if there is none."""
@@ -195,6 +194,16 @@ class JavaBuiltPair:
         for index, verdict in zip(runners, batch.verdicts, strict=True):
             verdicts[index] = verdict
         return replace(batch, verdicts=tuple(verdicts))
+
+    def run_project(self, rev: str, module: str, methods: Sequence[TestMethod]) -> ProjectRun:
+        """Run all tests of a module once by `mvn test`; see `BuiltPair.run_project`."""
+        report = self._cells.get_cell(CellKey(tests_rev=rev, code_rev=rev, module=module)).report
+        by_class = {name: report.find_runners(name) for name in {m.test_class for m in methods}}
+        runners = {
+            method: [name.rpartition(VIA)[2] for name in by_class[method.test_class]]
+            for method in methods
+        }
+        return run_by_maven(self.worker.builds, rev, module, runners)
 
     def trace(
         self,

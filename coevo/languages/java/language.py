@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coevo.git.repository import Repository
-from coevo.languages.capabilities import EVERYTHING, Capability
+from coevo.languages.capabilities import EVERYTHING
 from coevo.languages.java import reading, surgery
 from coevo.languages.java.commands import add_commands as add_commands
 from coevo.languages.java.engine import make_engine as make_engine
@@ -35,7 +35,7 @@ WORKAROUNDS = workarounds.WORKAROUNDS.keys()
 _LEAST_LEVEL = 8  # TestEvo-Bench, A.1
 READING: LanguageReading = reading
 SURGERY: FileSurgery = surgery
-OFFERS = EVERYTHING - {Capability.UMPIRE}
+OFFERS = EVERYTHING
 make_refactoring_finder = RefactoringMiners
 make_kits = MavenKits
 

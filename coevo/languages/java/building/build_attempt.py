@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from coevo.languages.java.building.session import JvmAnswer, JvmDeath
 
@@ -12,12 +13,14 @@ class BuildAttempt:
     """The answer of the build that counts, its builder's name, and the CPU seconds of all tries.
 
     overrides  names of the changes to the revision's build files with which it was built
+    rewritten  the build files with these changes, by path in the tree
     """
 
     answer: JvmAnswer | JvmDeath
     builder: str
     cpu_seconds: float
     overrides: tuple[str, ...] = ()
+    rewritten: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def get_cpu_seconds(answer: JvmAnswer | JvmDeath) -> float:

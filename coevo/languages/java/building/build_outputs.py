@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from coevo.languages.java.building.report import JavaModule
@@ -36,6 +36,8 @@ class BuildOutput:
     rev: str
     root: Path  # the workspace
     modules: Mapping[str, JavaModule]
+    # build files with the changes that the build needed, by path in the tree
+    rewritten: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def code(self) -> Path:

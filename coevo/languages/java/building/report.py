@@ -7,7 +7,7 @@ they are read, and a path that leaves the tree is refused.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
@@ -18,6 +18,7 @@ from coevo.languages.java.places import BUILD_TREE, HEAD, REPOSITORY, TREE
 LEVEL_RAISED = 'source-level-8'
 LINTERS_LEFT_OUT = 'without-linters'
 RANGES_PINNED = 'lowest-in-ranges'
+_WITHOUT = 'without-'
 
 # The Maven scopes that each value of surefire's `classpathDependencyScopeExclude` covers.
 _SCOPES = {
@@ -218,7 +219,18 @@ def _list_overrides(project: Mapping[str, Any]) -> Iterator[str]:
         yield LINTERS_LEFT_OUT
     if project['ranges']:
         yield RANGES_PINNED
-    yield from (f'without-{plugin}' for plugin in project['without'] or ())
+    yield from (f'{_WITHOUT}{plugin}' for plugin in project['without'] or ())
+
+
+def list_left_out(modules: Iterable[JavaModule]) -> tuple[str, ...]:
+    """Return the plugins, or executions `PLUGIN@EXECUTION`, that modules are built without."""
+    names = {
+        override.removeprefix(_WITHOUT)
+        for module in modules
+        for override in module.overrides
+        if override.startswith(_WITHOUT) and override != LINTERS_LEFT_OUT
+    }
+    return tuple(sorted(names))
 
 
 def _locate_output(here: _ModuleFolder, path: str, otherwise: str) -> str:

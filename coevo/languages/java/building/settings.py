@@ -29,14 +29,18 @@ _SETTINGS_XML = """\
 # The relay to the proxy is a process of its own, since old JVMs cannot open the Unix socket. It
 # does not use the builder's pipes, and ends with the sandbox. If the relay dies, the builder is
 # killed and the request is repeated, since a failure to download says nothing about the code.
-_WITH_RELAY = """\
+START_RELAY = """\
 mkfifo /tmp/coevo-port || exit
 ("$1" -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx64m -cp "$2" coevo.relay.Relay "$3"
 kill -KILL $$) >/tmp/coevo-port &
 read -r port </tmp/coevo-port || kill -KILL $$
 rm /tmp/coevo-port
-java=$4
-shift 4
+shift 3
+"""
+_WITH_RELAY = f"""\
+{START_RELAY}\
+java=$1
+shift
 exec "$java" -Dcoevo.port="$port" "$@"
 """
 
@@ -66,11 +70,6 @@ def make_builder_job(
     The builder reads its requests from standard input. `archive` is the class archive that it runs
     with, see `processes.archives`; None for none.
     """
-    relay = (
-        str(toolchain.tools_home / 'bin' / 'java'),
-        locate_tool(toolchain, toolchain.tools / 'relay.jar'),
-        SOCKET,
-    )
     # Disable logging: messages of the JVM about the archive would be mixed with the builder's
     # answers.
     shared = (
@@ -82,7 +81,7 @@ def make_builder_job(
             '-c',
             _WITH_RELAY,
             'sh',
-            *relay,
+            *list_relay_words(toolchain),
             *make_builder_command(toolchain, *shared),
         ),
         mounts=tuple(mounts),
@@ -93,6 +92,12 @@ def make_builder_job(
             'JAVA_HOME': str(toolchain.java_home),
         },
     )
+
+
+def list_relay_words(toolchain: Toolchain) -> tuple[str, ...]:
+    """Return the first arguments of a script that begins with `START_RELAY`."""
+    java = toolchain.tools_home / 'bin' / 'java'
+    return str(java), locate_tool(toolchain, toolchain.tools / 'relay.jar'), SOCKET
 
 
 def make_builder_command(toolchain: Toolchain, *options: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from coevo.languages.java.maven.snapshots import (
     find_replacement,
     load_poms,
     replaced_versions,
+    rewrite_poms,
 )
 
 LOOP, COMMAND = 'maven-loop', 'mvn'
@@ -129,7 +130,13 @@ class MavenBuildAttempts:
                 again = self._build_without_needless_plugins(output, session)
             best = dataclasses.replace(again, overrides=best.overrides)
             spent += again.cpu_seconds
-        return dataclasses.replace(best, cpu_seconds=spent)
+        changed = rewrite_poms(poms, replacements[: len(best.overrides)])
+        rewritten = {
+            str(file.relative_to(output.code)): text
+            for file, text in changed.items()
+            if text != poms[file]
+        }
+        return dataclasses.replace(best, rewritten=rewritten, cpu_seconds=spent)
 
     def _build_without_needless_plugins(
         self, output: BuildOutput, session: JvmSession

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import re
+import secrets
+import shutil
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from coevo.languages.builds import Build
 from coevo.languages.java.building import settings
 from coevo.languages.java.building.build_attempt import BuildAttempt
 from coevo.languages.java.building.build_outputs import BuildOutput, separate_tests_and_code
-from coevo.languages.java.building.report import LEVEL_RAISED, JavaModule, parse_modules
+from coevo.languages.java.building.jdk_demand import find_declared_level
+from coevo.languages.java.building.project_command import ProjectCommand, make_project_job
+from coevo.languages.java.building.report import list_left_out, parse_modules
 from coevo.languages.java.building.session import JvmDeath, JvmSession
 from coevo.languages.java.gradle import attempts as gradle_attempts
 from coevo.languages.java.gradle.attempts import make_gradle_mount
@@ -228,6 +232,30 @@ class SharedBuilds:
         folder.parent.mkdir(parents=True, exist_ok=True)
         return folder
 
+    def is_built_by_maven(self, rev: str) -> bool:
+        """Return whether Maven builds a revision, not Gradle."""
+        return POM in self._repository.tree(rev)
+
+    @contextmanager
+    def prepare_project_run(self, rev: str, module: str) -> Iterator[Job]:
+        """Write the files of a built revision; yield the job of `mvn test` for one of its modules.
+
+        Plugins that its build had to leave out are left out here, too, and its build files are
+        those of the build. The files are removed afterwards.
+        """
+        output = self.get_output(rev)
+        tree = self.make_folder('projects', secrets.token_hex(8))
+        try:
+            self._repository.materialise(rev, tree)
+            for path, text in output.rewritten.items():
+                join_beneath(tree, path).replace_file(text)
+            command = ProjectCommand(
+                tree=tree, module=module, without=list_left_out(output.modules.values())
+            )
+            yield make_project_job(self.toolchain, self._mounts, self._proxy.socket, command)
+        finally:
+            shutil.rmtree(tree, ignore_errors=True)
+
     def _find_refusal(self, rev: str) -> str | None:
         """Return why a revision is not built at all; None if it can be tried.
 
@@ -274,7 +302,9 @@ class SharedBuilds:
                 changed = find_differing_paths(tree, self._repository.tree(donor.rev))
                 if can_share(donor, changed):
                     share_outputs(donor, empty)
-                    output = dataclasses.replace(empty, modules=donor.modules)
+                    output = dataclasses.replace(
+                        empty, modules=donor.modules, rewritten=donor.rewritten
+                    )
                     separate_tests_and_code(
                         output,
                         tuple(sorted({*output.modules, *self._find_module_folders(output.rev)})),
@@ -289,7 +319,7 @@ class SharedBuilds:
         if self._proxy.trouble != trouble_before:
             raise Transient('libraries could not be fetched; check the network')
         modules = {} if isinstance(answer, JvmDeath) else parse_modules(answer.report)
-        output = dataclasses.replace(empty, modules=modules)
+        output = dataclasses.replace(empty, modules=modules, rewritten=attempt.rewritten)
         separate_tests_and_code(
             output, tuple(sorted({*modules, *self._find_module_folders(empty.rev)}))
         )
@@ -357,29 +387,3 @@ def mount_foreign_jdk(java_home: Path, unless: Path | None = None) -> Iterator[M
         return
     if not java_home.is_relative_to('/usr') or java_home.is_relative_to('/usr/local'):
         yield Mount(source=java_home.resolve(), target=str(java_home))
-
-
-# The language level that a build declares, as Maven derives it from all POMs.
-
-# 8 for `8`, `1.8` and `1.8.0`.
-_LEVEL = re.compile(r'(?:1\.)?(\d{1,2})(?:\.\d+)*')
-
-
-def find_declared_level(modules: Iterable[JavaModule]) -> int | None:
-    """Return the highest declared level of the modules; None if none is declared.
-
-    A level that coevo had to raise or fill in does not count. A JDK for the whole build must
-    support the highest level.
-    """
-    levels = (
-        _parse_level(str(compiler.get('release') or compiler.get('source') or ''))
-        for module in modules
-        if LEVEL_RAISED not in module.overrides
-        for compiler in (module.main_compiler, module.compiler)
-    )
-    return max((level for level in levels if level is not None), default=None)
-
-
-def _parse_level(text: str) -> int | None:
-    match = _LEVEL.fullmatch(text.strip())
-    return int(match[1]) if match else None

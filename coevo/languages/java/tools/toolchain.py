@@ -37,6 +37,9 @@ FIRST_WITH_MODULES = 9
 COVERAGE = ('org.jacoco.core', 'asm', 'asm-commons', 'asm-tree')
 AGENT = 'org.jacoco.agent'
 
+# Runners of tests that have listeners of their own, beside the JUnit Platform.
+RUNNERS = ('junit', 'testng')
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
@@ -45,7 +48,7 @@ class Toolchain:
     java_home   the JDK that builds the repository's code and runs its tests
     jdk         the version of that JDK, such as 17.0.15
     tools_home  the JDK for tools that run no code of repositories, always the same
-    tools       coevo's programs: worker.jar, builder.jar, extension.jar, relay.jar
+    tools       coevo's programs: worker.jar, builder.jar, extension.jar, umpire.jar, relay.jar
     libraries   the pinned jars, named ARTIFACT-VERSION.jar
     """
 
@@ -142,6 +145,10 @@ def _compile_programs(folder: Path, jdk: Jdk, libraries: Path, say: Say) -> None
     source_8 = ['-source', '8', '-target', '8', '-Xlint:-options']
     compile_program(folder / 'builder.jar', jdk, source_8, maven + boot + coverage)
     compile_program(folder / 'extension.jar', jdk, ['--release', '8'], maven + boot)
+    runners = [libraries / pin.file for pin in load_toolchain_pins() if pin.artifact in RUNNERS]
+    compile_program(
+        folder / 'umpire.jar', jdk, ['--release', '8'], platform + annotations + runners
+    )
     compile_program(folder / 'relay.jar', jdk, [], [])
 
 

@@ -1,6 +1,7 @@
 package coevo.extension;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
@@ -113,6 +114,10 @@ final class ProjectReport {
                             .findFirst()
                             .orElse(null);
         }
+    }
+
+    void send(Umpire umpire) throws IOException {
+        umpire.send(status, failure);
     }
 
     Map<String, Object> toMap(Path root) {

@@ -38,6 +38,7 @@ public final class Reporter extends AbstractEventSpy {
     private MavenProject root;
     private ProjectDependencyGraph order;
     private Path file;
+    private Umpire umpire;
 
     @Inject
     Reporter(RepositorySystem repositories) {
@@ -48,6 +49,7 @@ public final class Reporter extends AbstractEventSpy {
     public void init(Context context) {
         Properties properties = (Properties) context.getData().get("userProperties");
         file = Paths.get(properties.getProperty("coevo.report"));
+        umpire = Umpire.of(properties);
     }
 
     @Override
@@ -73,6 +75,9 @@ public final class Reporter extends AbstractEventSpy {
                 break;
             case MojoStarted:
                 report(event).mojo(event.getMojoExecution(), session, repositories);
+                if (umpire != null) {
+                    umpire.prepare(event.getMojoExecution(), event.getProject());
+                }
                 break;
             case MojoFailed:
                 report(event).mojoFailed(event.getMojoExecution());
@@ -123,6 +128,9 @@ public final class Reporter extends AbstractEventSpy {
         for (Map.Entry<MavenProject, ProjectReport> each : projects.entrySet()) {
             each.getValue().failAs(upstream(each.getKey()));
             described.add(each.getValue().toMap(root.getBasedir().toPath()));
+            if (umpire != null && umpire.concerns(each.getKey())) {
+                each.getValue().send(umpire);
+            }
         }
         report.put("projects", described);
         report.put("failures", failures);

@@ -63,9 +63,12 @@ public final class Tuning extends AbstractMavenLifecycleParticipant {
         String mode = session.getUserProperties().getProperty("coevo.compile_tests", "auto");
         Set<String> needed = testJars(session.getProjects());
         Unpinned unpinned = new Unpinned(session.getProjects());
+        Umpire umpire = Umpire.of(session.getUserProperties());
         for (MavenProject project : session.getProjects()) {
             boolean compile =
-                    mode.equals("true") || mode.equals("auto") && needed.contains(key(project));
+                    mode.equals("true")
+                            || mode.equals("auto") && needed.contains(key(project))
+                            || umpire != null && umpire.concerns(project);
             leaveOut(project, without);
             tune(project, compile);
             project.setContextValue(RANGES, new Ranges(repositories, session).pin(project));
