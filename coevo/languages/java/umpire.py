@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from coevo.languages.core.test_processes import CpuBounds
@@ -26,28 +26,29 @@ _ENDED = ('exit:0', 'exit:1')
 _SUREFIRE = 'maven-surefire-plugin:test'
 _TESTS_FAILED = 'org.apache.maven.plugin.MojoFailureException'
 
-NOT_BY_MAVEN, FILES_MISSING = 'not_by_maven', 'files_missing'
 _NO_REPORT, _NO_TEST_RUN = 'no_report', 'no_test_run'
 
 # The name of a goal, of an exception or of missing content.
 _NAME = re.compile(r'[\w.:$-]{1,100}')
 
-# The most outcomes that are kept of a run, with their names.
-_MOST_OUTCOMES = 200_000
+# More outcomes than any module has; what follows is ignored.
+_MOST_OUTCOMES = 1_000_000
 
 
 @dataclass(slots=True, kw_only=True)
 class ProjectReport:
     """The report on a run of `mvn test`; a `coevo.languages.core.test_runs.ProcessReport`.
 
-    methods    class, method, parameter types (None if unknown) -> the worst outcome
+    methods    class and method -> parameter types (None if unknown) -> the worst outcome
     classes    class -> the worst outcome of what concerns the whole class
+    count      how many outcomes were recorded
     listening  whether a listener was loaded
     module     how the module ended, as coevo's extension of Maven reports it
     """
 
-    methods: dict[tuple[str, str, str | None], Outcome] = field(default_factory=dict)
+    methods: dict[tuple[str, str], dict[str | None, Outcome]] = field(default_factory=dict)
     classes: dict[str, Outcome] = field(default_factory=dict)
+    count: int = 0
     listening: bool = False
     module: dict[str, Any] | None = None
     over: bool = False
@@ -76,7 +77,7 @@ class ProjectReport:
         match event.get('e'):
             case 'listening':
                 self.listening = True
-            case 'module' if isinstance(event.get('status'), str):
+            case 'module' if _describes_module(event):
                 self.module = event
             case 'outcome' if event.get('outcome') in _WORST_FIRST:
                 self._note_outcome(event)
@@ -84,14 +85,26 @@ class ProjectReport:
     def _note_outcome(self, event: Mapping[str, Any]) -> None:
         owner, method, parameters = (event.get(n) for n in ('class', 'method', 'parameters'))
         outcome = Outcome(event['outcome'])
-        if len(self.methods) >= _MOST_OUTCOMES or not isinstance(owner, str):
+        if self.count >= _MOST_OUTCOMES or not isinstance(owner, str):
             return
+        self.count += 1
         if method is None:
             known = self.classes.get(owner, outcome)
             self.classes[owner] = _find_worst((known, outcome))
         elif isinstance(method, str) and isinstance(parameters, str | None):
-            key = owner, method, parameters
-            self.methods[key] = _find_worst((self.methods.get(key, outcome), outcome))
+            named = self.methods.setdefault((owner, method), {})
+            named[parameters] = _find_worst((named.get(parameters, outcome), outcome))
+
+
+def _describes_module(event: Mapping[str, Any]) -> bool:
+    """Return whether the values of an event of the extension have the types that it writes."""
+    exceptions = event.get('exceptions') or []
+    return (
+        isinstance(event.get('status'), str)
+        and all(isinstance(event.get(name), str | None) for name in ('mojo', 'kind'))
+        and isinstance(exceptions, list)
+        and all(isinstance(name, str) for name in exceptions)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,21 +134,23 @@ def run_by_maven(
     """Run all tests of a module by `mvn test`, and return the outcomes of the given methods.
 
     A module that Maven does not build, or whose tests it does not compile, has none; the failure
-    names the goal. Gradle's projects, and revisions of which the clone lacks files, are not run.
+    names the goal. What Maven could not build is not run again (`SharedBuilds.find_obstacle`). The run is kept until the revision is forgotten; what it gives later costs 0 CPU seconds.
 
     runners  the classes that run each method, by binary name
     """
-    if not builds.is_built_by_maven(rev):
-        return ProjectRun(outcomes={}, failure=NOT_BY_MAVEN)
-    if builds.list_absent_files(rev):
-        return ProjectRun(outcomes={}, failure=FILES_MISSING)
-    with builds.prepare_project_run(rev, module) as job:
-        done = run_in_fresh_process(builds.sandbox, job, ProjectTests())
-    outcomes = {method: _find_outcome(done.heard, method, runners[method]) for method in runners}
+    obstacle = builds.find_obstacle(rev, module)
+    if obstacle is not None:
+        return ProjectRun(outcomes={}, failure=obstacle)
+    known = builds.project_runs.get((rev, module))
+    if known is None:
+        with builds.prepare_project_run(rev, module) as job:
+            known = run_in_fresh_process(builds.sandbox, job, ProjectTests())
+        builds.project_runs[rev, module] = replace(known, cpu_seconds=0.0)
+    outcomes = {method: _find_outcome(known.heard, method, runners[method]) for method in runners}
     return ProjectRun(
         outcomes={method: outcome for method, outcome in outcomes.items() if outcome is not None},
-        failure=_find_failure(done),
-        cpu_seconds=done.cpu_seconds,
+        failure=find_failure(known),
+        cpu_seconds=known.cpu_seconds,
     )
 
 
@@ -148,30 +163,25 @@ def _find_outcome(
     """
     outcomes: list[Outcome] = []
     for owner in dict.fromkeys((method.test_class, *runners)):
-        own = dict(_list_own_outcomes(heard, method, owner))
-        outcomes += own.values()
+        outcomes += _list_own_outcomes(heard, method, owner)
         outcomes += (
             heard.classes[name] for name in _list_enclosing(owner) if name in heard.classes
         )
     return _find_worst(outcomes) if outcomes else None
 
 
-def _list_own_outcomes(
-    heard: ProjectReport, method: TestMethod, owner: str
-) -> Iterator[tuple[str | None, Outcome]]:
-    """Yield the outcomes of a method in one class, by its parameter types.
+def _list_own_outcomes(heard: ProjectReport, method: TestMethod, owner: str) -> list[Outcome]:
+    """Return the outcomes of a method in one class; several if its parameter types are unknown.
 
     Parameter types decide only where several methods of the class have the name.
     """
-    named = {
-        parameters: outcome
-        for (found_in, name, parameters), outcome in heard.methods.items()
-        if (found_in, name) == (owner, method.test_method)
-    }
+    named = heard.methods.get((owner, method.test_method), {})
     wanted = ','.join(method.parameters)
-    for parameters, outcome in named.items():
-        if len(named) == 1 or parameters in (None, wanted):
-            yield parameters, outcome
+    return [
+        outcome
+        for parameters, outcome in named.items()
+        if len(named) == 1 or parameters in (None, wanted)
+    ]
 
 
 def _list_enclosing(name: str) -> Iterator[str]:
@@ -185,7 +195,7 @@ def _find_worst(outcomes: Iterable[Outcome]) -> Outcome:
     return min(outcomes, key=_WORST_FIRST.index)
 
 
-def _find_failure(done: RunResult[ProjectReport]) -> str | None:
+def find_failure(done: RunResult[ProjectReport]) -> str | None:
     """Return why the command did not run the module's tests to their end; None if it did.
 
     Tests that failed are no reason.

@@ -9,14 +9,20 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from coevo.languages.builds import Build
+from coevo.languages.core.test_runs import RunResult
 from coevo.languages.java.building import settings
 from coevo.languages.java.building.build_attempt import BuildAttempt
 from coevo.languages.java.building.build_outputs import BuildOutput, separate_tests_and_code
 from coevo.languages.java.building.jdk_demand import find_declared_level
 from coevo.languages.java.building.project_command import ProjectCommand, make_project_job
-from coevo.languages.java.building.report import list_left_out, parse_modules
+from coevo.languages.java.building.report import (
+    OUTPUT_ELSEWHERE,
+    list_left_out,
+    parse_modules,
+)
 from coevo.languages.java.building.session import JvmDeath, JvmSession
 from coevo.languages.java.gradle import attempts as gradle_attempts
 from coevo.languages.java.gradle.attempts import make_gradle_mount
@@ -59,6 +65,9 @@ from coevo.sandboxes.sandbox import Job, Mount
 from coevo.storage.beneath import find_path_fault, join_beneath
 from coevo.storage.folders import find_cache_folder
 
+# Why the project's own command is not run: a project of Gradle, or a folder that is no module.
+NOT_BY_MAVEN, NO_MODULE = 'not_by_maven', 'no_module'
+
 # Wall seconds for one build or compilation; far more than a healthy one takes.
 BUILD_SECONDS = 1200.0
 
@@ -84,6 +93,8 @@ class SharedBuilds:
         self._outputs: dict[str, tuple[Build, BuildOutput]] = {}
         self._attempts = MavenBuildAttempts(self.toolchain.java_home)
         self._unread: dict[str, frozenset[str]] = {}
+        # (revision, module) -> its run by `coevo.languages.java.umpire`, which costs nothing any more
+        self.project_runs: dict[tuple[str, str], RunResult[Any]] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
         # no output may be removed while another one links to its files
@@ -223,6 +234,8 @@ class SharedBuilds:
         """Delete the files and the record of a revision's build; do nothing if there is none."""
         with self._sharing:
             entry = self._outputs.pop(rev, None)
+            for key in [key for key in tuple(self.project_runs) if key[0] == rev]:
+                del self.project_runs[key]
             if entry is not None:
                 entry[1].remove()
 
@@ -232,9 +245,21 @@ class SharedBuilds:
         folder.parent.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def is_built_by_maven(self, rev: str) -> bool:
-        """Return whether Maven builds a revision, not Gradle."""
-        return POM in self._repository.tree(rev)
+    def find_obstacle(self, rev: str, module: str) -> str | None:
+        """Return why `mvn test` is not run for a module of a built revision; None if it can be.
+
+        Where the build failed by Maven's own word, the command, which has the same settings, would
+        fail alike.
+        """
+        refusal = self._find_refusal(rev)
+        if refusal is not None or POM not in self._repository.tree(rev):
+            return refusal or NOT_BY_MAVEN
+        if self.list_absent_files(rev):
+            return Reason.OBJECT_MISSING.value
+        build = self._outputs[rev][0]
+        failure = build.modules.get(module, build.failure or NO_MODULE)
+        may_pass = failure is None or failure == OUTPUT_ELSEWHERE or is_builder_death(failure)
+        return None if may_pass else failure
 
     @contextmanager
     def prepare_project_run(self, rev: str, module: str) -> Iterator[Job]:

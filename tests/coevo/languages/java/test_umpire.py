@@ -184,6 +184,8 @@ def test_outcomes_are_those_that_the_runner_reports_of_the_whole_module(
     assert found.failure is None
     assert found.outcomes == {method(module, name): each for name, each in outcomes.items()}
     assert found.cpu_seconds > 0
+    again = asked(place, module, *outcomes)
+    assert (again.outcomes, again.cpu_seconds) == (found.outcomes, 0)
 
 
 @pytest.mark.slow
