@@ -2,11 +2,14 @@
 
 | the pair changes | what is run | dropped |
 | --- | --- | --- |
-| source and tests | changed, inserted, deleted and context_changed tests, and unchanged ones with a \
-changed dependency up to the profile's limit | the rest: `not_sampled` |
-| source only | a sample of the unchanged tests with a changed dependency | the rest: `not_sampled` |
+| source and tests | changed, inserted, deleted and context_changed tests, and a few unchanged ones \
+with a changed dependency, which the diff draws | the others are counted: `tests_undrawn` |
+| source, and tests are at most deleted | nothing | the pair: `no_test_change` |
 | tests only | changed tests, for repair | all others: `no_source_change` |
 | neither | nothing | the pair, with its reason |
+
+Without a gate (the profile's `gate_share`) unchanged tests are run up to the profile's limits, also
+in pairs that change only source, and the rest is `not_sampled`.
 """
 
 from __future__ import annotations

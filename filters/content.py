@@ -1,4 +1,4 @@
-"""Drop pairs that change neither source nor tests, or that cannot be read.
+"""Drop pairs that cannot become tasks by what they change, or that cannot be read.
 
 The diff of the pair gives the reason.
 """

@@ -1,7 +1,8 @@
 """Keep a bounded sample of the unchanged tests with a changed dependency.
 
-The sample is drawn with the pair as seed. The profile's `unchanged_sample` is the bound if only the
-source changes, its `unchanged_limit` if the tests change, too.
+With a gate, the diff of the pair has drawn them already. Without one, the sample is drawn with the
+pair as seed: the profile's `unchanged_sample` is the bound if only the source changes, its
+`unchanged_limit` if the tests change, too.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ class Reason(Choice):
 
 def check(case: FilterCase, candidate: Candidate) -> Reason | None:
     """Return a reason if the candidate is an unchanged test beyond the sample."""
-    if candidate.change is not MethodChange.UNCHANGED:
-        return None
     profile = case.profile
+    if candidate.change is not MethodChange.UNCHANGED or profile.gate is not None:
+        return None
     size = profile.unchanged_limit if case.change.tests_changed else profile.unchanged_sample
     if (
         size is None

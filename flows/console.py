@@ -12,12 +12,14 @@ from rich.table import Table
 from coevo.languages.table import LANGUAGES
 from coevo.model.reasons import Reason, explain_reason
 from coevo.model.segment import Segment
+from coevo.model.words import MethodChange
 from flows.funnel import count_labels, count_umpire
 from packagers.funnel import FunnelStep
 from packagers.news import RepositoryNews
 
 if TYPE_CHECKING:
     from flows.missing_pairs import MineReport
+    from flows.plans import MiningPlan, PairPlan
 
 
 def print_report(
@@ -123,3 +125,50 @@ def describe_drop_reasons(steps: Sequence[FunnelStep]) -> Iterator[str]:
             yield f'Left at {step.stage}, {step.stage.clause}:'
         for reason, count in step.dropped:
             yield f'{count:>7}  {explain_reason(reason)}'
+
+
+def print_plan(console: Console, plan: MiningPlan) -> None:
+    """Print which pairs a run would execute, newest first, and why it leaves out the others."""
+    due = [pair for pair in plan.run_pairs if not pair.is_known]
+    console.print(
+        f'{plan.repo} ({plan.language}): {plan.visited} commits visited, {len(plan.pairs)} pairs; '
+        f'{len(plan.run_pairs)} have tests to run, of which the store knows '
+        f'{len(plan.run_pairs) - len(due)}'
+    )
+    for pair in due:
+        console.print(_describe_pair_plan(pair), markup=False, highlight=False)
+    reasons = Counter(plan.walk_reasons)
+    for pair in plan.pairs:
+        reasons.update(pair.reasons)
+    if reasons:
+        console.print('Not run, commits, pairs and tests by reason:')
+    for reason, count in sorted(reasons.items(), key=lambda item: (-item[1], item[0])):
+        console.print(f'{count:>7}  {explain_reason(reason)}', markup=False, highlight=False)
+
+
+def _describe_pair_plan(plan: PairPlan) -> str:
+    date = plan.pair.new.committer_date
+    tests = ', '.join(
+        f'{plan.tests[change]} {change}' for change in MethodChange if plan.tests.get(change)
+    )
+    return f'{plan.pair.new.rev[:12]}  {f"{date:%Y-%m-%d}" if date else "undated   "}  {tests}'
+
+
+def build_ranking_table(plans: Sequence[MiningPlan]) -> Table:
+    """Return a table of repositories with their pairs to run, in the given order."""
+    table = Table(title='Pairs to run', title_justify='left')
+    for heading in ('repository', 'language'):
+        table.add_column(heading)
+    for heading in ('commits', 'pairs', 'to run', 'for 100 commits', 'tests'):
+        table.add_column(heading, justify='right')
+    for plan in plans:
+        table.add_row(
+            plan.repo,
+            plan.language,
+            str(plan.visited),
+            str(len(plan.pairs)),
+            str(len(plan.run_pairs)),
+            f'{100 * plan.rate:.0f}',
+            str(sum(sum(pair.tests.values()) for pair in plan.run_pairs)),
+        )
+    return table

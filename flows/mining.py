@@ -131,7 +131,7 @@ def list_absent_files(repository: Repository, pair: Pair) -> tuple[str, ...]:
     return tuple(sorted({p for end in ends for p in repository.list_absent_files(end.rev)}))
 
 
-def _needs_all_files(pair: Pair) -> bool:
+def needs_all_files(pair: Pair) -> bool:
     """Return whether a pair cannot be mined if the clone lacks any of its files."""
     if pair.walk is Walk.SINGLE_REVISION:
         return True
@@ -162,7 +162,7 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
     A pair whose objects are missing or unreadable gives a segment with a single drop.
     """
     absent = list_missing_objects(run.repository, pair)
-    if absent and _needs_all_files(pair):
+    if absent and needs_all_files(pair):
         detail = f'{len(absent)} files, the first is {absent[0]}'
         return _build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail)
     try:
@@ -178,7 +178,7 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
 
 def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
     clock = StageClock()
-    change = diff_pair(run.repository, pair)
+    change = diff_pair(run.repository, pair, run.profile.gate)
     nearer = _find_nearer_methods(run, change, open_builder) if pair.between else None
     kept_candidates, drops = filter_candidates(change, run.profile, nearer)
     selected = [

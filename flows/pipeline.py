@@ -28,7 +28,7 @@ from coevo.model.records import Pair, TestMethod
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.words import Walk
 from coevo.storage import dates
-from coevo.storage.bases import add_basis
+from coevo.storage.bases import SegmentBasis, add_basis
 from coevo.storage.store import Partition, Store, WalkRecord
 from flows.cloning import open_clone
 from flows.dating import date_mined_repository
@@ -67,16 +67,37 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
 def _mine_languages(
     options: MineOptions, clone: Clone, repository: Repository, listener: Listener
 ) -> MineReport:
+    routes = list_routes(options, clone, repository)
+    dates.mark_unsearched(Store(options.store).storage, clone.repo)
+    report = MineReport(repo=clone.repo, walk=options.walk, warnings=clone.warnings)
+    for route in routes:
+        try:
+            _mine_language(options, clone, repository, route, report, listener)
+        except Fatal as error:
+            # A tool that one language lacks on this machine must not keep the others from being
+            # mined.
+            if len(routes) == 1:
+                raise
+            report.unmined[route.language] = str(error)
+    if not report.partitions:
+        raise Fatal('; '.join(dict.fromkeys(report.unmined.values())))
+    report.warnings = tuple(dict.fromkeys((*report.warnings, *_describe_holes(repository))))
+    return report
+
+
+def list_routes(options: MineOptions, clone: Clone, repository: Repository) -> tuple[Route, ...]:
+    """Return the walk of a run for each language of a repository.
+
+    Raises: Fatal if it has no language that coevo knows.
+    """
     start = _choose_start_ref(options, clone, repository)
     head = repository.resolve(start)
     languages = detect_languages(repository, head)
     if not languages:
         why = explain_no_language(repository, head)
         raise Fatal(f'{clone.repo} at {head[:12]} {why}: nothing of it can be mined')
-    dates.mark_unsearched(Store(options.store).storage, clone.repo)
-    report = MineReport(repo=clone.repo, walk=options.walk, warnings=clone.warnings)
-    for language in languages:
-        route = Route(
+    return tuple(
+        Route(
             repo=clone.repo,
             language=language.NAME,
             walk=options.walk,
@@ -86,18 +107,8 @@ def _mine_languages(
             until=options.until,
             beside_release=options.ref is None,
         )
-        try:
-            _mine_language(options, clone, repository, route, report, listener)
-        except Fatal as error:
-            # A tool that one language lacks on this machine must not keep the others from being
-            # mined.
-            if len(languages) == 1:
-                raise
-            report.unmined[language.NAME] = str(error)
-    if not report.partitions:
-        raise Fatal('; '.join(dict.fromkeys(report.unmined.values())))
-    report.warnings = tuple(dict.fromkeys((*report.warnings, *_describe_holes(repository))))
-    return report
+        for language in languages
+    )
 
 
 def _mine_language(
@@ -117,14 +128,9 @@ def _mine_language(
         store.lock_partition(partition),
         closing(language.make_refactoring_finder()) as refactorings,
     ):
-        mining = MiningRun(
-            tools=build_tools(options, repository, language, refactorings),
-            sandbox=options.sandbox,
-            basis=basis,
-            cache=Cache(options.executions),
-            again=_count_repetitions(options, store.find_walk(partition), seen.pairs),
-            families=_merge_families(options, store.find_walk(partition)),
-            listener=listener,
+        tools = build_tools(options, repository, language, refactorings)
+        mining = build_mining_run(
+            options, tools, basis, store.find_walk(partition), seen.pairs, listener
         )
         add_basis(store.storage, basis)
         store.write_walk(partition, _build_walk_record(options, clone, mining, route, seen))
@@ -138,6 +144,29 @@ def _mine_language(
     report.visited = len(seen.visited)
     report.pairs += len(seen.pairs)
     report.warnings += (*store.warnings, *_describe_damage(clone, seen))
+
+
+def build_mining_run(
+    options: MineOptions,
+    tools: Tools,
+    basis: SegmentBasis,
+    known: WalkRecord | None,
+    pairs: Sequence[Pair],
+    listener: Listener = SILENT,
+) -> MiningRun:
+    """Return the settings of a run of these pairs.
+
+    known  what earlier runs of the walk recorded; None if there was none
+    """
+    return MiningRun(
+        tools=tools,
+        sandbox=options.sandbox,
+        basis=basis,
+        cache=Cache(options.executions),
+        again=_count_repetitions(options, known, pairs),
+        families=_merge_families(options, known),
+        listener=listener,
+    )
 
 
 def build_tools(

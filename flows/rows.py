@@ -71,6 +71,7 @@ def build_pair_row(
         candidates=candidates,
         tests_compared=change.compared,
         tests_alike=change.alike,
+        tests_undrawn=change.undrawn,
         tests_apart=change.apart,
         sandbox=sandbox,
         engine_version=basis.code,

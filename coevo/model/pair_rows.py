@@ -134,7 +134,8 @@ class PairRow:
         int | None,
         Column(
             'Test methods of both revisions, each counted once, in files that differ or may use'
-            ' something that differs: `candidates` + `tests_alike`. Null if the pair was dropped.',
+            ' something that differs: `candidates` + `tests_alike` + `tests_undrawn`. Null if the pair'
+            ' was dropped.',
             unit='methods',
         ),
     ] = None
@@ -144,6 +145,15 @@ class PairRow:
             'Those of `tests_compared` that were not looked at: neither they nor what they use of'
             ' the tests differs, and their text reaches no changed code. Null if the pair was'
             ' dropped.',
+            unit='methods',
+        ),
+    ] = None
+    tests_undrawn: Annotated[
+        int | None,
+        Column(
+            'Those of `tests_compared` that did not change, nor what they use of the tests, and'
+            ' that were not drawn for the sample of such tests; their text may reach changed code.'
+            ' 0 without a gate. Null if the pair was dropped.',
             unit='methods',
         ),
     ] = None

@@ -66,13 +66,33 @@ class ModuleRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """The rule that only pairs are run that change production code and a test, or may be repairs.
+
+    share  of the tests that are run, at most so many are unchanged ones
+    limit  most unchanged tests of a pair; None is no limit
+    """
+
+    share: float
+    limit: int | None
+
+    def count_unchanged(self, others: int) -> int:
+        """Return how many unchanged tests may be run beside others."""
+        most = int(round(self.share * others / (1 - self.share), 6))
+        return most if self.limit is None else min(most, self.limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """The thresholds of a run. Options given by hand override them.
 
     about              purpose, in words for the user
     gap_hours          longest time in hours between a pair's revisions under the walk `states`;
                        None is no limit
-    unchanged_sample   unchanged tests to run in a pair that changes only production code
+    gate_share         share of the tests run that may be unchanged ones; pairs that change no test
+                       and nothing that a test uses are not run then. None runs these, too
+    unchanged_sample   unchanged tests to run in a pair that changes only production code, without
+                       a gate
     unchanged_limit    unchanged tests to run in a pair that changes both; None is no limit
     commits            number of newest commits of the log to visit; None is all
     latest_release     whether the walk starts at the latest release, if there is one
@@ -96,6 +116,7 @@ class Profile:
     about: str = ''
     walk: Walk
     gap_hours: float | None
+    gate_share: float | None = None
     unchanged_sample: int
     unchanged_limit: int | None
     commits: int | None
@@ -113,6 +134,13 @@ class Profile:
     modules: ModuleRules = ModuleRules()
 
     @property
+    def gate(self) -> Gate | None:
+        """The rule that decides which pairs are run; None runs all with a change."""
+        if self.gate_share is None:
+            return None
+        return Gate(share=self.gate_share, limit=self.unchanged_limit)
+
+    @property
     def fingerprint(self) -> str:
         """A hash of all thresholds except those that choose the visited commits."""
         thresholds = (item.name for item in fields(self) if item.name not in _CHOOSES_COMMITS)
@@ -128,7 +156,8 @@ def load_profiles() -> dict[str, Profile]:
             about=values['about'],
             walk=Walk(values['walk']),
             gap_hours=values.get('gap_hours'),
-            unchanged_sample=values['unchanged_sample'],
+            gate_share=values.get('gate_share'),
+            unchanged_sample=values.get('unchanged_sample', 0),
             unchanged_limit=values.get('unchanged_limit'),
             commits=values.get('commits'),
             latest_release=values.get('latest_release', False),

@@ -22,6 +22,7 @@ class DiffReason(StrEnum):
     COMMENTS_OR_FORMATTING_ONLY = 'comments_or_formatting_only'
     NO_SOURCE_OR_TEST_CHANGE = 'no_source_or_test_change'
     NO_TEST_FOUND = 'no_test_found'
+    NO_TEST_CHANGE = 'no_test_change'
 
 
 class Reason(StrEnum):
@@ -126,6 +127,10 @@ _PAIR = {
     DiffReason.COMMENTS_OR_FORMATTING_ONLY: 'Only comments or white space differ.',
     DiffReason.NO_SOURCE_OR_TEST_CHANGE: 'The files that differ are neither source nor tests.',
     DiffReason.NO_TEST_FOUND: 'No test method was found in either revision.',
+    DiffReason.NO_TEST_CHANGE: (
+        'The pair changes production code, but no test was changed or inserted, nor anything that a '
+        'test uses of the tests.'
+    ),
     Reason.UNREADABLE_OBJECT: 'A file of the pair is missing or corrupt in the clone.',
     Reason.OBJECT_MISSING: (
         "The clone was made from a partial clone, which lacks a file that the pair's build or "

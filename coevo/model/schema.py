@@ -87,6 +87,7 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
         'runtime_missing': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
         'tests_compared': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),
         'tests_alike': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),
+        'tests_undrawn': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),
         'tests_apart': AddedColumn(version=SchemaVersion(3, 0), sql_type='BIGINT'),
         'umpire_old': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR'),
         'umpire_new': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR'),

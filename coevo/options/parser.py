@@ -26,6 +26,7 @@ PIPELINE_VERBS = {
 PIPELINE_STEPS = {
     'crawl': 'find candidate repositories on GitHub',
     'validate': 'check that a repository can be mined',
+    'rank': 'order repositories by what would be run of them',
     'status': 'print what a store contains, how far it is, and what to do next',
     'forecast': 'estimate the cost of a month and of the backfill',
     'reverify': 'run a sample of labels again to check them',

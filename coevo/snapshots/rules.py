@@ -222,8 +222,8 @@ FUNNEL = (
     SnapshotRule(
         name='tests_compared',
         table='pairs',
-        sql="""SELECT pair_id, tests_compared, candidates, tests_alike FROM pairs
-            WHERE tests_compared <> candidates + tests_alike
+        sql="""SELECT pair_id, tests_compared, candidates, tests_alike, tests_undrawn FROM pairs
+            WHERE tests_compared <> candidates + tests_alike + coalesce(tests_undrawn, 0)
             OR (tests_compared IS NULL) <> (tests_alike IS NULL)""",
     ),
     SnapshotRule(

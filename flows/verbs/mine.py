@@ -6,6 +6,7 @@ import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coevo.model.errors import Fatal
 from coevo.model.families import SINGLE_REVISION_FAMILIES
@@ -15,6 +16,9 @@ from coevo.options.settings import Setting
 from coevo.storage.place import find_local_folder
 from flows.months import parse_day
 from flows.verbs.arguments import LOCAL, add_store
+
+if TYPE_CHECKING:
+    from flows.options import MineOptions
 
 
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
@@ -85,6 +89,11 @@ def _add_history(verb: Parser) -> None:
 
 
 def _add_machine(verb: Parser) -> None:
+    verb.add_argument(
+        '--dry',
+        action='store_true',
+        help='print which pairs and how many tests would be run, and run nothing; only the clone is written',
+    )
     add_jobs(verb)
     add_sandbox(verb)
     verb.add_argument(
@@ -176,6 +185,8 @@ def _mine(arguments: argparse.Namespace) -> int:
         again=arguments.again,
         private=arguments.private,
     )
+    if arguments.dry:
+        return _print_plans(options)
     if arguments.cache:
         os.environ['COEVO_CACHE'] = str(arguments.cache.absolute())
     console = open_console()
@@ -186,6 +197,19 @@ def _mine(arguments: argparse.Namespace) -> int:
     drops = [drop for each in report.partitions for drop in store.load_walk(each).drops]
     print_report(console, report, tuple(build_funnel(drops, segments)), segments)
     return 1 if report.failures or report.bugs or report.unmined else 0
+
+
+def _print_plans(options: MineOptions) -> int:
+    from coevo.display.console import open_console, show_progress
+    from flows.console import print_plan
+    from flows.plans import plan_mining
+
+    console = open_console()
+    with show_progress(console) as listener:
+        plans = plan_mining(options, listener)
+    for plan in plans:
+        print_plan(console, plan)
+    return 0
 
 
 def _refuse_history(arguments: argparse.Namespace) -> None:

@@ -6,25 +6,32 @@ differ, or that may use code that differs, are parsed.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from coevo.git.repository import FileChange, Repository
 from coevo.languages.layout import ProductionKind, Side
-from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
+from coevo.model.profiles import Gate
 from coevo.model.reasons import DiffReason
-from coevo.model.records import Candidate, FileOrigin, Pair, compute_candidate_id
+from coevo.model.records import (
+    Candidate,
+    FileOrigin,
+    Pair,
+    compute_candidate_id,
+    compute_method_id,
+    compute_short_hash,
+)
 from coevo.model.words import MethodChange
+from miners.diffs.changed_files import ChangedFiles
 from miners.diffs.contexts import Test, TestTree, load_test_tree
 from miners.diffs.coupling import Reference, find_focal_method, make_dependencies, rank_references
 from miners.diffs.dependencies import RevisionDependencies
-from miners.diffs.links import is_at_or_below, list_links
+from miners.diffs.links import is_at_or_below
 from miners.diffs.matching import match_tests, pair_with_keys
-from miners.diffs.resources import is_resource
-from miners.diffs.sources import SourceChange, find_source_changes
+from miners.diffs.readers import Readers, find_readers
+from miners.diffs.sources import SourceChange
 
 __all__ = ['PairChange', 'diff_pair', 'compute_candidate_id']
 
@@ -45,6 +52,8 @@ class PairChange:
     compared    the number of test methods, of both ends, that were compared; a method that is at
                 both ends counts once
     alike       the number of them that are no candidates, since nothing about them differs
+    undrawn     the number of unchanged ones of which is not known whether they use a change of the
+                sources, since they were not drawn for the sample
     apart       the number of test methods in files that neither differ nor use anything that does
     """
 
@@ -59,30 +68,34 @@ class PairChange:
     files: tuple[FileChange, ...] = ()
     compared: int | None = None
     alike: int | None = None
+    undrawn: int | None = None
     apart: int | None = None
     kinds: tuple[ProductionKind, ...] = ()
 
 
-def diff_pair(repository: Repository, pair: Pair) -> PairChange:
-    """Compare the two ends of a pair; return its changes and the tests that may get a label."""
+def diff_pair(repository: Repository, pair: Pair, gate: Gate | None = None) -> PairChange:
+    """Compare the two ends of a pair; return its changes and the tests that may get a label.
+
+    gate  decides whether the pair is of use, and how many unchanged tests are candidates; with
+          None all are that use a change of the sources
+    """
     files = repository.list_changes(pair.old.rev, pair.new.rev)
-    difference = _PairDifference(
-        old=load_test_tree(repository, pair.old.rev, pair.language),
-        new=load_test_tree(repository, pair.new.rev, pair.language),
-        files=files,
-    )
+    old = load_test_tree(repository, pair.old.rev, pair.language)
+    new = load_test_tree(repository, pair.new.rev, pair.language)
+    changed = ChangedFiles(old=old, new=new, files=files)
+    difference = _PairDifference(old=old, new=new, changed=changed, pair=pair, gate=gate)
     compared = difference.compare_tests()
     candidates = sorted(compared.referring, key=lambda item: _get_sort_key(item[0]))
-    reason = difference.reason or compared.reason
+    reason = changed.reason or compared.reason
     counted = reason is None
     return PairChange(
         pair=pair,
         build_changed=any(get_reading(pair.language).is_build_file(f.path) for f in files),
-        source_changed=difference.source_changed,
-        tests_changed=difference.tests_changed,
+        source_changed=changed.source_changed,
+        tests_changed=changed.tests_changed,
         candidates=tuple(candidate for candidate, _ in candidates),
         reason=reason,
-        sources=difference.sources if candidates else (),
+        sources=changed.sources if candidates else (),
         references={
             compute_candidate_id(pair, candidate): references
             for candidate, references in candidates
@@ -90,8 +103,9 @@ def diff_pair(repository: Repository, pair: Pair) -> PairChange:
         files=files,
         compared=compared.total if counted else None,
         alike=compared.alike if counted else None,
+        undrawn=compared.undrawn if counted else None,
         apart=compared.apart if counted else None,
-        kinds=difference.kinds,
+        kinds=changed.kinds,
     )
 
 
@@ -110,19 +124,23 @@ def _get_sort_key(candidate: Candidate) -> tuple[object, ...]:
 _Referring = tuple[Candidate, tuple[Reference, ...]]
 
 
+# A test as it is at old and at new; None where it is not.
+_Ends = tuple[Test | None, Test | None]
+
+
 @dataclass(slots=True, kw_only=True)
 class _ComparedTests:
-    """The candidates of a pair with their references, and the number of tests that are none."""
+    """The candidates of a pair with their references, and the number of tests that are none.
+
+    reason  the reason why the pair is of no use, or None
+    """
 
     referring: list[_Referring] = field(default_factory=list)
     total: int = 0
     alike: int = 0
+    undrawn: int = 0
     apart: int = 0
-
-    @property
-    def reason(self) -> DiffReason | None:
-        """The reason why the pair is of no use: neither end has a test method."""
-        return None if self.total or self.apart else DiffReason.NO_TEST_FOUND
+    reason: DiffReason | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,119 +152,15 @@ class _PairDifference:
 
     old: TestTree
     new: TestTree
-    files: tuple[FileChange, ...]
-
-    def _list_paths(self, side: Side) -> tuple[list[str], list[str]]:
-        """Return the files of one side (tests or sources) that differ, at old and at new.
-
-        A file that embeds others differs where one of these does.
-        """
-        old = dict.fromkeys([*(f.path for f in self.files if f.old_oid), *self._embedders])
-        new = dict.fromkeys([*(f.path for f in self.files if f.new_oid), *self._embedders])
-        return (
-            [path for path in old if self.old.tree.find_side(path) is side],
-            [path for path in new if self.new.tree.find_side(path) is side],
-        )
-
-    @cached_property
-    def _embedders(self) -> list[str]:
-        """The files of either end that embed a file that differs."""
-        trees = (self.old.tree, self.new.tree)
-        return sorted({p for t in trees for f in self.files for p in t.find_embedders(f.path)})
-
-    @cached_property
-    def _test_paths(self) -> tuple[list[str], list[str]]:
-        return self._list_paths(Side.TEST)
-
-    @cached_property
-    def _source_paths(self) -> tuple[list[str], list[str]]:
-        return self._list_paths(Side.SOURCE)
-
-    @cached_property
-    def _resources(self) -> list[str]:
-        return [
-            file.path
-            for file in self.files
-            if is_resource(self.new.reading, file.path, Side.TEST) or self._is_test_data(file.path)
-        ]
-
-    def _is_test_data(self, path: str) -> bool:
-        """Return whether a path is, at an end, a file of the tests that is no code."""
-        return any(
-            tree.find_side(path) is None and path in tree.entries and tree.belongs_to_tests(path)
-            for tree in (self.old.tree, self.new.tree)
-        )
-
-    @cached_property
-    def source_changed(self) -> bool:
-        """True if the sources differ in more than comments and formatting.
-
-        Also if any other file that the project ships differs.
-        """
-        return bool(self.kinds)
-
-    @cached_property
-    def kinds(self) -> tuple[ProductionKind, ...]:
-        """The kinds of files that the project ships and that differ, in their order."""
-        found = {ProductionKind.CODE} if self._files_differ(*self._source_paths) else set()
-        for file in self.files:
-            for end, oid in ((self.old, file.old_oid), (self.new, file.new_oid)):
-                kind = end.tree.find_production_kind(file.path) if oid else None
-                found |= {kind} if kind not in (None, ProductionKind.CODE) else set()
-        return tuple(kind for kind in ProductionKind if kind in found)
-
-    @cached_property
-    def tests_changed(self) -> bool:
-        """True if the tests differ in more than comments and formatting.
-
-        Also if a test resource differs.
-        """
-        shown = self._files_differ(*self._shown_paths)
-        return bool(self._resources) or shown or self._files_differ(*self._test_paths)
-
-    def _files_differ(self, old: list[str], new: list[str]) -> bool:
-        return _count_hashes(self.old.tree, old) != _count_hashes(self.new.tree, new)
-
-    @cached_property
-    def _is_unreadable(self) -> bool:
-        """True if a source that differs cannot be read at either end.
-
-        Also if only test files differ and none of them can be read. One unreadable test file among
-        others does not count: nothing is mined from it, and it does not affect other tests.
-        """
-        return any(self._list_unreadable_flags(self._source_paths)) or (
-            any(self._list_unreadable_flags(self._test_paths))
-            and not any(self._source_paths)
-            and all(self._list_unreadable_flags(self._test_paths))
-        )
-
-    def _list_unreadable_flags(self, paths: tuple[list[str], list[str]]) -> Iterator[bool]:
-        for side, own in zip((self.old, self.new), paths, strict=True):
-            yield from (side.tree.parse_file(path).unreadable for path in own)
-
-    @property
-    def reason(self) -> DiffReason | None:
-        """The reason why the whole pair is of no use, or None."""
-        if self._is_unreadable:
-            return DiffReason.UNREADABLE_SOURCE
-        if self.source_changed or self.tests_changed:
-            return None
-        if any((*self._test_paths, *self._source_paths)):
-            return DiffReason.COMMENTS_OR_FORMATTING_ONLY
-        return DiffReason.NO_SOURCE_OR_TEST_CHANGE
-
-    @cached_property
-    def sources(self) -> tuple[SourceChange, ...]:
-        """The changed declarations of the sources."""
-        if not self.source_changed:
-            return ()
-        return find_source_changes(self.old.tree, self.new.tree, *self._source_paths)
+    changed: ChangedFiles
+    pair: Pair
+    gate: Gate | None
 
     @cached_property
     def _ends(self) -> tuple[RevisionDependencies, RevisionDependencies]:
         return (
-            RevisionDependencies(self.old, self.sources, is_new=False),
-            RevisionDependencies(self.new, self.sources, is_new=True),
+            RevisionDependencies(self.old, self.changed.sources, is_new=False),
+            RevisionDependencies(self.new, self.changed.sources, is_new=True),
         )
 
     def compare_tests(self) -> _ComparedTests:
@@ -255,24 +169,75 @@ class _PairDifference:
         The candidates are in no fixed order. There are none if the pair is of no use.
         """
         compared = _ComparedTests()
-        if self.reason is not None:
+        if self.changed.reason is not None:
             return compared
-        for old, new in self._match_tests():
-            compared.total += 1
-            referring = self._compare_ends(old, new)
-            if referring is None:
-                compared.alike += 1
+        if self.gate is not None and not self.changed.tests_changed:
+            compared.reason = DiffReason.NO_TEST_CHANGE
+            return compared
+        unchanged: list[_Ends] = []
+        changed: list[tuple[MethodChange, _Ends]] = []
+        for ends in self._match_tests():
+            change = self._classify_change(*ends)
+            if change is None:
+                unchanged.append(ends)
             else:
-                compared.referring.append(referring)
-        linked = self._list_tests_elsewhere(self._shown_paths, FileOrigin.LINKED)
-        for referring in (*self._list_tests_among_sources(), *linked):
-            compared.total += 1
-            compared.referring.append(referring)
+                changed.append((change, ends))
+        elsewhere = [
+            *self._list_tests_among_sources(),
+            *self._list_tests_elsewhere(self.changed.shown_paths, FileOrigin.LINKED),
+        ]
+        compared.total = len(unchanged) + len(changed) + len(elsewhere)
+        changes = {change for change, _ in changed} | {item.change for item, _ in elsewhere}
+        if (
+            self.gate is not None
+            and self.changed.source_changed
+            and changes <= {MethodChange.DELETED}
+        ):
+            compared.reason = DiffReason.NO_TEST_CHANGE
+            return compared
+        compared.referring = [self._make_candidate(change, *ends) for change, ends in changed]
+        compared.referring += elsewhere
+        self._add_unchanged_tests(compared, unchanged)
         others = set(self.new.tree.list_paths(Side.TEST)) - self._affected_files
         compared.apart = sum(len(self.new.list_tests(path)) for path in others)
+        if not compared.total and not compared.apart:
+            compared.reason = DiffReason.NO_TEST_FOUND
         return compared
 
-    def _match_tests(self) -> Iterator[tuple[Test | None, Test | None]]:
+    def _add_unchanged_tests(self, compared: _ComparedTests, unchanged: Sequence[_Ends]) -> None:
+        """Add the unchanged tests that refer to a changed declaration, and count the others.
+
+        With a gate, as many are added as it allows beside the candidates so far, in an order that
+        is drawn for the pair, and those after the last of them are not looked at.
+        """
+        if not self.changed.source_changed:
+            compared.alike += len(unchanged)
+            return
+        most = len(unchanged)
+        if self.gate is not None:
+            unchanged = sorted(unchanged, key=self._draw_number)
+            own = sum(item.origin is FileOrigin.WRITTEN for item, _ in compared.referring)
+            most = self.gate.count_unchanged(own)
+        added = 0
+        for looked_at, ends in enumerate(unchanged):
+            if added >= most:
+                compared.undrawn = len(unchanged) - looked_at
+                break
+            candidate, references = self._make_candidate(MethodChange.UNCHANGED, *ends)
+            if references:
+                compared.referring.append((candidate, references))
+                added += candidate.origin is FileOrigin.WRITTEN
+            else:
+                compared.alike += 1
+
+    def _draw_number(self, ends: _Ends) -> str:
+        """Return the place of an unchanged test in the order that is drawn for the pair."""
+        assert ends[1] is not None, 'an unchanged test is at both ends'
+        pair_id = self.pair.pair_id
+        method_id = compute_method_id(pair_id, MethodChange.UNCHANGED, ends[1].method)
+        return compute_short_hash(pair_id, method_id)
+
+    def _match_tests(self) -> Iterator[_Ends]:
         """Yield each test of the affected files once, as it is at old and at new."""
         old = dict(pair_with_keys(self._list_tests(0)))
         new = dict(pair_with_keys(self._list_tests(1)))
@@ -292,34 +257,7 @@ class _PairDifference:
         Only in languages that have such tests.
         """
         if self.new.reading.TESTS_AMONG_SOURCES:
-            yield from self._list_tests_elsewhere(self._source_paths, FileOrigin.SOURCES)
-
-    @cached_property
-    def _links(self) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        return list_links(self.old.tree), list_links(self.new.tree)
-
-    @cached_property
-    def _shown_paths(self) -> tuple[list[str], list[str]]:
-        """The files that differ, at old and at new, and that only a link makes tests."""
-        old, new = (
-            [
-                path
-                for path in paths
-                if is_at_or_below(path, tuple(links.values()))
-                and path.endswith(side.reading.SUFFIXES)
-                and side.tree.find_side(path) is None
-            ]
-            for side, links, paths in zip(
-                (self.old, self.new),
-                self._links,
-                (
-                    [f.path for f in self.files if f.old_oid],
-                    [f.path for f in self.files if f.new_oid],
-                ),
-                strict=True,
-            )
-        )
-        return old, new
+            yield from self._list_tests_elsewhere(self.changed.source_paths, FileOrigin.SOURCES)
 
     def _list_tests_elsewhere(
         self, places: tuple[list[str], list[str]], origin: FileOrigin
@@ -362,40 +300,40 @@ class _PairDifference:
         """The test files, of both ends, whose methods may be candidates."""
         test_files: set[str] = set()
         for side, paths, end in zip(
-            (self.old, self.new), self._test_paths, self._ends, strict=True
+            (self.old, self.new), self.changed.test_paths, self._ends, strict=True
         ):
-            if self._resources:
+            if self.changed.resources:
                 test_files |= set(side.tree.list_paths(Side.TEST))
             else:
                 test_files |= side.find_affected_files(set(paths), end.list_mentioned_names())
         return test_files
 
-    def _compare_ends(self, old: Test | None, new: Test | None) -> _Referring | None:
-        """Return the candidate of a test; None if neither it nor its context changed.
-
-        An unchanged test is a candidate if it refers to a changed declaration.
-        """
+    def _classify_change(self, old: Test | None, new: Test | None) -> MethodChange | None:
+        """Return what happened to a test; None if neither it nor its context changed."""
         if old is None or new is None:
-            change = MethodChange.DELETED if new is None else MethodChange.INSERTED
-            return self._make_candidate(change, old, new)
+            return MethodChange.DELETED if new is None else MethodChange.INSERTED
         if _has_changed(old, new):
-            return self._make_candidate(MethodChange.CHANGED, old, new)
-        if self.tests_changed and self._has_context_changed(old, new):
-            return self._make_candidate(MethodChange.CONTEXT_CHANGED, old, new)
-        if self.source_changed:
-            candidate, references = self._make_candidate(MethodChange.UNCHANGED, old, new)
-            if references:
-                return candidate, references
+            return MethodChange.CHANGED
+        if self.changed.tests_changed and self._has_context_changed(old, new):
+            return MethodChange.CONTEXT_CHANGED
         return None
 
+    @cached_property
+    def _readers(self) -> tuple[Readers, Readers]:
+        return find_readers(self.old, self.new, self.changed.test_paths, self.changed.resources)
+
     def _has_context_changed(self, old: Test, new: Test) -> bool:
+        if not any(
+            end.may_include(test) for end, test in zip(self._readers, (old, new), strict=True)
+        ):
+            return False
         if self.old.hash_context(old) != self.new.hash_context(new):
             return True
         return bool(
-            self._resources
+            self.changed.resources
             and (
-                self.old.find_named_resources(old, self._resources)
-                or self.new.find_named_resources(new, self._resources)
+                self.old.find_named_resources(old, self.changed.resources)
+                or self.new.find_named_resources(new, self.changed.resources)
             )
         )
 
@@ -416,7 +354,7 @@ class _PairDifference:
             dependencies=candidate_dependencies,
             focal_method=find_focal_method(candidate_dependencies),
             origin=self._find_origin(old, new),
-            surroundings_differ=self.tests_changed,
+            surroundings_differ=self.changed.tests_changed,
         )
         return candidate, best
 
@@ -425,7 +363,7 @@ class _PairDifference:
 
         A test that came or went has another origin if its file is a link at the other end.
         """
-        test, links = (new, self._links[0]) if old is None else (old, self._links[1])
+        test, links = (new, self.changed.links[0]) if old is None else (old, self.changed.links[1])
         if None in (old, new) and test and is_at_or_below(test.method.test_file, links):
             return FileOrigin.LINKED
         if new is not None:
@@ -442,7 +380,3 @@ def _has_changed(old: Test, new: Test) -> bool:
     if old.method == new.method:
         return old.member.hash != new.member.hash
     return old.member.bare_hash != new.member.bare_hash
-
-
-def _count_hashes(tree_: RevisionTree, paths: list[str]) -> Counter[str]:
-    return Counter(tree_.parse_file(path).hash for path in paths)

@@ -14,7 +14,7 @@ from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading, RevisionTree
 from coevo.languages.table import get_reading
 from coevo.model.records import TestMethod, compute_short_hash
-from miners.diffs.resources import is_named_by_literal
+from miners.diffs.resources import is_named_by_literal, list_stems
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,6 +116,16 @@ class TestTree:
                 unit,
             )
 
+    def list_units(self, path: str) -> tuple[TreeUnit, ...]:
+        """Return the members and the shapes of all types of a test file, each once."""
+        units: dict[TreeUnit, None] = {}
+        for type_ in self.tree.parse_file(path).types:
+            located = LocatedType(path, type_)
+            units[self._get_shape(located)] = None
+            for members in self._get_members(located).values():
+                units |= dict.fromkeys(members)
+        return tuple(units)
+
     def compute_closure(self, test: Test) -> tuple[TreeUnit, ...]:
         """Return everything in the test tree that a test uses, directly or indirectly.
 
@@ -155,10 +165,7 @@ class TestTree:
         }
 
     def _is_named_after(self, path: str, method: TestMethod) -> bool:
-        placement = self.reading.classify_path(path)
-        # Below the folder of resources: a method `test` is not what `src/test/resources` is about.
-        relative = placement.relative if placement else path
-        stems = {part.partition('.')[0] for part in relative.split('/')}
+        stems = list_stems(self.reading, path)
         if method.test_method in stems:
             return True
         file_stem = PurePosixPath(method.test_file).stem
@@ -277,7 +284,7 @@ class TestTree:
 
     def _find_named_members(self, located: LocatedType, unit: TreeUnit) -> Iterator[TreeUnit]:
         members = self._get_members(located)
-        methods = unit.calls | unit.strings | _get_method_source(unit)
+        methods = unit.calls | unit.strings | get_method_source(unit)
         for name in sorted((unit.names | methods) & members.keys()):
             for member_unit in members[name]:
                 assert member_unit.member is not None
@@ -356,7 +363,7 @@ def load_test_tree(repository: Repository, rev: str, language: str) -> TestTree:
     return TestTree(parsed, parsed.open_tree(repository, rev))
 
 
-def _get_method_source(unit: TreeUnit) -> frozenset[str]:
+def get_method_source(unit: TreeUnit) -> frozenset[str]:
     """Return the test's own name if it has `@MethodSource`, else nothing.
 
     Without arguments this annotation refers to a method of the test's name.

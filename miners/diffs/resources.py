@@ -18,6 +18,16 @@ def is_resource(reading: LanguageReading, path: str, side: Side) -> bool:
     return placement is not None and placement.is_resource and placement.side is side
 
 
+def list_stems(reading: LanguageReading, path: str) -> frozenset[str]:
+    """Return the names of a resource and of its folders, each up to its first dot.
+
+    Only below the folder of resources: a method `test` is not what `src/test/resources` is about.
+    """
+    placement = reading.classify_path(path)
+    relative = placement.relative if placement else path
+    return frozenset(part.partition('.')[0] for part in relative.split('/'))
+
+
 def is_named_by_literal(reading: LanguageReading, path: str, literal: str) -> bool:
     """Return whether a literal names a resource.
 

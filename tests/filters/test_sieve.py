@@ -25,7 +25,7 @@ from filters import (
 from filters.reasons import FILE, render_file
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
-PROFILE = replace(load_profile('default'), unchanged_sample=10, unchanged_limit=20)
+PROFILE = replace(load_profile('whole'), unchanged_sample=10, unchanged_limit=20)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,166 @@
+"""Say which pairs of a repository a run would execute, without executing anything.
+
+The commits are walked and the pairs compared and filtered as `flows.pipeline.mine` does it, with
+the same functions. Nothing but the clone is written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from coevo.git.repository import CorruptObject, Repository
+from coevo.languages.table import LANGUAGES
+from coevo.model.errors import Fatal
+from coevo.model.listener import SILENT, Listener
+from coevo.model.profiles import Profile
+from coevo.model.reasons import Reason
+from coevo.model.records import Pair
+from coevo.model.words import MethodChange, Walk
+from coevo.storage.store import Partition, Store
+from filters import filter_candidates
+from flows.cloning import open_clone
+from flows.mining import compute_segment_key, list_missing_objects, needs_all_files
+from flows.options import MineOptions
+from flows.pipeline import build_mining_run, build_tools, list_routes
+from flows.segment_keys import compute_basis
+from miners.diffs.changes import diff_pair
+from miners.walks.pairs import Route, Visit, visit_route
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairPlan:
+    """What a run would do with a pair.
+
+    tests     the number of tests that would be run, by what happened to them
+    reasons   the number of drops before anything is run, by reason; the pair itself is one of them
+              if it is dropped whole
+    is_known  whether the store has the results, so that nothing is run
+    """
+
+    pair: Pair
+    tests: Mapping[MethodChange, int]
+    reasons: Mapping[str, int]
+    is_known: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MiningPlan:
+    """What a run would do with one language of a repository, pairs newest first.
+
+    walk_reasons  the number of visited commits that end no pair, by reason
+    """
+
+    repo: str
+    language: str
+    visited: int
+    walk_reasons: Mapping[str, int]
+    pairs: tuple[PairPlan, ...]
+
+    @property
+    def run_pairs(self) -> tuple[PairPlan, ...]:
+        """The pairs with a test to run, whether or not the store has their results."""
+        return tuple(plan for plan in self.pairs if plan.tests)
+
+    @property
+    def rate(self) -> float:
+        """The number of pairs with a test to run for each visited commit; 0 without commits."""
+        return len(self.run_pairs) / self.visited if self.visited else 0.0
+
+
+def plan_mining(
+    options: MineOptions, listener: Listener = SILENT, *, asks_store: bool = True
+) -> tuple[MiningPlan, ...]:
+    """Return what a run with these options would do, for each language of the repository.
+
+    Under the walk `window` a run may leave out more, since it builds nearer states to find these.
+
+    asks_store  whether to find out which pairs the store knows
+
+    Raises: Fatal if nothing can be mined, or for the walk `single_revision`; Transient for the
+    network.
+    """
+    if options.walk is Walk.SINGLE_REVISION:
+        raise Fatal(
+            'what is run of single revisions is known only once they are built: leave out --dry, or '
+            'the family'
+        )
+    with open_clone(options, listener) as (clone, repository):
+        plans = []
+        for route in list_routes(options, clone, repository):
+            seen = visit_route(repository, route)
+            known = _find_known_pairs(options, repository, route, seen) if asks_store else ()
+            plans.append(
+                MiningPlan(
+                    repo=route.repo,
+                    language=route.language,
+                    visited=len(seen.visited),
+                    walk_reasons=Counter(str(drop.reason) for drop in seen.drops),
+                    pairs=tuple(_plan_pairs(options.profile, repository, seen, known, listener)),
+                )
+            )
+        return tuple(plans)
+
+
+def _find_known_pairs(
+    options: MineOptions, repository: Repository, route: Route, seen: Visit
+) -> frozenset[str]:
+    """Return the ids of the pairs that the store has with the present code and options."""
+    store = Store(options.store)
+    partition = Partition(repo=route.repo, language=route.language, walk=route.walk)
+    keys = store.list_keys(partition)
+    if not keys:
+        return frozenset()
+    language = LANGUAGES[route.language]
+    with closing(language.make_refactoring_finder()) as refactorings:
+        run = build_mining_run(
+            options,
+            build_tools(options, repository, language, refactorings),
+            compute_basis(options.profile, route.language),
+            store.find_walk(partition),
+            seen.pairs,
+        )
+        return frozenset(
+            pair.pair_id for pair in seen.pairs if compute_segment_key(run, pair) in keys
+        )
+
+
+def _plan_pairs(
+    profile: Profile,
+    repository: Repository,
+    seen: Visit,
+    known: Collection[str],
+    listener: Listener,
+) -> Iterator[PairPlan]:
+    """Yield the plan of each pair, newest first as in the walk."""
+    for number, pair in enumerate(seen.pairs, start=1):
+        plan = _plan_pair(profile, repository, pair)
+        yield replace(plan, is_known=pair.pair_id in known)
+        listener.step('pairs', number, len(seen.pairs))
+
+
+def _plan_pair(profile: Profile, repository: Repository, pair: Pair) -> PairPlan:
+    if list_missing_objects(repository, pair) and needs_all_files(pair):
+        return _drop_whole(pair, Reason.OBJECT_MISSING)
+    try:
+        change = diff_pair(repository, pair, profile.gate)
+    except CorruptObject as error:
+        is_lacked = error.name in repository.holes
+        return _drop_whole(pair, Reason.OBJECT_MISSING if is_lacked else Reason.UNREADABLE_OBJECT)
+    kept, drops = filter_candidates(change, profile)
+    return PairPlan(
+        pair=pair,
+        tests=Counter(candidate.change for candidate in kept),
+        reasons=Counter(str(drop.reason) for drop in drops),
+    )
+
+
+def _drop_whole(pair: Pair, reason: Reason) -> PairPlan:
+    return PairPlan(pair=pair, tests={}, reasons={str(reason): 1})
+
+
+def rank_plans(plans: Sequence[MiningPlan]) -> tuple[MiningPlan, ...]:
+    """Return plans by their rate of pairs to run, highest first; equal ones by name."""
+    return tuple(sorted(plans, key=lambda plan: (-plan.rate, plan.repo, plan.language)))
