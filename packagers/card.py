@@ -365,6 +365,13 @@ def _describe_sample(rows: Rows) -> str:
     )
     if not drawn:
         return ''
+    undrawn = sum(row.tests_undrawn or 0 for row in rows.pairs)
+    if undrawn:
+        return (
+            f'\n- Unchanged tests are a small sample, drawn by seed in pairs that change tests: {drawn} were run, '
+            f'{len(left)} others use changed code, and of {undrawn} it is not known (`pairs.tests_undrawn`). So they '
+            'do not show how often a test stays as it is.'
+        )
     return (
         f'\n- Unchanged tests are a sample, drawn by seed in each pair: {drawn} of {drawn + len(left)} were '
         'run, so they do not show how often a test stays as it is. `coevo report identification` gives each '

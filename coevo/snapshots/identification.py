@@ -94,7 +94,7 @@ def build_identification_table(
     connection = opened.connection
     # The draws cover everything that was drawn, so they are read before the views apply the cutoff.
     draws = _parse_query('draws')
-    for name in ('methods', 'drops'):
+    for name in ('methods', 'drops', 'pairs'):
         draws = draws.replace(f'${name}', opened.rows[name])
     connection.execute(f'CREATE TEMP TABLE draws AS {draws}')
     snapshot.create_views(opened, dict(build_view_conditions(study.cutoff)))

@@ -71,7 +71,7 @@ def main() -> int:
     0 if the demo gave the expected results, 1 if not, 2 if it could not run.
     """
     parser = argparse.ArgumentParser(prog='python -m flows.demo')
-    parser.add_argument('--profile', default='whole', metavar='NAME')
+    parser.add_argument('--profile', default='default', metavar='NAME')
     parser.add_argument('--verbose', action='store_true', help='print the whole reports')
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
@@ -213,9 +213,15 @@ def make_mine_options(
 ) -> MineOptions:
     """Return the options with which a story is mined.
 
-    Stories without families are about labels, so nothing is measured by mutants for them.
+    Stories without families are about labels, so nothing is measured by mutants for them. All
+    stories show what unchanged tests come to, so pairs without a changed test are run, too.
     """
-    profile = load_profile(options.profile)
+    whole = load_profile('whole')
+    profile = replace(
+        load_profile(options.profile),
+        gate_share=whole.gate_share,
+        unchanged_sample=whole.unchanged_sample,
+    )
     return MineOptions(
         source=str(repository),
         store=store,

@@ -68,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope='module')
 def history(folder: Path) -> Mined:
     found = mined(
-        write(folder / 'repository', STEPS), folder / 'store', profile=load_profile('default')
+        write(folder / 'repository', STEPS), folder / 'store', profile=load_profile('whole')
     )
     publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return found

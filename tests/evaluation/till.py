@@ -59,7 +59,7 @@ STEPS = (
         **junit('TillTest', *(f'{name}: {body}' for name, body in TESTS.items())),
     },
 )
-PROFILE = replace(load_profile('default'), refactorings=False)
+PROFILE = replace(load_profile('whole'), refactorings=False)
 
 
 def submitted(imports: str = '', **bodies: str) -> bytes:

@@ -68,7 +68,7 @@ STEPS = (
 def segments(tmp_path_factory: pytest.TempPathFactory) -> tuple[Segment, ...]:
     folder = tmp_path_factory.mktemp('study')
     repository = projects.write(folder / 'repository', STEPS)
-    mined = projects.mined(repository, folder / 'store', profile=load_profile('default'))
+    mined = projects.mined(repository, folder / 'store', profile=load_profile('whole'))
     assert not mined.report.failures
     found = Store(folder / 'store').load_segments(mined.report.partitions[0])
     return tuple(sorted(found, key=lambda segment: str(segment.pair.new_committer_date)))

@@ -57,7 +57,7 @@ def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
     folder = tmp_path_factory.mktemp('toys')
     repository = write(folder / 'repository', [OLD, NEW])
     # With all that a study asks for, most of which the toy does not offer.
-    return toys.mined(repository, folder / 'store', profile=load_profile('default'))
+    return toys.mined(repository, folder / 'store', profile=load_profile('whole'))
 
 
 @pytest.fixture(scope='module')

@@ -74,7 +74,7 @@ func TestPrice(t *testing.T) {
 def undone(folder: Path, *steps: Tree) -> dict[str, ReversalStatus]:
     """By the first line of each declaration."""
     repository = write(folder / 'repository', list(steps))
-    found = mined(repository, folder / 'store', profile=load_profile('default'))
+    found = mined(repository, folder / 'store', profile=load_profile('whole'))
     store = Store(folder / 'store')
     rows = [
         row

@@ -177,6 +177,8 @@ Prepare = Callable[[Stage], Stage | None]
 STORY: tuple[tuple[str, str, Prepare], ...] = (
     ('coevo doctor', 'git', _nothing),
     ('coevo pipeline validate ~/src/my-project', 'valid', _nothing),
+    ('coevo pipeline rank ~/src/my-project --commits 100', 'toy', _nothing),
+    ('coevo mine ~/src/my-project --name me/my-project --commits 100 --dry', 'changed', _nothing),
     ('coevo mine ~/src/my-project --name me/my-project --commits 100', 'update 4', _nothing),
     ('coevo mine ~/src/my-project --name me/my-project --since 2025-01-01 --jobs 2', '', _nothing),
     ('coevo pipeline status', 'me/my-project', _nothing),

@@ -58,6 +58,10 @@ def only(change: PairChange) -> Candidate:
     return found
 
 
+def java_class(*methods: str, name: str = 'FooTest', extra: str = '') -> str:
+    return f'class {name} {extra} {{ {" ".join(methods)} }}'
+
+
 def _path(name: str) -> str:
     if '/' in name:
         return name

@@ -12,7 +12,7 @@ from coevo.model.records import FileOrigin
 from coevo.model.words import MethodChange
 from filters import filter_candidates
 from miners.diffs.changes import compute_candidate_id
-from tests.miners.pairs_of import changes, diff_between, diffed, only
+from tests.miners.pairs_of import changes, diff_between, diffed, java_class, only
 from tests.repos import commit, commit_tree, git, init, write_object
 
 FOO = 'public class Foo { public int one() { return 1; } public int two() { return 2; } }'
@@ -20,10 +20,6 @@ IMPORTS = 'import org.junit.Test;'
 FOO2 = FOO.replace('return 1', 'return 11')
 ONE = '@Test public void one() { assertEquals(1, new Foo().one()); }'
 TWO = '@Test public void two() { assertEquals(2, new Foo().two()); }'
-
-
-def java_class(*methods: str, name: str = 'FooTest', extra: str = '') -> str:
-    return f'class {name} {extra} {{ {" ".join(methods)} }}'
 
 
 def test_inserted_changed_and_deleted_tests_are_recognised(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ NEW = {
 def options(toy: None, tmp_path_factory: pytest.TempPathFactory) -> ReleaseOptions:
     folder = tmp_path_factory.mktemp('edition')
     repository = write(folder / 'repository', [OLD, NEW])
-    found = toys.mined(repository, folder / 'store', profile=load_profile('default'))
+    found = toys.mined(repository, folder / 'store', profile=load_profile('whole'))
     options = ReleaseOptions(
         store=found.store, snapshot=folder / 'whole', code_free=folder / 'edition'
     )

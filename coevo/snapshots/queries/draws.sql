@@ -2,13 +2,14 @@
 --
 -- The draw is the last filter. So those that were drawn have a label, or left later; the others are `not_sampled`.
 -- `weight` is how many tests each of the drawn ones stands for. Null where the data are too old to say what
--- became of a test that left without a label.
+-- became of a test that left without a label, and where the gate left tests undrawn of which nobody knows whether
+-- they use a changed declaration: `coevo mine --profile whole` looks at all of them.
 
 SELECT
     walk, pair_id,
     count(*) FILTER (reason IS DISTINCT FROM 'not_sampled') AS drawn,
     count(*) AS population,
-    CASE WHEN NOT bool_or(is_unknown) THEN population / drawn END AS weight
+    CASE WHEN NOT bool_or(is_unknown) AND NOT coalesce(bool_or(is_gated), false) THEN population / drawn END AS weight
 FROM (
     SELECT walk, pair_id, NULL AS reason, false AS is_unknown
     FROM $methods WHERE change = 'unchanged'
@@ -18,4 +19,5 @@ FROM (
     WHERE reason = 'not_sampled'
         OR stage IN ('label', 'publish') AND coalesce(change = 'unchanged', true)
 )
+LEFT JOIN (SELECT walk, pair_id, coalesce(tests_undrawn, 0) > 0 AS is_gated FROM $pairs) USING (walk, pair_id)
 GROUP BY walk, pair_id

@@ -196,7 +196,7 @@ def shop(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Mined:
     short = tmp_path_factory.mktemp('short') / 'repository'
     git(repository, 'clone', '--quiet', str(repository), str(short))
     git(short, 'reset', '--quiet', '--hard', 'HEAD~6')
-    return mined(short, tmp_path_factory.mktemp('store'), profile=load_profile('default'))
+    return mined(short, tmp_path_factory.mktemp('store'), profile=load_profile('whole'))
 
 
 def test_pairs_of_a_gradle_build_get_labels(shop: Mined) -> None:
