@@ -27,6 +27,7 @@ from flows.release_clones import ReleaseClones
 from miners.cloning.retention import keep_commits
 from packagers import code_free
 from packagers.code_free import EditionReport
+from packagers.implement import build_implement_tasks
 from packagers.maintenance import build_maintenance_tasks
 from packagers.months import CloneFacts, MonthCut, check_month
 from packagers.plan import BuiltTasks, ReleasePlan
@@ -176,6 +177,9 @@ def _build_release_tasks(
     built = replace(built, tasks=(*built.tasks, *suites), single_revision=suite_ids)
     if Family.MAINTENANCE in wanted:
         tasks, drops = build_maintenance_tasks(built.tasks, rows.methods, theirs, environments)
+        built = replace(built, tasks=(*built.tasks, *tasks), drops=(*built.drops, *drops))
+    if Family.IMPLEMENT in wanted:
+        tasks, drops = build_implement_tasks(built, rows.methods, theirs, environments)
         built = replace(built, tasks=(*built.tasks, *tasks), drops=(*built.drops, *drops))
     revs: dict[str, set[str]] = defaultdict(set)
     for task in built.tasks:

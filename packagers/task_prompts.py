@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from coevo import prompts
 from coevo.git.repository import Repository
@@ -21,20 +21,50 @@ def render_prompt(
     environment: Environment | None,
 ) -> str:
     """Return the prompt: the targets by their names in the start file, and what changed."""
-    row = rows[0]
+    names = (
+        prompts.describe_target(row.test_class, row.test_method, _get_start_name(row))
+        for row in rows
+    )
+    methods = [_make_method(row, _get_start_name(row)) for row in rows]
     return prompts.compose_prompt(
-        prompts.PromptSubject(
-            language=row.language,
-            track=get_track(row),
-            new_rev=row.new_rev,
-            module=row.module,
-            test_file=row.test_file,
-            test_methods=_list_target_names(rows),
-            methods=[_make_start_method(row) for row in rows],
-            dependencies=dependencies,
-            parts=_list_parts(repository, row, dependencies),
-            environment=environment,
-        )
+        _make_subject(repository, rows[0], names, methods, dependencies, environment)
+    )
+
+
+def render_implement_prompt(
+    repository: Repository,
+    rows: Sequence[MethodRow],
+    dependencies: Sequence[Dependency],
+    environment: Environment | None,
+) -> str:
+    """Return the prompt of a task that asks for code, with the targets by their new names."""
+    names = (
+        prompts.describe_target(row.test_class, row.test_method, row.test_method) for row in rows
+    )
+    methods = [_make_method(row, row.test_method) for row in rows]
+    subject = _make_subject(repository, rows[0], names, methods, dependencies, environment)
+    return prompts.compose_implement_prompt(subject, rows[0].old_rev)
+
+
+def _make_subject(
+    repository: Repository,
+    row: MethodRow,
+    names: Iterable[str],
+    methods: Sequence[TestMethod],
+    dependencies: Sequence[Dependency],
+    environment: Environment | None,
+) -> prompts.PromptSubject:
+    return prompts.PromptSubject(
+        language=row.language,
+        track=get_track(row),
+        new_rev=row.new_rev,
+        module=row.module,
+        test_file=row.test_file,
+        test_methods=tuple(dict.fromkeys(names)),
+        methods=methods,
+        dependencies=dependencies,
+        parts=_list_parts(repository, row, dependencies),
+        environment=environment,
     )
 
 
@@ -78,25 +108,17 @@ def _list_parts(
     }
 
 
-def _list_target_names(rows: Sequence[MethodRow]) -> tuple[str, ...]:
-    names = (
-        prompts.describe_target(row.test_class, row.test_method, _get_start_name(row))
-        for row in rows
-    )
-    return tuple(dict.fromkeys(names))
-
-
 def _get_start_name(row: MethodRow) -> str:
     """Return the method's name in the start file."""
     generated = row.track is Track.GENERATION
     return row.test_method if generated else row.old_test_method or row.test_method
 
 
-def _make_start_method(row: MethodRow) -> TestMethod:
+def _make_method(row: MethodRow, name: str) -> TestMethod:
     return TestMethod(
         module=row.module,
         test_file=row.test_file,
         test_class=row.test_class,
-        test_method=_get_start_name(row),
+        test_method=name,
         parameters=row.parameters,
     )

@@ -72,12 +72,14 @@ class Assignment:
     single_revision  the row of gold for a suite of a single revision
     updates          for maintenance, the tests of the same file with the label `update`, whose rows
                      tell how to run them
+    demanded         for code, the rows of the tests that the task names
     """
 
     task: TaskRow
     targets: tuple[Target, ...]
     single_revision: SingleRevisionRow | None = None
     updates: tuple[MethodRow, ...] = ()
+    demanded: tuple[MethodRow, ...] = ()
 
     @property
     def task_id(self) -> str:
@@ -93,6 +95,16 @@ class Assignment:
     def asks_for_suite(self) -> bool:
         """True if the task is a suite: a whole test file that is graded by all of its tests."""
         return self.single_revision is not None or self.is_maintenance
+
+    @property
+    def asks_for_code(self) -> bool:
+        """True if the task asks for code, of which the tests are given."""
+        return self.task.asks_for_code
+
+    @property
+    def is_graded_as_a_whole(self) -> bool:
+        """True if an attempt has one row of results, and no row for each target."""
+        return self.asks_for_suite or self.asks_for_code
 
     @property
     def is_maintenance(self) -> bool:
@@ -121,7 +133,8 @@ class Assignment:
         It is one of the `WORKAROUNDS` of the language; other overrides in the rows describe the
         build.
         """
-        rows = (*(target.row for target in self.targets), *self.updates, self.single_revision)
+        targets = (target.row for target in self.targets)
+        rows = (*targets, *self.updates, *self.demanded, self.single_revision)
         names = {name for row in rows if row for name in (row.override or '').split('+')}
         return next(iter(sorted(names & LANGUAGES[self.task.language].WORKAROUNDS)), None)
 
@@ -257,6 +270,7 @@ def load_assignments(
             targets=tuple(name_targets(_select_method_rows(task, methods))),
             single_revision=single_revision.get((task.pair_id, task.task_id)),
             updates=tuple(_find_update_rows(task, methods)),
+            demanded=tuple(_find_demanded_rows(task, methods)),
         )
         for task in wanted
     )
@@ -323,6 +337,13 @@ def _find_update_rows(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Ite
         for row in (row for rows in methods.values() for row in rows):
             row_key = row.pair_id, row.walk, row.test_file, row.track
             if row_key == (task.pair_id, task.walk, task.test_file, Track.UPDATE):
+                yield row
+
+
+def _find_demanded_rows(task: TaskRow, methods: dict[str, list[MethodRow]]) -> Iterator[MethodRow]:
+    for demanded in task.demanded or ():
+        for row in methods.get(demanded.method_id, ()):
+            if (row.pair_id, row.walk) == (task.pair_id, task.walk):
                 yield row
 
 

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from coevo.evaluation.assignments import Assignment, TaskAttempt
+from coevo.evaluation.implement.context import CodeContext
+from coevo.evaluation.implement.grading import grade_code
+from coevo.evaluation.implement.patches import (
+    NO_FILE,
+    StartCode,
+    apply_code_patch,
+    find_code_refusal,
+)
 from coevo.evaluation.judging.application import (
     AppliedFile,
+    Refusal,
     apply_patch,
     find_file_refusal,
     find_refusal,
@@ -28,6 +38,7 @@ from coevo.evaluation.judging.protocol import (
 )
 from coevo.evaluation.judging.start_states import StartStateLost, StartStates, restore_start_file
 from coevo.evaluation.judging.task_context import GradingCase, TaskContext
+from coevo.evaluation.judging.unified_diffs import list_patched_files
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings, add_adequacy
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite
@@ -37,6 +48,7 @@ from coevo.git.repository import CorruptObject, load_content
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import Builder
 from coevo.model.records import Pair
+from coevo.model.task_rows import TaskRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +76,9 @@ def grade_if_refused(attempt: TaskAttempt) -> GradingResult | None:
     if assignment.is_maintenance:
         return None
     path = assignment.task.test_file
-    if prediction.file is not None:
+    if assignment.asks_for_code:
+        refusal = find_code_refusal(prediction.patch) if prediction.file is None else NO_FILE
+    elif prediction.file is not None:
         refusal = find_file_refusal(prediction.file, path)
     else:
         refusal = find_refusal(prediction.patch, path, _list_production_files(assignment))
@@ -89,6 +103,8 @@ def _make_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase |
     assignment, prediction = attempt.assignment, attempt.prediction
     task, states = assignment.task, shared.states
     start = restore_start_file(states.source, task)
+    if assignment.asks_for_code:
+        return _make_code_case(shared, attempt, start)
     if prediction.file is not None:
         applied = replace_file(prediction.file, task.test_file, start)
     else:
@@ -109,6 +125,53 @@ def _make_case(shared: RepositoryContext, attempt: TaskAttempt) -> GradingCase |
         tests_rev=states.commit(task, patched) if assignment.asks_for_suite else '',
         refusal=refusal,
     )
+
+
+def _make_code_case(
+    shared: RepositoryContext, attempt: TaskAttempt, start: bytes | None
+) -> GradingCase | GradingResult:
+    task, states = attempt.assignment.task, shared.states
+    start_rev = states.commit(task, start)
+    paths = list_patched_files(task.source_patch)
+    own = [
+        load_content(states.source, rev, p) for rev in (task.old_rev, task.new_rev) for p in paths
+    ]
+    code = StartCode(
+        repository=states.repository, language=task.language, rev=start_rev, gold=paths, own=own
+    )
+    applied = apply_code_patch(attempt.prediction.patch, code)
+    if isinstance(applied, Refusal):
+        return make_refused_result(attempt.assignment, applied)
+    digest = attempt.prediction.digest[:16]
+    tests_rev = states.commit_code(task, f'submitted/{digest}', start, applied.files)
+    if states.repository.header(tests_rev).tree == states.repository.header(start_rev).tree:
+        return make_refused_result(attempt.assignment, Refusal(detail=Detail.EMPTY))
+    commit = states.repository.get_commit
+    pair = Pair(
+        repo=task.repo,
+        language=task.language,
+        walk=task.walk,
+        old=commit(start_rev),
+        new=commit(tests_rev),
+        old_is_ancestor=False,
+    )
+    return GradingCase(
+        attempt=attempt,
+        pair=pair,
+        start=start,
+        patched=start,
+        tests_rev=tests_rev,
+        left_out=applied.left_out,
+        gold_rev=_commit_gold(states, task, start, paths),
+    )
+
+
+def _commit_gold(
+    states: StartStates, task: TaskRow, start: bytes | None, paths: Iterable[str]
+) -> str:
+    """Write the start state with gold's code as a commit, and return its hash."""
+    code = ((path, load_content(states.source, task.new_rev, path)) for path in paths)
+    return states.commit_code(task, 'gold', start, tuple(code))
 
 
 def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> Pair:
@@ -137,6 +200,8 @@ def grade_case(shared: RepositoryContext, case: GradingCase, builder: Builder) -
     Raises: Transient for trouble that another try may not have.
     """
     assignment = case.attempt.assignment
+    if assignment.asks_for_code:
+        return _grade_code_case(shared, case, builder)
     if assignment.asks_for_suite:
         return _grade_suite_case(shared, case, builder)
     methods = find_submitted_targets(assignment, case.start, case.patched)
@@ -169,6 +234,26 @@ def _grade_suite_case(
             return grade_maintenance(context, case, ledger)
         assert case.patched is not None, 'a file with tests is there'
         return grade_suite(context, case.patched, methods, ledger)
+    except (BuildFailure, CorruptObject) as error:
+        return _describe_trouble(assignment, error)
+
+
+def _grade_code_case(
+    shared: RepositoryContext, case: GradingCase, builder: Builder
+) -> GradingResult:
+    assignment = case.attempt.assignment
+    context = CodeContext(
+        assignment=assignment,
+        states=shared.states,
+        builder=builder,
+        start=case.start or b'',
+        start_rev=case.pair.old.rev,
+        gold_rev=case.gold_rev,
+        conditions=RunConditions(override=assignment.override, cpu_limit=shared.test_seconds),
+    )
+    try:
+        ledger = shared.known.preconditions.ledger
+        return grade_code(context, case.tests_rev, case.left_out, ledger)
     except (BuildFailure, CorruptObject) as error:
         return _describe_trouble(assignment, error)
 

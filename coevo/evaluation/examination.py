@@ -131,7 +131,7 @@ class GradingRun:
     def _try_recalling(self, answer: TaskAttempt) -> bool:
         """Return whether an attempt was graded before; if so, add its rows."""
         assignment, prediction = answer.assignment, answer.prediction
-        if assignment.asks_for_suite:
+        if assignment.is_graded_as_a_whole:
             return self._try_recalling_suite(answer)
         known = self.ledger.recall_rows(assignment, prediction)
         if known is None:

@@ -19,7 +19,7 @@ def make_gold_predictions(wanted: Iterable[Assignment]) -> tuple[Prediction, ...
     return tuple(
         Prediction(
             task_id=assignment.task_id,
-            patch=assignment.task.test_patch.encode('utf-8', 'surrogateescape'),
+            patch=assignment.task.gold_patch.encode('utf-8', 'surrogateescape'),
             harness=GOLD,
         )
         for assignment in wanted

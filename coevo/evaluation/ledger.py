@@ -95,6 +95,11 @@ class Ledger:
             ),
             *((str(SUITES_VERSION), repr(single_revision.mutants)) if single_revision else ()),
             *((str(SUITES_VERSION), repr(task.maintained)) if task.maintained else ()),
+            *(
+                (str(SUITES_VERSION), task.source_patch, repr(task.demanded))
+                if task.asks_for_code
+                else ()
+            ),
             *what,
         )
         text = '\0'.join(parts).encode(errors='surrogateescape')

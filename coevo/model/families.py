@@ -38,6 +38,7 @@ class Family(Choice):
         'maintenance',
         'the whole test file of a change: what it breaks is updated, the rest stays',
     )
+    IMPLEMENT = 'implement', 'the code of a change, of which the new tests are given'
 
 
 UNIT_FAMILIES = (Family.FUNCTION, Family.MODULE)
@@ -46,11 +47,11 @@ UNIT_FAMILIES = (Family.FUNCTION, Family.MODULE)
 SINGLE_REVISION_FAMILIES = (Family.CLASS, Family.FILE, *UNIT_FAMILIES)
 """Families whose tasks are made from the test files of a single revision."""
 
-RELEASED_FAMILIES = (Family.MAINTENANCE,)
+RELEASED_FAMILIES = (Family.MAINTENANCE, Family.IMPLEMENT)
 """Families whose tasks are derived from labels when a snapshot is released."""
 
-SUITE_FAMILIES = (*SINGLE_REVISION_FAMILIES, *RELEASED_FAMILIES)
-"""Families that ask for suites."""
+SUITE_FAMILIES = (*SINGLE_REVISION_FAMILIES, Family.MAINTENANCE)
+"""Families that ask for suites. `implement` is graded as a whole, too, but asks for code."""
 
 
 class Scenario(Choice):
@@ -59,6 +60,7 @@ class Scenario(Choice):
     CREATE = 'create', 'write it, or what it lacks'
     REPAIR = 'repair', 'mend a defect of its own'
     UPDATE = 'update', 'make it fit code that has changed'
+    IMPLEMENT = 'implement', 'write the code that makes it pass'
 
 
 class StartBuilder(Choice):
@@ -71,6 +73,7 @@ class StartBuilder(Choice):
     INJECTED = 'injected', 'the test file has a defect that was put in'
     OLDER = 'older', 'the test file is as at an older commit, at which the code was otherwise'
     OLD = 'old', 'the test file is as at the old revision'
+    OLD_CODE = 'old_code', 'the code is as at the old revision, the tests are as at the new one'
 
 
 SCENARIOS: Mapping[StartBuilder, Scenario] = {
@@ -80,6 +83,7 @@ SCENARIOS: Mapping[StartBuilder, Scenario] = {
     StartBuilder.OLDER: Scenario.UPDATE,
     StartBuilder.OLD: Scenario.UPDATE,
     StartBuilder.INJECTED: Scenario.REPAIR,
+    StartBuilder.OLD_CODE: Scenario.IMPLEMENT,
 }
 """The scenario of a suite task, by how its start state is made."""
 

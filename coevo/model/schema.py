@@ -56,6 +56,7 @@ _FOCUS = (
 _MAINTAINED = (
     'STRUCT(old_method VARCHAR, new_method VARCHAR, label VARCHAR, expected_action VARCHAR)[]'
 )
+_DEMANDED = 'STRUCT(method_id VARCHAR, test_file VARCHAR, test_method VARCHAR, role VARCHAR)[]'
 _EXECUTING = (
     'STRUCT(test_file VARCHAR, test_class VARCHAR, test_method VARCHAR, parameters VARCHAR[])[]'
 )
@@ -117,6 +118,7 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
         'defect': AddedColumn(version=SchemaVersion(2, 3), sql_type='VARCHAR'),
         'unit_date': AddedColumn(version=SchemaVersion(2, 1), sql_type='TIMESTAMPTZ'),
         'maintained': AddedColumn(version=SchemaVersion(2, 4), sql_type=_MAINTAINED),
+        'demanded': AddedColumn(version=SchemaVersion(3, 0), sql_type=_DEMANDED),
         'unit': AddedColumn(version=SchemaVersion(2, 5), sql_type='VARCHAR'),
         'complexity': AddedColumn(version=SchemaVersion(2, 5), sql_type='BIGINT'),
         'executing_tests': AddedColumn(version=SchemaVersion(2, 5), sql_type='BIGINT'),

@@ -38,6 +38,7 @@ from coevo.model.families import (
     SuiteAdequacy,
     Unit,
 )
+from coevo.model.implement import DemandedTest
 from coevo.model.maintenance import MaintainedMethod
 from coevo.model.quality import SiblingTargets
 from coevo.model.records import TestMethod
@@ -285,6 +286,13 @@ class TaskRow:
             '`maintenance`.'
         ),
     ] = None
+    demanded: Annotated[
+        tuple[DemandedTest, ...] | None,
+        Column(
+            'The labelled tests by which the code is graded: targets, which are shown, and siblings, '
+            'which are not. Null but for `implement`.'
+        ),
+    ] = None
     unit: Unit = None
     complexity: Complexity = None
     executing_tests: Annotated[
@@ -300,6 +308,16 @@ class TaskRow:
         Column('In how many test files these are. Null likewise.', unit='files'),
     ] = None
     texts_withheld: TextsWithheld = False
+
+    @property
+    def asks_for_code(self) -> bool:
+        """True if code is to be written, and not tests."""
+        return self.family is Family.IMPLEMENT
+
+    @property
+    def gold_patch(self) -> str:
+        """The developers' own answer: the patch from the start state to the new revision."""
+        return self.source_patch if self.asks_for_code else self.test_patch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

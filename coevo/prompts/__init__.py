@@ -121,6 +121,25 @@ def compose_maintenance_prompt(
     return _fill_blanks(text, blanks)
 
 
+def compose_implement_prompt(subject: PromptSubject, old_rev: str) -> str:
+    """Return the prompt of a task that asks for the code of a change, on the old revision."""
+    words = LANGUAGES[subject.language].make_prompt_words(
+        subject.module, subject.test_file, subject.methods, subject.environment
+    )
+    text, running = _number_steps(_load_text(Family.IMPLEMENT), words.running)
+    blanks = {
+        '<framework>': words.framework,
+        '<running>': running,
+        '<side_effects>': words.side_effects,
+        '<commit_sha>': old_rev,
+        '<test_file>': subject.test_file,
+        '<test_methods>': '\n'.join(f'- {name}' for name in subject.test_methods),
+        '<deps_section>': '\n'.join(list_dependency_lines(subject.dependencies, subject.parts))
+        or NONE_CHANGED,
+    }
+    return _fill_blanks(text, blanks)
+
+
 def _describe_focus(one: Focus) -> str:
     if one.kind is FocusKind.FILE:
         return f'- `{one.file}`'

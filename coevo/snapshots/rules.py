@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from coevo.model.families import Family
+from coevo.model.families import RELEASED_FAMILIES, Family
 from coevo.model.labels import CELL_ORDER, TRACKS
 from coevo.model.reasons import BY_STAGE, Reason
 from coevo.model.words import BreakageCause, Stage, Walk
@@ -43,7 +43,8 @@ _REASONS = ', '.join(
     for reason in reasons
 )
 
-_MAINTENANCE = f"coalesce(family, '') = '{Family.MAINTENANCE}'"
+_LABELLED = ', '.join(f"'{family}'" for family in RELEASED_FAMILIES)
+_FROM_LABELS = f"coalesce(family, '') IN ({_LABELLED})"
 
 # Stages at which a method is excluded for good; at `track` it keeps its label.
 _METHOD_STAGES = f"'{Stage.FILTER}', '{Stage.LABEL}', '{Stage.PUBLISH}'"
@@ -72,7 +73,7 @@ IDS = (
         'language',
         'old_rev',
         'new_rev',
-        f"CASE WHEN walk = '{Walk.SINGLE_REVISION}' OR {_MAINTENANCE} THEN family ELSE track END",
+        f"CASE WHEN walk = '{Walk.SINGLE_REVISION}' OR {_FROM_LABELS} THEN family ELSE track END",
         'test_file',
         more=f"CASE WHEN family = '{Family.FILE}' THEN [start_builder::VARCHAR] "
         'WHEN unit IS NOT NULL THEN [unit] ELSE [] END',
@@ -150,7 +151,7 @@ REFERENCES = (
         name='methods_missing',
         table='tasks',
         sql=f"""SELECT task_id, method_ids, test_methods FROM tasks
-            WHERE (len(method_ids) = 0) <> (walk = 'single_revision' OR {_MAINTENANCE})
+            WHERE (len(method_ids) = 0) <> (walk = 'single_revision' OR {_FROM_LABELS})
             OR len(method_ids) <> len(test_methods)""",
     ),
     SnapshotRule(

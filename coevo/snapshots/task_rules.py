@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coevo.model.families import SINGLE_REVISION_FAMILIES, UNIT_FAMILIES, Family, StartBuilder
+from coevo.model.implement import TestRole
 from coevo.model.maintenance import STAYING, ExpectedAction, find_expected_action
 from coevo.model.quality import VALID, SiblingState
 from coevo.model.reasons import Reason
@@ -288,4 +289,35 @@ MAINTENANCE = (
     ),
 )
 
-RULES = (*MUTANTS, *GOLD, *SIBLINGS, *SUITES, *MAINTENANCE)
+# -- code for given tests: schemas before 3 have none --
+
+_IS_CODE = f"coalesce(family, '') = '{Family.IMPLEMENT}'"
+_TARGET, _SIBLING = f"'{TestRole.TARGET}'", f"'{TestRole.SIBLING}'"
+
+IMPLEMENT = (
+    SnapshotRule(
+        name='demanded',
+        table='tasks',
+        reads_texts=True,
+        sql=f"""SELECT task_id, family FROM tasks
+            WHERE ({_IS_CODE}) <> (demanded IS NOT NULL)
+            OR ({_IS_CODE}) AND (start_builder <> '{StartBuilder.OLD_CODE}'
+                OR start_file_sha256 IS NULL OR test_patch <> '' OR source_patch = ''
+                OR len([d FOR d IN demanded IF d.role = {_TARGET}
+                    AND d.test_file = test_file]) = 0
+                OR len([d FOR d IN demanded IF d.role NOT IN ({_TARGET}, {_SIBLING})
+                    OR (d.role = {_TARGET}) <> (d.test_file = test_file)]) > 0)""",
+    ),
+    SnapshotRule(
+        name='demanded_unproven',
+        table='tasks',
+        sql="""SELECT task_id, one.test_method FROM (SELECT *, unnest(demanded) AS one FROM tasks) t
+            WHERE NOT EXISTS (FROM methods m
+                WHERE m.method_id = one.method_id AND m.pair_id = t.pair_id AND m.walk = t.walk
+                AND m.test_file = one.test_file AND m.task_id IS NOT NULL
+                AND m.t_new_c_new = 'pass'
+                AND m.t_new_c_old IN ('fail', 'error', 'timeout', 'compile_error'))""",
+    ),
+)
+
+RULES = (*MUTANTS, *GOLD, *SIBLINGS, *SUITES, *MAINTENANCE, *IMPLEMENT)

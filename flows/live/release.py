@@ -63,7 +63,7 @@ def release(
     previous   name of the snapshot that it follows, by default the last one before it by name
     reached    YYYY-MM-DD, until when copies have all commits, if mining did not record it
     accepted   SPDX ids of licences that are accepted although the OSI has not approved them
-    families   also tasks that are made from labels: maintenance
+    families   also tasks that are made from labels: maintenance, implement
     code_free  a folder or URL for the edition without code; None writes none
     urls       OWNER/NAME=URL, for repositories that were mined from a folder
     wait_days  how long after its end the month waits for missing repositories

@@ -77,8 +77,9 @@ def _add_origins(verb: argparse.ArgumentParser) -> None:
 def _add_editions(verb: argparse.ArgumentParser) -> None:
     verb.add_argument(
         '--family',
-        metavar='NAME',
-        help='also tasks that are made of labels: `maintenance`, whole test files of a change',
+        metavar='NAMES',
+        help='also tasks that are made of labels: `maintenance`, whole test files of a change, and '
+        '`implement`, the code of a change; separated by commas',
     )
     verb.add_argument(
         '--code-free',

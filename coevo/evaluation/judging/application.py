@@ -71,14 +71,17 @@ def apply_patch(
     exist.
     """
     read = _parse_section(patch, path, production)
-    return read if isinstance(read, Refusal) else _apply_section(path, read, start)
+    applied = read if isinstance(read, Refusal) else apply_section(read, start)
+    if isinstance(applied, Refusal) or applied.content is None:
+        return applied
+    return refuse_unreadable(path, applied.content) or applied
 
 
 def find_file_refusal(file: bytes, path: str) -> Refusal | None:
     """Return why a whole file that replaces the test file is refused; None if it is not."""
     if len(file) > MOST_BYTES:
         return Refusal(detail=Detail.TOO_LARGE, message=f'{len(file)} bytes, at most {MOST_BYTES}')
-    return _refuse_unreadable(path, file)
+    return refuse_unreadable(path, file)
 
 
 def replace_file(file: bytes, path: str, start: bytes | None) -> AppliedFile | Refusal:
@@ -171,14 +174,26 @@ def _parse_section(
 
 
 def _find_violation(section: DiffSection, path: str, production: Collection[str]) -> Detail | None:
+    kind = _find_kind_violation(section)
+    if kind is None and not section.is_about(path):
+        return _classify_other_file(section, path, production)
+    return kind or _find_content_violation(section)
+
+
+def find_section_violation(section: DiffSection) -> Detail | None:
+    """Return why a section is refused whatever file it is about; None if it is not."""
+    return _find_kind_violation(section) or _find_content_violation(section)
+
+
+def _find_kind_violation(section: DiffSection) -> Detail | None:
     if _SUBMODULE in section.modes:
         return Detail.SUBMODULE
     if _SYMLINK in section.modes:
         return Detail.SYMLINK
-    if section.moves:
-        return Detail.RENAME
-    if not section.is_about(path):
-        return _classify_other_file(section, path, production)
+    return Detail.RENAME if section.moves else None
+
+
+def _find_content_violation(section: DiffSection) -> Detail | None:
     if section.mode_changes or not section.modes <= _PLAIN:
         return Detail.FILE_MODE
     return Detail.BINARY if section.binary == b'' else None
@@ -198,19 +213,19 @@ def _classify_other_file(section: DiffSection, path: str, production: Collection
 # -- application -----------------------------------------------------------------------------------
 
 
-def _apply_section(path: str, section: DiffSection, start: bytes | None) -> AppliedFile | Refusal:
+def apply_section(section: DiffSection, start: bytes | None) -> AppliedFile | Refusal:
+    """Apply one section of a patch to a file (None: absent), or return why it is refused."""
     try:
         content = _git_apply(section, start)
     except ValueError as error:
         return Refusal(detail=_explain_failure(section, start), message=str(error))
     if section.binary is not None and is_text(start) and is_text(content):
         return Refusal(detail=Detail.BINARY, message='the file is text')
-    return (None if content is None else _refuse_unreadable(path, content)) or AppliedFile(
-        content=content
-    )
+    return AppliedFile(content=content)
 
 
-def _refuse_unreadable(path: str, file: bytes) -> Refusal | None:
+def refuse_unreadable(path: str, file: bytes) -> Refusal | None:
+    """Return why a source file cannot be read by coevo's parser; None if it can."""
     if b'\0' in file:
         return Refusal(detail=Detail.BINARY, message='the file would contain a NUL byte')
     if not is_readable(path, file):

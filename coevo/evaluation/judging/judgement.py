@@ -47,9 +47,10 @@ def make_refused_result(
 ) -> GradingResult:
     """Return the result of a patch that cannot be graded: all targets fail and nothing is run.
 
-    For a suite that exists in the start state, an empty patch means NO_CHANGE and not a refusal.
+    For a suite that exists in the start state, and for code, an empty patch means NO_CHANGE and not
+    a refusal.
     """
-    if not assignment.asks_for_suite:
+    if not assignment.is_graded_as_a_whole:
         seen = {target.name: TargetResult(refusal=refusal) for target in assignment.targets}
         return GradingResult(seen=seen, cpu_seconds=cpu_seconds)
     unchanged = refusal.detail is Detail.EMPTY and assignment.task.start_file_sha256 is not None
@@ -66,5 +67,5 @@ def make_trouble_result(assignment: Assignment, detail: Detail, said: str) -> Gr
     trouble = Refusal(detail=detail, message=said)
     return GradingResult(
         seen={target.name: TargetResult(trouble=trouble) for target in assignment.targets},
-        suite=SuiteRunResult(trouble=trouble) if assignment.asks_for_suite else None,
+        suite=SuiteRunResult(trouble=trouble) if assignment.is_graded_as_a_whole else None,
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from coevo.evaluation.judging.application import undo_patch
 from coevo.evaluation.judging.sibling_files import restore_sibling_files
+from coevo.evaluation.judging.unified_diffs import list_patched_files
 from coevo.git.patches import quote_path
 from coevo.git.process import ask_git, run_git
 from coevo.git.repository import Repository, load_content
@@ -59,7 +60,18 @@ def collect_start_files(repository: Repository, task: TaskRow, start: bytes | No
         others = restore_sibling_files(repository, task.new_rev, task.test_file, siblings, patch)
     except ValueError as error:
         raise StartStateLost(f'siblings cannot be undone: {error}') from None
-    return add_file(others, task.test_file, start)
+    files = add_file(others, task.test_file, start)
+    return (
+        files
+        if not task.asks_for_code
+        else tuple(sorted((*files, *_list_old_code(repository, task))))
+    )
+
+
+def _list_old_code(repository: Repository, task: TaskRow) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the files of the code that gold changes, as they are at the old revision."""
+    for path in list_patched_files(task.source_patch):
+        yield path, load_content(repository, task.old_rev, path)
 
 
 class StartStates:
@@ -81,12 +93,27 @@ class StartStates:
         The commit has the dates of the new revision.
         Raises: StartStateLost if its siblings cannot be undone.
         """
-        ref = f'refs/start/{task.task_id}'
-        stream = b''.join(self._make_import_stream(ref, task, start))
+        files = collect_start_files(self.source, task, start)
+        return self._import_commit(f'refs/start/{task.task_id}', task, files)
+
+    def commit_code(self, task: TaskRow, name: str, start: bytes | None, code: Files) -> str:
+        """Write the start state of a task with other files of the code, and return its hash.
+
+        name  of the ref; a later commit of the same name replaces the ref
+        code  the files by path; None is an absent file
+        Raises: StartStateLost if its siblings cannot be undone.
+        """
+        files = {**dict(collect_start_files(self.source, task, start)), **dict(code)}
+        return self._import_commit(
+            f'refs/{name}/{task.task_id}', task, tuple(sorted(files.items()))
+        )
+
+    def _import_commit(self, ref: str, task: TaskRow, files: Files) -> str:
+        stream = b''.join(self._make_import_stream(ref, task, files))
         self.repository.run_command('fast-import', '--quiet', '--force', stdin=stream)
         return self.repository.run_command('rev-parse', '--verify', ref).decode().strip()
 
-    def _make_import_stream(self, ref: str, task: TaskRow, start: bytes | None) -> Iterator[bytes]:
+    def _make_import_stream(self, ref: str, task: TaskRow, files: Files) -> Iterator[bytes]:
         header = self.source.header(task.new_rev)
         dates = (header.author_seconds, header.committer_seconds)
         author, committer = (max(0, seconds or 0) for seconds in dates)
@@ -94,12 +121,13 @@ class StartStates:
             f'commit {ref}\nauthor {_NOBODY} {author} +0000\n'
             f'committer {_NOBODY} {committer} +0000\ndata 0\nM 040000 {header.tree} \n'
         ).encode()
-        for name, text in collect_start_files(self.source, task, start):
+        trees = [self.source.tree(rev) for rev in (task.new_rev, task.old_rev)]
+        for name, text in files:
             path = quote_path(name, always=True).encode()
             if text is None:
                 yield b'D %b\n' % path
                 continue
-            entry = self.source.tree(task.new_rev).get(name)
+            entry = next((tree[name] for tree in trees if name in tree), None)
             mode = entry.mode if entry else _PLAIN_FILE
             yield b'M %b inline %b\ndata %d\n%b\n' % (mode.encode(), path, len(text), text)
 

@@ -21,6 +21,10 @@ class GradingCase:
 
     tests_rev  for suites, a commit with the patched file, which is read and never checked out
     refusal    for maintenance, why the submission leaves the file as it is; None if it is accepted
+    left_out   for code, files of the patch that have no effect
+    gold_rev   for code, a commit with gold's code
+
+    For code, `tests_rev` is the commit with the submitted code.
     """
 
     attempt: TaskAttempt
@@ -29,6 +33,8 @@ class GradingCase:
     patched: bytes | None
     tests_rev: str = ''
     refusal: Refusal | None = None
+    left_out: tuple[str, ...] = ()
+    gold_rev: str = ''
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,6 +75,16 @@ class DiffSection:
         in_quotes = ' '.join(quote_path(f'{side}/{path}', always=True) for side in 'ab')
         return (self.title or b'').rstrip(b'\r') in (b'a/%b b/%b' % (raw, raw), in_quotes.encode())
 
+    def find_path(self) -> str | None:
+        """Return the path of the only file that the section names; None if it names two or none."""
+        if self.has_name_lines:
+            sides = ((self.old, b'a/'), (self.new, b'b/'))
+            names = {name.removeprefix(side) for name, side in sides if name not in (None, NOTHING)}
+            path = names.pop() if len(names) == 1 else None
+        else:
+            path = _parse_title(self.title or b'')
+        return None if path is None else path.decode('utf-8', 'surrogateescape')
+
     def format_name(self) -> str:
         """Return the name of the file for messages."""
         known = [name for name in (self.old, self.new) if name not in (None, NOTHING)]
@@ -88,6 +98,19 @@ def parse_sections(patch: bytes) -> tuple[DiffSection, ...]:
     Raises: MalformedDiff if a hunk is damaged.
     """
     return tuple(_DiffReader(patch).load_sections())
+
+
+def list_patched_files(patch: str) -> tuple[str, ...]:
+    """Return the paths of the files that a released patch changes, sorted.
+
+    Raises: MalformedDiff if a hunk is damaged, or if a section does not name one file.
+    """
+    paths = {
+        section.find_path() for section in parse_sections(patch.encode('utf-8', 'surrogateescape'))
+    }
+    if None in paths:
+        raise MalformedDiff('a section does not name one file')
+    return tuple(sorted(path for path in paths if path is not None))
 
 
 class _DiffReader:
@@ -181,6 +204,17 @@ def _parse_name(text: bytes) -> bytes:
     if text.startswith(b'"'):
         return _ESCAPE.sub(_unescape, text[1 : text.rindex(b'"')] if text.count(b'"') > 1 else text)
     return text.partition(b'\t')[0]
+
+
+def _parse_title(title: bytes) -> bytes | None:
+    """Return the path P of a title `a/P b/P`, in quotes or not; None if it has another form."""
+    title = title.rstrip(b'\r')
+    half = title[: len(title) // 2]
+    if len(title) % 2 == 0 or title[len(half) : len(half) + 1] != b' ':
+        return None
+    names = [_parse_name(name) for name in (half, title[len(half) + 1 :])]
+    first, second = (name[2:] for name in names)
+    return first if first == second and names[0][:2] == b'a/' and names[1][:2] == b'b/' else None
 
 
 def _unescape(found: re.Match[bytes]) -> bytes:

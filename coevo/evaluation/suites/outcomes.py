@@ -6,8 +6,15 @@ from dataclasses import dataclass
 
 from coevo.evaluation.judging.application import Refusal
 from coevo.evaluation.outcomes import Detail
-from coevo.evaluation.suites.records import MaintainedResult, SuiteOutcome, SuiteReach, SuiteTest
+from coevo.evaluation.suites.records import (
+    DemandedResult,
+    MaintainedResult,
+    SuiteOutcome,
+    SuiteReach,
+    SuiteTest,
+)
 from coevo.model.families import SuiteAdequacy
+from coevo.model.implement import TestRole
 from coevo.model.words import Outcome
 
 _OF_TEST = {
@@ -28,6 +35,9 @@ class SuiteRunResult:
     settled     an outcome that follows from the text of the file, before anything is run
     builds      whether all tests compile; None if that was not tried
     maintained  for maintenance only, the outcome of each test of the old and the new file
+    demanded    for submitted code only, the results of the tests beside the targets
+    left_out    for submitted code only, the files of the patch that have no effect
+    forged      for submitted code only, whether tests pass that cannot
     """
 
     trouble: Refusal | None = None
@@ -38,6 +48,20 @@ class SuiteRunResult:
     adequacy: SuiteAdequacy | None = None
     reach: SuiteReach | None = None
     maintained: tuple[MaintainedResult, ...] | None = None
+    demanded: tuple[DemandedResult, ...] | None = None
+    left_out: tuple[str, ...] = ()
+    forged: bool = False
+
+    @property
+    def said(self) -> str:
+        """A sentence for people: why it was not graded, or which files of a patch had no effect."""
+        reason = self.refusal or self.trouble
+        if reason is not None:
+            return reason.message
+        if not self.left_out:
+            return ''
+        more = f' and {len(self.left_out) - 1} more' if len(self.left_out) > 1 else ''
+        return f'without effect, since it is no file of the code: {self.left_out[0]}{more}'
 
 
 def decide_suite_outcome(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | None]:
@@ -58,13 +82,37 @@ def decide_suite_outcome(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | N
         return SuiteOutcome.NO_TESTS, Detail.TARGET_DISABLED
     broken = [test for test in counted if not test.passes]
     if not broken:
-        return SuiteOutcome.SUCCESS, None
+        return _decide_beside_targets(seen)
     detail = _explain_test(broken[0])
     if len(broken) < len(counted):
         return SuiteOutcome.PARTLY, detail
     if all(test.outcome is Outcome.COMPILE_ERROR for test in broken):
         return SuiteOutcome.CMPL_FAIL, detail
     return SuiteOutcome.EXEC_FAIL, detail
+
+
+def _decide_beside_targets(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail | None]:
+    """Return the outcome if all targets pass: for suites a success."""
+    if seen.forged:
+        return SuiteOutcome.HRNS_FAIL, Detail.TAMPERED
+    lost = [test for test in seen.demanded or () if test.role is TestRole.KEPT and not test.holds]
+    if lost:
+        return SuiteOutcome.REGRESSION, _OF_TEST.get(lost[0].outcome, Detail.TARGET_DISABLED)
+    return SuiteOutcome.SUCCESS, None
+
+
+def decide_success_strict(seen: SuiteRunResult) -> bool | None:
+    """Return whether submitted code also holds for tests that it was not written for.
+
+    None for suites, for trouble of coevo's own, and if there are no such tests.
+    """
+    outcome, _ = decide_suite_outcome(seen)
+    if seen.demanded is None or outcome is SuiteOutcome.INFRA:
+        return None
+    if outcome is not SuiteOutcome.SUCCESS:
+        return False
+    hidden = [test.holds for test in seen.demanded if not test.role.is_shown]
+    return all(hidden) if hidden else None
 
 
 def _explain_test(test: SuiteTest) -> Detail:

@@ -30,6 +30,7 @@ from coevo.languages.error_classes import ErrorClass
 from coevo.model.choices import Choice
 from coevo.model.column import Column, LanguageName, RepoName, SandboxName
 from coevo.model.families import Family, Scenario, StartBuilder, SuiteAdequacy
+from coevo.model.implement import TestRole
 from coevo.model.maintenance import ExpectedAction
 from coevo.model.words import Label, Outcome
 
@@ -95,6 +96,7 @@ class SuiteOutcome(Choice):
     PARTLY = 'partly', 'some tests pass and some do not'
     EXEC_FAIL = 'exec_fail', 'at least one test compiles, but none passes'
     CMPL_FAIL = 'cmpl_fail', 'no test compiles'
+    REGRESSION = 'regression', 'the targets pass, but a test that passed at the start does not'
     NO_TESTS = 'no_tests', 'the file has no tests, or all of them are skipped'
     NO_CHANGE = 'no_change', 'the patch is empty or leaves the file unchanged'
     EMPTY = 'empty', 'there is no test file, or it is empty'
@@ -104,7 +106,12 @@ class SuiteOutcome(Choice):
     @property
     def ran(self) -> bool:
         """True if at least one test compiled and ran."""
-        return self in (SuiteOutcome.SUCCESS, SuiteOutcome.PARTLY, SuiteOutcome.EXEC_FAIL)
+        return self in (
+            SuiteOutcome.SUCCESS,
+            SuiteOutcome.PARTLY,
+            SuiteOutcome.REGRESSION,
+            SuiteOutcome.EXEC_FAIL,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +143,21 @@ class SuiteTest:
         ErrorClass | None,
         Column('Why it does not compile or load. Null if it does, or nobody tells.'),
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandedResult:
+    """The result of a test that is no target, with submitted code."""
+
+    test_method: Annotated[
+        str, Column('The test, as `FILE Container#method`; a variant with its number.')
+    ]
+    role: Annotated[TestRole, Column('What it was asked for.')]
+    holds: Annotated[bool, Column('Whether it ended as it was asked for.')]
+    outcome: Annotated[Outcome, Column('What it did with the submitted code.')]
+    signature: Annotated[str | None, Column('What failed and where. Null if nothing failed.')] = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +237,20 @@ class SuiteResult:
         tuple[MaintainedResult, ...] | None,
         Column(
             'What became of each test of the old and of the new file. Null but for `maintenance`.'
+        ),
+    ] = None
+    demanded: Annotated[
+        tuple[DemandedResult, ...] | None,
+        Column(
+            'What became of the tests beside the targets, which are in `tests`. Those that are not '
+            'shown were run if all others held. Null but for `implement`.'
+        ),
+    ] = None
+    success_strict: Annotated[
+        bool | None,
+        Column(
+            'Whether it is a success and the tests that are not shown hold, too. Null if there are '
+            'none, and but for `implement`.'
         ),
     ] = None
     start_adequacy: Annotated[

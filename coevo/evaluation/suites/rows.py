@@ -8,7 +8,11 @@ from coevo.evaluation.assignments import Assignment
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.records import Prediction
 from coevo.evaluation.rows import MOST_SAID, ResultHeader, add_prediction_fields, truncate_text
-from coevo.evaluation.suites.outcomes import SuiteRunResult, decide_suite_outcome
+from coevo.evaluation.suites.outcomes import (
+    SuiteRunResult,
+    decide_success_strict,
+    decide_suite_outcome,
+)
 from coevo.evaluation.suites.records import MaintainedResult, SuiteResult
 from coevo.evaluation.suites.results import SUITES_VERSION
 from coevo.languages.table import get_engine_version
@@ -26,7 +30,6 @@ def make_suite_row(
     """Return the row of one attempt at one task, with long texts cut to `MOST_SAID` characters."""
     task = assignment.task
     outcome, detail = decide_suite_outcome(seen)
-    reason = seen.refusal or seen.trouble
     row = SuiteResult(
         task_id=task.task_id,
         repo=task.repo,
@@ -38,7 +41,7 @@ def make_suite_row(
         contamination_date=task.contamination_date,
         outcome=outcome,
         detail=detail,
-        said=truncate_text(reason.message if reason else '', MOST_SAID),
+        said=truncate_text(seen.said, MOST_SAID),
         builds=seen.builds,
         tests=tuple(
             replace(
@@ -54,6 +57,8 @@ def make_suite_row(
         adequacy=seen.adequacy,
         reach=seen.reach,
         maintained=seen.maintained and tuple(map(_truncate_name, seen.maintained)),
+        demanded=seen.demanded,
+        success_strict=decide_success_strict(seen),
         start_adequacy=task.start_adequacy,
         gold_adequacy=task.gold_adequacy,
         tries=tries,

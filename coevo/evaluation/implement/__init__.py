@@ -1,0 +1,1 @@
+"""Grading of code that was written for given tests (family `implement`)."""
