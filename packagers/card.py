@@ -185,20 +185,23 @@ def _count_licences(rows: Rows) -> str:
 
 
 def _count_tasks(rows: Rows) -> str:
-    """Return sentences with the number of tasks by track and of tasks on whole files."""
+    """Return sentences with the number of tasks by track, of tasks on whole files, and of code."""
     tracks: Counter[Track] = Counter()
-    suites, repositories = 0, set()
+    suites, codes, repositories = 0, 0, set()
     for task in rows.tasks:
         if task.family in (None, Family.COEVOLUTION):
             tracks[task.track] += 1
             repositories.add(task.repo)
+        elif task.asks_for_code:
+            codes += 1
         else:
             suites += 1
     parts = ', '.join(f'{tracks[track]} {track}' for track in Track)
+    rest = f'{suites} of whole test files' + (f' and {codes} of code' if codes else '')
     return (
         f'Tasks: {tracks.total()} of single tests ({parts}) in {len(repositories)} '
         f'{"repository" if len(repositories) == 1 else "repositories"}, '
-        f'and {suites} of whole test files.'
+        f'and {rest}.'
     )
 
 

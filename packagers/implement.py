@@ -134,6 +134,7 @@ def _build_task(
         family=Family.IMPLEMENT,
         scenario=Scenario.IMPLEMENT,
         start_builder=StartBuilder.OLD_CODE,
+        siblings=tuple(each for each in base.siblings or () if each.test_file != base.test_file),
         demanded=(
             *_list_demanded(own, TestRole.TARGET),
             *_list_demanded(_select_siblings(base, own, targets), TestRole.SIBLING),

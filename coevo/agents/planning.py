@@ -157,6 +157,7 @@ def choose_run_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
 def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
     """Return the ids of the tasks that the options select, at most `--limit` of them.
 
+    Tasks that ask for code are left out: an agent's new files are not taken out of its container.
     Raises: Fatal if there is none.
     """
     cutoff = choose_run_cutoff(arguments)
@@ -166,6 +167,7 @@ def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
         cutoff,
         interleaved=arguments.interleaved,
         leaking=arguments.leaking,
+        with_code=False,
     )
     if not task_ids:
         limit = f' {cutoff}' if cutoff else ''

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from coevo.agents.one_shot import MOST_SHOWN, compose_question
+from coevo.agents.one_shot import MOST_SHOWN, compose_code_question, compose_question
 from coevo.evaluation.judging.start_states import restore_start_file
+from coevo.evaluation.judging.unified_diffs import list_patched_files
 from coevo.git.repository import Repository, load_content
 from coevo.languages.table import LANGUAGES
 from coevo.model.task_rows import TaskRow
@@ -59,15 +60,20 @@ class PromptTemplate:
 
 
 def compose_task_question(repository: Repository, task: TaskRow, start: bytes | None) -> str:
-    """Return what the baseline one-shot asks for a task whose test file is `start` at the start."""
+    """Return what the baseline one-shot asks for a task whose test file is `start` at the start.
+
+    A task that asks for code is answered by a patch, and shows the files that gold changes.
+    """
+    changed = list_patched_files(task.source_patch) if task.asks_for_code else ()
 
     def load_text(path: str) -> str | None:
         """Return the text of a file of the start state; None if it is absent."""
-        file_bytes = (
-            start if path == task.test_file else load_content(repository, task.new_rev, path)
-        )
+        rev = task.old_rev if path in changed else task.new_rev
+        file_bytes = start if path == task.test_file else load_content(repository, rev, path)
         return None if file_bytes is None else file_bytes.decode('utf-8', 'replace')
 
+    if task.asks_for_code:
+        return compose_code_question(task.prompt or '', task.test_file, changed, load_text)
     return compose_question(task.prompt or '', task.test_file, load_text)
 
 

@@ -188,8 +188,11 @@ def list_wanted_ids(
     *,
     interleaved: bool = False,
     leaking: bool = False,
+    with_code: bool = True,
 ) -> tuple[str, ...]:
     """Return the ids of the tasks that `load_assignments` would return, in its order.
+
+    with_code  whether tasks that ask for code are included
 
     Tasks whose texts are withheld are included, so that a code-free edition can be asked, too.
     Raises: Fatal for an id that the snapshot lacks.
@@ -197,6 +200,8 @@ def list_wanted_ids(
     opened = snapshot.attach_snapshots((place,))
     _check_task_ids(place, tasks, opened)
     where = _build_wanted_condition(tasks, leaking=leaking)
+    if not with_code:
+        where += f" AND coalesce(family, '') <> '{Family.IMPLEMENT}'"
     columns = 'task_id, old_is_ancestor'
     order = 'repo, new_committer_date, pair_id, task_id'
     with snapshot.translate_read_errors((place,)):

@@ -35,14 +35,21 @@ class Checkout:
         task, folder = self.task, shlex.quote(str(self.folder))
         snapshot = shlex.quote(str(self.snapshot))
         yield f'{self.folder}: the start state of {task.task_id}, commit {self.commit}'
-        yield f'the task ({task.track}, {task.repo}): coevo prompt {snapshot} {task.task_id}'
-        yield f'the file to change: {task.test_file}'
+        kind = task.family if task.asks_for_code else task.track
+        yield f'the task ({kind}, {task.repo}): coevo prompt {snapshot} {task.task_id}'
+        if task.asks_for_code:
+            yield f'the test file to make pass, which stays as it is: {task.test_file}'
+        else:
+            yield f'the file to change: {task.test_file}'
         if task.environment and task.environment.test_command:
             yield f'to build it, run there: {task.environment.compile_command}'
             yield f'to run its tests, run there: {task.environment.test_command}'
-        file = shlex.quote(task.test_file)
+        file, how = shlex.quote(task.test_file), ''
+        if task.asks_for_code:
+            file, how = '--all', ' --no-renames'
         yield (
-            f'when you have changed it: git -C {folder} add {file} && git -C {folder} diff --cached'
+            f'when you have changed it: git -C {folder} add {file} && '
+            f'git -C {folder} diff --cached{how}'
         )
 
 

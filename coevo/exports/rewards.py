@@ -1,11 +1,13 @@
 """The rewards of a graded attempt at a task, and when one attempt is better than another.
 
 A reward is a number from 0 to 1, or unknown. `success` is 1 if every target is a success, or if
-every test of a suite passes and none that was to be maintained is lost. `strict` is 1 if every
-target is a strict success; it is unknown for suites. `coverage` is the share of the lines with code
+every test of a suite passes and none that was to be maintained is lost; of submitted code, if the
+given tests pass and none that passed before is lost. `strict` is 1 if every target is a strict
+success, and of submitted code, if the tests that are not shown hold, too; it is unknown for suites.
+`coverage` is the share of the lines with code
 in the changed dependencies (of a suite: in the focus) that the tests execute, and `mutants` the
-share of the released mutants that they notice; both are means over the targets. A test that does
-not pass counts as 0 in all of them. Nothing is known of an attempt that coevo itself could not
+share of the released mutants that they notice; both are means over the targets, and unknown for
+code. A test that does not pass counts as 0 in all of them. Nothing is known of an attempt that coevo itself could not
 grade (`infra`).
 """
 
@@ -18,6 +20,7 @@ from dataclasses import dataclass, fields
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.suites.records import MaintainedOutcome, SuiteOutcome, SuiteResult
+from coevo.model.families import Family
 
 # Digits that are written: the same share gives the same text, whatever it was computed from.
 _DIGITS = 6
@@ -121,6 +124,9 @@ def compute_suite_rewards(row: SuiteResult) -> Rewards:
         return UNKNOWN
     lost = any(test.outcome in _LOST for test in row.maintained or ())
     success = float(row.outcome is SuiteOutcome.SUCCESS and not lost)
+    if row.family is Family.IMPLEMENT:
+        strict = None if row.success_strict is None else float(row.success_strict)
+        return Rewards(success=success, strict=strict)
     if row.outcome not in (SuiteOutcome.SUCCESS, SuiteOutcome.PARTLY):
         return Rewards(success=success, coverage=0.0, mutants=0.0)
     worth = row.adequacy

@@ -21,6 +21,11 @@ created_at                the contamination date, since readers compare it with 
 version                   language and runtime, such as `python 3.12.1`: one environment each
 environment_setup_commit  the new revision, whose build files say what has to be installed
 
+Tasks of `implement` are what SWE-bench is made for: `patch` is the developers' change of the code,
+`test_patch` the new tests of one file (and build files), which the agent sees here, too, and
+PASS_TO_PASS names the tests of the file that pass with the old code and with gold. Targets of other
+test files, which coevo runs without showing them, are in neither list.
+
 Further fields: `hints_text` (empty), `task_id`, `language`, `test_file`, `compile_command`,
 `test_command` (lines for `sh`, to run at the start state with the network) and `metadata`.
 
@@ -53,7 +58,9 @@ from coevo.exports.selection import (
     select_tasks,
 )
 from coevo.git.repository import Repository
-from coevo.model.words import Track
+from coevo.model.families import Family
+from coevo.model.implement import TestRole
+from coevo.model.words import Label, Track
 from coevo.snapshots import snapshot
 from coevo.storage import durable
 
@@ -62,8 +69,9 @@ FILE = 'instances.jsonl'
 _NOT_IN_IDS = re.compile(r'[^A-Za-z0-9._-]+')
 _DIFF = ('diff-tree', '-p', '--binary', '--full-index', '--no-renames', '--no-color')
 
-# A pair, its walk and a test file, with the other tests of the file that pass.
-PassingTests = Mapping[tuple[str, str, str], list[str]]
+# A family, a pair, its walk and a test file, with the other tests of the file that pass.
+PassingKey = tuple[Family | None, str, str, str]
+PassingTests = Mapping[PassingKey, list[str]]
 
 
 def write_instances(
@@ -95,7 +103,7 @@ def _has_form(assignment: Assignment, omissions: Omissions) -> bool:
     reason = None
     if assignment.asks_for_suite:
         reason = LeftOut.SUITE
-    elif assignment.task.track is Track.EXTENSION:
+    elif assignment.task.track is Track.EXTENSION and not assignment.asks_for_code:
         reason = LeftOut.EXTENSION
     if reason is not None:
         omissions.add(reason)
@@ -119,19 +127,33 @@ def diff_to_start(states: StartStates, texts: TaskTexts, omissions: Omissions) -
         return None
 
 
+def list_targets(assignment: Assignment) -> list[str]:
+    """Return the names of the targets that a task shows."""
+    if not assignment.asks_for_code:
+        return [target.name for target in assignment.targets]
+    demanded = assignment.task.demanded or ()
+    return [each.test_method for each in demanded if each.role is TestRole.TARGET]
+
+
 def load_passing_tests(place: Path | str) -> PassingTests:
-    """Return the tests that pass at the new revision and are no targets, by pair, walk and file."""
+    """Return the tests that have to pass still, by family, pair, walk and file.
+
+    They pass at the new revision and are no targets; of code, they pass at the start as well.
+    """
     opened = snapshot.attach_snapshots((place,))
-    by_file: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    by_file: dict[PassingKey, list[str]] = defaultdict(list)
     with snapshot.translate_read_errors((place,)):
         rows = opened.connection.execute(
-            'SELECT DISTINCT pair_id, walk, test_file, test_class, test_method '
-            f"FROM {opened.rows['methods']} WHERE task_id IS NULL AND t_new_c_new = 'pass' "
-            'ORDER BY ALL'
+            'SELECT DISTINCT pair_id, walk, test_file, test_class, test_method, task_id IS NULL, '
+            f"t_new_c_old = 'pass' OR label = '{Label.UNAFFECTED}' "
+            f"FROM {opened.rows['methods']} WHERE t_new_c_new = 'pass' ORDER BY ALL"
         ).fetchall()
-    for pair_id, walk, test_file, test_class, test_method in rows:
+    for pair_id, walk, test_file, test_class, test_method, is_no_target, passed_before in rows:
         name = f'{test_class.rpartition(".")[2]}#{test_method}'
-        by_file[pair_id, str(walk), test_file].append(name)
+        if is_no_target:
+            by_file[Family.COEVOLUTION, pair_id, str(walk), test_file].append(name)
+        if passed_before:
+            by_file[Family.IMPLEMENT, pair_id, str(walk), test_file].append(name)
     return by_file
 
 
@@ -139,15 +161,16 @@ def _make_instance(
     texts: TaskTexts, code: str, passing: PassingTests, release: Mapping[str, str | None]
 ) -> dict[str, object]:
     task, environment = texts.task, texts.task.environment
-    targets = [target.name for target in texts.assignment.targets]
-    others = passing.get((task.pair_id, str(task.walk), task.test_file), [])
+    targets = list_targets(texts.assignment)
+    family = texts.assignment.family
+    others = passing.get((family, task.pair_id, str(task.walk), task.test_file), [])
     runtime = f' {environment.runtime}' if environment else ''
     return {
         'instance_id': _NOT_IN_IDS.sub('_', task.repo.replace('/', '__')) + f'-{task.task_id}',
         'repo': task.repo,
         'base_commit': task.old_rev,
         'environment_setup_commit': task.new_rev,
-        'patch': task.test_patch,
+        'patch': task.gold_patch,
         'test_patch': code,
         'problem_statement': task.prompt,
         'hints_text': '',

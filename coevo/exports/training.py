@@ -1,9 +1,9 @@
 """`--format jsonl`: tasks, graded attempts and preferences as JSON lines, to train on.
 
 tasks.jsonl        a line for each task: `prompt` (the question of coevo's baseline one-shot, as
-                   messages), `completion` (gold's test file in the form that the question asks for;
-                   null if it is not UTF-8 or cannot be told from its fence), `gold_patch` and
-                   `metadata`
+                   messages), `completion` (gold's test file in the form that the question asks for,
+                   of `implement` gold's patch; null if it is not UTF-8 or cannot be told from its
+                   fence), `gold_patch` and `metadata`
 attempts.jsonl     a line for each graded attempt: the same `prompt`, the attempt's `completion`
                    (null if no answer was found or none can be applied), `rewards`, `reasons`, and
                    what the attempt says of itself
@@ -99,9 +99,12 @@ def _add_task(
         'task_id': texts.task.task_id,
         'metadata': describe_task(texts.task, release),
     }
-    gold = _form_answer(texts.gold)
-    lines.tasks.append({**shared, 'completion': gold, 'gold_patch': texts.task.test_patch})
-    answered = [(attempt, _form_answer(_find_file(texts, attempt.answer))) for attempt in attempts]
+    patch = texts.task.gold_patch
+    is_code = texts.task.asks_for_code
+    gold = _form_answer(patch.encode('utf-8', 'surrogateescape') if is_code else texts.gold)
+    lines.tasks.append({**shared, 'completion': gold, 'gold_patch': patch})
+    find = _find_patch if is_code else _find_file
+    answered = [(attempt, _form_answer(find(texts, attempt.answer))) for attempt in attempts]
     lines.attempts += [
         {**shared, **_describe_attempt(attempt), 'completion': a} for attempt, a in answered
     ]
@@ -109,7 +112,7 @@ def _add_task(
 
 
 def _form_answer(file: bytes | None) -> Messages | None:
-    """Return a test file as the answer that one-shot asks for; None if it would be read otherwise."""
+    """Return a file or patch as the answer that one-shot asks for; None if it would be read otherwise."""
     try:
         text = None if file is None else file.decode()
     except UnicodeDecodeError:
@@ -128,6 +131,11 @@ def _find_file(texts: TaskTexts, answer: Prediction | None) -> bytes | None:
         return None if answer is None else answer.file
     applied = apply_patch(answer.patch, texts.task.test_file, texts.start)
     return applied.content if isinstance(applied, AppliedFile) else None
+
+
+def _find_patch(texts: TaskTexts, answer: Prediction | None) -> bytes | None:
+    """Return the patch of an answer; None if there is none."""
+    return None if answer is None or not answer.patch else answer.patch
 
 
 def _describe_attempt(attempt: GradedAttempt) -> Line:

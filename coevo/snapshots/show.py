@@ -194,9 +194,20 @@ def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
         ),
         _render_dependencies(task) if task['focus'] is None else '',
         _WITHHELD.format(task['task_id']) if task[TEXTS_WITHHELD] else '',
+        blocks.format_titled('Tests by which code is graded', _render_demanded(task)),
         blocks.format_titled('Tests, from the start file to the new one', task['test_patch']),
         blocks.format_titled('Sources, from old to new', task['source_patch']),
     ]
+
+
+def _render_demanded(task: Row) -> str:
+    """Return a line for each labelled test of a task that asks for code; empty for other tasks."""
+    rows = [
+        [each['role'], each['test_method'], each['test_file'], each['method_id']]
+        for each in task['demanded'] or ()
+    ]
+    head = ['role', 'test', 'file', 'method']
+    return presentation.align_columns([head, *rows], [False] * len(head)) if rows else ''
 
 
 def _render_method(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
@@ -263,7 +274,7 @@ def _describe_executing(task: Row) -> str | None:
 
 
 def _find_kind(task: Row) -> str:
-    return str(task['track'] if task['focus'] is None else task['family'])
+    return str(task['family'] if task['focus'] is not None or task['demanded'] else task['track'])
 
 
 def _describe_adequacy(found: Row | None) -> str:

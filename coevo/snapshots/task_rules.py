@@ -101,6 +101,7 @@ MUTANTS = (
 
 # -- siblings and leaks: schemas before 1.2 have neither --
 
+_IS_CODE = f"coalesce(family, '') = '{Family.IMPLEMENT}'"
 _EACH_SIBLING = '(SELECT *, unnest(siblings) AS sibling FROM tasks)'
 
 SIBLINGS = (
@@ -135,9 +136,10 @@ SIBLINGS = (
     SnapshotRule(
         name='leak',
         table='tasks',
-        sql="""SELECT task_id, leak, nearest FROM tasks
+        sql=f"""SELECT task_id, leak, nearest FROM tasks
             WHERE NOT leak BETWEEN 0 AND 1 OR NOT nearest BETWEEN 0 AND 1
-            OR (leak IS NULL) <> (siblings IS NULL) OR (nearest IS NULL) <> (siblings IS NULL)""",
+            OR (leak IS NULL) <> (siblings IS NULL OR {_IS_CODE})
+            OR (nearest IS NULL) <> (siblings IS NULL OR {_IS_CODE})""",
     ),
     SnapshotRule(
         name='leak',
@@ -291,7 +293,6 @@ MAINTENANCE = (
 
 # -- code for given tests: schemas before 3 have none --
 
-_IS_CODE = f"coalesce(family, '') = '{Family.IMPLEMENT}'"
 _TARGET, _SIBLING = f"'{TestRole.TARGET}'", f"'{TestRole.SIBLING}'"
 
 IMPLEMENT = (

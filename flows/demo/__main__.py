@@ -213,8 +213,8 @@ def make_mine_options(
 ) -> MineOptions:
     """Return the options with which a story is mined.
 
-    Stories without families are about labels, so nothing is measured by mutants for them. All
-    stories show what unchanged tests come to, so pairs without a changed test are run, too.
+    Stories without families of suites are about labels, so nothing is measured by mutants for them.
+    All stories show what unchanged tests come to, so pairs without a changed test are run, too.
     """
     whole = load_profile('whole')
     profile = replace(
@@ -222,10 +222,11 @@ def make_mine_options(
         gate_share=whole.gate_share,
         unchanged_sample=whole.unchanged_sample,
     )
+    asks_for_suites = any(family in SINGLE_REVISION_FAMILIES for family in story.families)
     return MineOptions(
         source=str(repository),
         store=store,
-        profile=profile if story.families else replace(profile, measure_runs=0),
+        profile=profile if asks_for_suites else replace(profile, measure_runs=0),
         name=story.name,
         commits=None,
         jobs=_count_jobs(),

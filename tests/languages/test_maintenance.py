@@ -130,7 +130,10 @@ def test_a_snapshot_has_maintenance_tasks_only_on_request(found: Mined, tmp_path
 @pytest.mark.parametrize(
     ('verb', 'said'),
     [
-        (['release', '--snapshot', 'none'], "a family is maintenance, and not 'class'"),
+        (
+            ['release', '--snapshot', 'none'],
+            "a family is maintenance or implement, and not 'class'",
+        ),
         (['mine', 'somewhere'], 'coevo release --family maintenance'),
     ],
 )

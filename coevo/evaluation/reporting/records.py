@@ -302,6 +302,25 @@ class MaintenanceReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImplementReport:
+    """The figures of the family that asks for code.
+
+    strict      of all tasks but successes without tests that are not shown: those that hold for
+                these, too
+    overfitted  of such tasks that are a success, those that do not hold for these
+    kept        of tests that passed at the start and were run, those that still pass
+    siblings    of targets of other test files that were run, those that pass
+    variants    of targets with other literals that were run, those that end as with gold
+    """
+
+    strict: MeanEstimate
+    overfitted: MeanEstimate
+    kept: MeanEstimate
+    siblings: MeanEstimate
+    variants: MeanEstimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyReport:
     """All figures of a family.
 
@@ -319,6 +338,7 @@ class FamilyReport:
                    such tests
     starts         the same figures by kind of start, where it is known
     maintenance    the outcomes of the tests, where tasks have an expected action for each
+    implement      what holds beyond the targets, where code is asked for
     texts          smells, and why tests do not compile or pass
     """
 
@@ -342,6 +362,7 @@ class FamilyReport:
     texts: SmellsAndErrors
     starts: tuple[StartReport, ...] = ()
     maintenance: MaintenanceReport | None = None
+    implement: ImplementReport | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -207,7 +207,9 @@ def _format_attempt(row: MethodResult | SuiteResult) -> str:
 def _format_suite_line(row: SuiteResult) -> str:
     passing = (test.test_method for test in row.tests if test.passes)
     maintained = (str(maintained_test.outcome) for maintained_test in row.maintained or ())
-    return f'{row.task_id} {row.attempt} {row.outcome} {" ".join((*passing, *maintained))}'
+    held = (test.test_method for test in row.demanded or () if test.holds)
+    words = ' '.join((*passing, *maintained, *held))
+    return f'{row.task_id} {row.attempt} {row.outcome} {words}'
 
 
 def _hash_lines(lines: Iterable[str]) -> str:

@@ -9,7 +9,7 @@
 CREATE TABLE suite_rows AS
 SELECT
     *,
-    outcome IN ('success', 'partly', 'exec_fail') AS ran,
+    outcome IN ('success', 'partly', 'regression', 'exec_fail') AS ran,
     len([test FOR test IN tests IF test.passes]) AS passing,
     [
         {
@@ -99,6 +99,10 @@ SELECT family, task_id, 'syntax', 'unreadable' FROM judged WHERE outcome = 'cmpl
 CREATE TABLE maintained_tests AS
 SELECT family, repo, unnest(asked) AS test FROM judged;
 
+-- The tests beside the targets by which submitted code was graded.
+CREATE TABLE demanded_tests AS
+SELECT family, repo, unnest(demanded) AS test FROM judged;
+
 -- -- figures --------------------------------------------------------------------------------------
 
 CREATE VIEW suite_scores AS
@@ -145,6 +149,20 @@ UNION ALL
 SELECT family, repo, ['texts', 'smells', smell, 'over_all'], CASE WHEN ran THEN number ELSE 0 END FROM smelly_suites
 UNION ALL
 SELECT family, repo, ['texts', 'smells', smell, 'over_ran'], number FROM smelly_suites WHERE ran
+UNION ALL
+-- not over successes without tests that are not shown
+SELECT family, repo, ['implement', 'strict'], success_strict::DOUBLE FROM judged WHERE success_strict IS NOT NULL
+UNION ALL
+SELECT family, repo, ['implement', 'overfitted'], (NOT success_strict)::DOUBLE
+FROM judged
+WHERE outcome = 'success' AND success_strict IS NOT NULL
+UNION ALL
+SELECT
+    family,
+    repo,
+    ['implement', CASE test.role WHEN 'kept' THEN 'kept' WHEN 'sibling' THEN 'siblings' ELSE 'variants' END],
+    test.holds::DOUBLE
+FROM demanded_tests
 UNION ALL
 -- over tasks with at least one test to update
 SELECT family, repo, ['maintenance', 'done'], solved::DOUBLE
@@ -240,4 +258,6 @@ FROM judged
 WHERE start_builder IS NOT NULL
 GROUP BY family, start_builder
 UNION ALL
-SELECT DISTINCT ['families', family, 'maintenance'], NULL FROM judged WHERE maintained IS NOT NULL;
+SELECT DISTINCT ['families', family, 'maintenance'], NULL FROM judged WHERE maintained IS NOT NULL
+UNION ALL
+SELECT DISTINCT ['families', family, 'implement'], NULL FROM judged WHERE family = 'implement';

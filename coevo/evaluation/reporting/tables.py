@@ -22,6 +22,7 @@ from coevo.evaluation.reporting.records import (
     AttemptReport,
     CostReport,
     FamilyReport,
+    ImplementReport,
     MaintenanceReport,
     Report,
     TrackReport,
@@ -102,6 +103,13 @@ _MAINTENANCE = {
     'Wrong deletions': 'wrong_deletions',
     'Missed deletions': 'missed_deletions',
     'Additions': 'additions',
+}
+_IMPLEMENT = {
+    'Strict, of tasks with tests that are not shown': 'strict',
+    'Overfitted, of those that succeed': 'overfitted',
+    'Kept: tests that still pass': 'kept',
+    'Siblings: tests of other files': 'siblings',
+    'Variants: targets with other literals': 'variants',
 }
 _STARTS = (
     ('Tasks', 'tasks'),
@@ -184,7 +192,8 @@ def _format_headline(report: Report) -> str:
 
     There is a column for each track and for each family of suites. A suite succeeds if every test
     passes; the interval is the 95 % interval of `success`, over repositories. Suites have no strict
-    or vacuous figure, since their coverage and kills show that. A maintenance task succeeds if
+    or vacuous figure, since their coverage and kills show that. Code is strict if tests that are not
+    shown hold, too. A maintenance task succeeds if
     nothing was missed or done wrongly, even if not all of gold's own tests pass.
     """
     columns: list[tuple[str, ...]] = [('', 'tasks', 'success', 'strict', 'vacuous', 'interval')]
@@ -193,7 +202,8 @@ def _format_headline(report: Report) -> str:
         columns.append(_make_headline_column(track.track, track.tasks, shares))
     for family in report.families:
         success = family.maintenance.done if family.maintenance else family.success
-        columns.append(_make_headline_column(family.family, family.tasks, (success, None, None)))
+        strict = family.implement.strict if family.implement else None
+        columns.append(_make_headline_column(family.family, family.tasks, (success, strict, None)))
     right = [False, *[True] * (len(columns) - 1)]
     return presentation.align_columns(list(zip(*columns, strict=True)), right).rstrip('\n')
 
@@ -369,7 +379,7 @@ def _make_family_tables(report: FamilyReport) -> Iterator[Table]:
     """Yield a table of outcomes, then tables of measures over all suites and those that ran."""
     name = f'Family {report.family}:'
     yield make_table(
-        f'{name} {pluralise(report.tasks, "suite")} of {report.repositories} repositories',
+        f'{name} {pluralise(report.tasks, "task" if report.implement else "suite")} of {report.repositories} repositories',
         (),
         (*_SUITES, *report.outcomes),
         [(*_get_fields(report, _SUITES.values()), *report.outcomes.values())],
@@ -377,6 +387,10 @@ def _make_family_tables(report: FamilyReport) -> Iterator[Table]:
     if report.maintenance is not None:
         rows = _list_shares(report.maintenance, _MAINTENANCE)
         yield make_table(f'{name} what became of each test', ('Rate',), ('Of tests', 'N'), rows)
+        return
+    if report.implement is not None:
+        rows = _list_shares(report.implement, _IMPLEMENT)
+        yield make_table(f'{name} beyond the targets', ('Rate',), ('Share', 'N'), rows)
         return
     measures = {
         'Lines': report.lines,
@@ -411,7 +425,7 @@ def _make_family_tables(report: FamilyReport) -> Iterator[Table]:
 
 
 def _list_shares(
-    report: FamilyReport | MaintenanceReport, names: dict[str, str]
+    report: FamilyReport | MaintenanceReport | ImplementReport, names: dict[str, str]
 ) -> Iterator[Sequence[Cell]]:
     for name, field in names.items():
         share = getattr(report, field)

@@ -104,14 +104,14 @@ def _decide_beside_targets(seen: SuiteRunResult) -> tuple[SuiteOutcome, Detail |
 def decide_success_strict(seen: SuiteRunResult) -> bool | None:
     """Return whether submitted code also holds for tests that it was not written for.
 
-    None for suites, for trouble of coevo's own, and if there are no such tests.
+    None for trouble of coevo's own, and for a success if there are no such tests.
     """
     outcome, _ = decide_suite_outcome(seen)
-    if seen.demanded is None or outcome is SuiteOutcome.INFRA:
+    if outcome is SuiteOutcome.INFRA:
         return None
     if outcome is not SuiteOutcome.SUCCESS:
         return False
-    hidden = [test.holds for test in seen.demanded if not test.role.is_shown]
+    hidden = [test.holds for test in seen.demanded or () if not test.role.is_shown]
     return all(hidden) if hidden else None
 
 

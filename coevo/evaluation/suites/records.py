@@ -249,8 +249,8 @@ class SuiteResult:
     success_strict: Annotated[
         bool | None,
         Column(
-            'Whether it is a success and the tests that are not shown hold, too. Null if there are '
-            'none, and but for `implement`.'
+            'Whether it is a success and the tests that are not shown hold, too. Null for a success '
+            'without such tests, and but for `implement`.'
         ),
     ] = None
     start_adequacy: Annotated[

@@ -58,7 +58,7 @@ def make_suite_row(
         reach=seen.reach,
         maintained=seen.maintained and tuple(map(_truncate_name, seen.maintained)),
         demanded=seen.demanded,
-        success_strict=decide_success_strict(seen),
+        success_strict=decide_success_strict(seen) if task.asks_for_code else None,
         start_adequacy=task.start_adequacy,
         gold_adequacy=task.gold_adequacy,
         tries=tries,

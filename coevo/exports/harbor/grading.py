@@ -1,4 +1,5 @@
-"""What runs in the verifier's container: coevo's grader for one task and one test file.
+"""What runs in the verifier's container: coevo's grader for one task and one test file,
+or the folder of an agent that wrote code.
 
     python3 -m coevo.exports.harbor.grading grade TASK.JSON
     python3 -m coevo.exports.harbor.grading warm TASK.JSON
@@ -33,6 +34,7 @@ from coevo.evaluation.output import describe_trouble
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.exports.harbor.answers import PORT, serve_answers
+from coevo.exports.harbor.code_submissions import make_folder_patch
 from coevo.exports.rewards import UNKNOWN, Rewards, compute_rewards, compute_suite_rewards
 from coevo.model.errors import Fatal, Transient
 from coevo.sandboxes.names import BUBBLEWRAP, NONE
@@ -46,7 +48,8 @@ TROUBLE = 3
 class VerifierTask:
     """The content of `task.json`.
 
-    test_file  the path of the submitted file
+    test_file  the path of the submitted file; of code, the folder in which it was written
+    is_code    whether code was asked for
     snapshot, store, rewards, answers  folders in the container
     offline    whether registries are asked through the answers that were kept
     port       where these are served
@@ -54,6 +57,7 @@ class VerifierTask:
 
     task_id: str
     test_file: str
+    is_code: bool = False
     snapshot: str = '/coevo/snapshot'
     store: str = '/coevo/store'
     rewards: str = '/logs/verifier'
@@ -74,9 +78,8 @@ def main(words: Sequence[str]) -> int:
 
 
 def grade(task: VerifierTask) -> int:
-    """Grade the test file of a task, write its rewards, and return the exit status."""
-    file = load_submission(Path(task.test_file))
-    prediction = Prediction(task_id=task.task_id, patch=None, file=file)
+    """Grade the test file or code of a task, write its rewards, and return the exit status."""
+    prediction = _load_prediction(task)
     evaluation = _evaluate(task, (prediction,), BUBBLEWRAP)
     rewards = compute_evaluation_rewards(evaluation) if evaluation else UNKNOWN
     if evaluation is None or rewards.success is None:
@@ -89,6 +92,14 @@ def grade(task: VerifierTask) -> int:
     content = json.dumps({'reward': rewards.success, **numbers}).encode()
     durable.write_durably(folder / 'reward.json', [content, b'\n'])
     return 0
+
+
+def _load_prediction(task: VerifierTask) -> Prediction:
+    place = Path(task.test_file)  # own name: that of the image
+    if not task.is_code:
+        return Prediction(task_id=task.task_id, patch=None, file=load_submission(place))
+    patch = make_folder_patch(place, task.snapshot, Path(task.store), task.task_id)
+    return Prediction(task_id=task.task_id, patch=patch)
 
 
 def warm(task: VerifierTask) -> int:

@@ -1,11 +1,12 @@
 """The folder of a task as Harbor reads it.
 
 task.toml         limits and metadata; the agent's container has no network; the verifier has a
-                  container of its own, which gets the test file alone
+                  container of its own, which gets the test file alone or, where code is asked
+                  for, the folder `/app`
 instruction.md    the prompt of the task, as any agent gets it
 environment/      the image of the agent: the start state in `/app`, a repository of one commit
 tests/            the image of the verifier, on that of the data set: `test.sh` runs coevo's grader
-solution/         the developers' test file, and the script that puts it in place
+solution/         the developers' test file or patch, and the script that puts it in place
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class TaskFolders:
         return True
 
     def _write_rest(self, folder: SafePath, texts: TaskTexts) -> None:
-        file = f'{WORK_FOLDER}/{texts.task.test_file}'
+        file = _locate_answer(texts)
         _write(folder.join_below('instruction.md'), texts.task.prompt or '')
         _write(folder.join_below('task.toml'), render_task_toml(texts, self.release))
         is_warm = IMAGES[texts.task.language].is_warm
@@ -106,9 +107,13 @@ class TaskFolders:
         _write(folder.join_below('tests/docker-compose.yaml'), _COMPOSE)
         _write(folder.join_below('tests/test.sh'), _TEST_SCRIPT, 0o755)
         about = {'task_id': texts.task.task_id, 'test_file': file, 'offline': is_warm}
+        if texts.task.asks_for_code:
+            about['is_code'] = True
         _write(folder.join_below('tests/task.json'), json.dumps(about, indent=1) + '\n')
         _write(folder.join_below('solution/solve.sh'), _make_solve_script(file, texts), 0o755)
-        if texts.gold is not None:
+        if texts.task.asks_for_code:
+            _write(folder.join_below('solution/gold.patch'), texts.task.gold_patch)
+        elif texts.gold is not None:
             folder.join_below('solution/gold').create_file(texts.gold)
 
 
@@ -116,8 +121,17 @@ def _write(path: SafePath, text: str, mode: int = 0o644) -> None:
     path.create_file(text.encode('utf-8', 'surrogateescape'), mode)
 
 
+def _locate_answer(texts: TaskTexts) -> str:
+    """Return the path that is carried to the verifier: the test file, or the folder of the code."""
+    return WORK_FOLDER if texts.task.asks_for_code else f'{WORK_FOLDER}/{texts.task.test_file}'
+
+
 def _make_solve_script(file: str, texts: TaskTexts) -> str:
-    """Return the script that Harbor's oracle runs: it puts gold's test file in its place."""
+    """Return the script that Harbor's oracle runs: it puts gold in its place."""
+    if texts.task.asks_for_code:
+        return (
+            f'#!/bin/sh\ncd {WORK_FOLDER} && git apply --whitespace=nowarn /solution/gold.patch\n'
+        )
     target = shlex.quote(file)
     if texts.gold is None:
         return f'#!/bin/sh\nrm -f {target}\n'
@@ -136,7 +150,7 @@ def render_task_toml(texts: TaskTexts, release: Mapping[str, str | None]) -> str
     tables: dict[str, dict[str, object]] = {
         '': {
             'schema_version': _SCHEMA,
-            'artifacts': [f'{WORK_FOLDER}/{task.test_file}'],
+            'artifacts': [_locate_answer(texts)],
         },
         'task': {'name': f'coevo/{task.task_id}', 'keywords': list(dict.fromkeys(words))},
         'metadata': metadata,

@@ -4,10 +4,11 @@
 --   repositories             that were mined, whatever came of them; one that has several walks counts once
 --   repositories_with_tasks  that have a task of co-evolution
 --   labelled_methods         rows of `methods` with a label: a row may have one by module alone
---   tasks                    of all families: coevolution + maintenance + suites
+--   tasks                    of all families: coevolution + maintenance + suites + implement
 --   coevolution…             tasks that ask for single tests which a commit changed, by track
 --   standard…                those of them in the view `standard_tasks`, by track
 --   maintenance, suites      tasks that ask for a whole test file of a change, or of one revision
+--   implement                tasks that ask for the code of a change
 
 WITH counted AS (
     SELECT
@@ -18,7 +19,8 @@ WITH counted AS (
         count(*) FILTER (family = 'coevolution' AND track = 'extension') AS coevolution_extension,
         count(*) FILTER (family = 'coevolution' AND track = 'repair') AS coevolution_repair,
         count(*) FILTER (family = 'maintenance') AS maintenance,
-        count(*) FILTER (family NOT IN ('coevolution', 'maintenance')) AS suites,
+        count(*) FILTER (family NOT IN ('coevolution', 'maintenance', 'implement')) AS suites,
+        count(*) FILTER (family = 'implement') AS implement,
         count(DISTINCT repo) FILTER (family = 'coevolution') AS repositories_with_tasks
     FROM (SELECT repo, track::VARCHAR AS track, coalesce(family::VARCHAR, 'coevolution') AS family FROM tasks)
 ),
@@ -40,7 +42,7 @@ every AS (
         (SELECT count(*) FROM methods WHERE label IS NOT NULL) AS labelled_methods,
         tasks, coevolution, coevolution_generation, coevolution_update, coevolution_extension, coevolution_repair,
         standard, standard_generation, standard_update, standard_extension, standard_repair,
-        maintenance, suites
+        maintenance, suites, implement
     FROM counted, standard_counted
 )
 UNPIVOT every ON COLUMNS(*) INTO NAME figure VALUE value

@@ -140,9 +140,9 @@ class Explorer {
     const { rows, limits } = this
     if (limits.scope !== 'standard') return limits.scope === 'all' ? ['Rows: all, whatever their evidence; also of pairs whose old revision is no ancestor of the new one.'] : ['Rows: of all walks and families, whatever their evidence.']
     const standard = rows.standard.reduce((one, other) => one + other, 0)
-    const { coevolution, maintenance, suites } = this.month.entry.figures
+    const { coevolution, maintenance, suites, implement = 0 } = this.month.entry.figures
     const others = limits.kind === 'tasks'
-      ? [[coevolution - standard, 'of co-evolution with less evidence, or whose start state shows too much'], [maintenance, 'to maintain a whole test file'], [suites, 'of suites']].filter(([number]) => number > 0).map(([number, what]) => `${count(number)} ${what}`)
+      ? [[coevolution - standard, 'of co-evolution with less evidence, or whose start state shows too much'], [maintenance, 'to maintain a whole test file'], [suites, 'of suites'], [implement, 'to write the code of a change']].filter(([number]) => number > 0).map(([number, what]) => `${count(number)} ${what}`)
       : [`${count(rows.length - standard)} with less evidence, or of other walks`]
     return [
       `Rows: standard, that is ${count(standard)} of ${count(rows.length)}: of a commit and its parent, and each deciding cell has three runs that agree.`,

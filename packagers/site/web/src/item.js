@@ -23,7 +23,7 @@ export async function taskView(month, id) {
   if (i < 0) return missing(month, `There is no task ${id} in ${month.name}.`)
   const { task, methods } = await month.task(i)
   return h('article', { class: 'item' },
-    h('p', { class: 'over' }, h('span', { class: 'chip' }, task.focus ? task.family : task.track), ' ', task.repo),
+    h('p', { class: 'over' }, h('span', { class: 'chip' }, task.focus || task.demanded ? task.family : task.track), ' ', task.repo),
     h('h1', {}, task.test_file.split('/').at(-1)),
     h('p', { class: 'path' }, breakable(task.test_file)),
     withheld(month, task, [task.test_patch, task.source_patch]) ? absent(month, task, task.url) : null,
@@ -39,7 +39,8 @@ export async function taskView(month, id) {
       ['Focus', task.focus && task.focus.map(one => one.declaration).join(', ')],
       ['Unit', task.unit],
       ['Tests that execute it', task.executing_tests == null ? null : `${task.executing_tests} in ${plural(Number(task.executing_files), 'file')}`],
-      ['At the start', task.focus && `the test file is ${STARTS[task.start_builder] ?? task.start_builder}`],
+      ['Graded by', task.demanded && demanded(task.demanded)],
+      ['At the start', (task.focus || task.demanded) && `the test file is ${STARTS[task.start_builder] ?? task.start_builder}`],
       ['Its defect', task.defect && task.defect.replaceAll('_', ' ')],
       ...suite(task.gold_adequacy),
       ['Walk', task.walk],
@@ -54,7 +55,7 @@ export async function taskView(month, id) {
     others(month, tasks, i),
     start(month, task),
     patches(task),
-    task.focus ? null : cells(methods),
+    task.focus || task.demanded ? null : cells(methods),
     task.focus ? null : dependencies(task.dependencies),
     environment(task.environment),
   )
@@ -272,10 +273,17 @@ function environment(found) {
   )
 }
 
+// The labelled tests by which code is graded, as one line.
+function demanded(tests) {
+  const of = role => tests.filter(one => one.role === role).map(one => one.test_method).join(', ')
+  const hidden = of('sibling')
+  return `${of('target')}${hidden ? `; not shown: ${hidden}` : ''}`
+}
+
 // What is shown of texts; a row of which they are withheld has none.
 function patches(task) {
   const found = [
-    typeof task.test_patch === 'string' && !(task.focus && !task.test_patch) ? diff('Change of the test', task.test_patch) : null,
+    typeof task.test_patch === 'string' && !((task.focus || task.demanded) && !task.test_patch) ? diff('Change of the test', task.test_patch) : null,
     typeof task.source_patch === 'string' && !task.focus ? diff('Change of the source', task.source_patch) : null,
   ].filter(Boolean)
   return found.length ? h('div', { class: 'diffs' }, ...found) : null

@@ -41,6 +41,7 @@ const FIGURES = [
   ['standard', 'of them standard'],
   ['maintenance', 'whole files to maintain'],
   ['suites', 'suites'],
+  ['implement', 'tasks to write code'],
 ]
 
 function figures(found) {

@@ -4,14 +4,15 @@ import { attempts } from './attempts.js'
 import { percent, scoredOn, who } from './board.js'
 import { count, h, plural } from './dom.js'
 
-export const FAMILIES = { class: 'Tests of a class', file: 'Tests of a source file', function: 'Tests of a function', module: 'Tests of a package', maintenance: 'Maintenance of a test file' }
+export const FAMILIES = { class: 'Tests of a class', file: 'Tests of a source file', function: 'Tests of a function', module: 'Tests of a package', maintenance: 'Maintenance of a test file', implement: 'Code for given tests' }
 // How the test file is at the start.
-export const STARTS = { absent: 'absent', as_is: 'as it is', injected: 'one with a defect', removed: 'without some tests', older: 'an older one', old: 'that of the old revision' }
-const OUTCOMES = ['success', 'partly', 'exec_fail', 'cmpl_fail', 'no_tests', 'no_change', 'empty', 'hrns_fail']
+export const STARTS = { absent: 'absent', as_is: 'as it is', injected: 'one with a defect', removed: 'without some tests', older: 'an older one', old: 'that of the old revision', old_code: 'that of the new revision, the code that of the old one' }
+const OUTCOMES = ['success', 'partly', 'regression', 'exec_fail', 'cmpl_fail', 'no_tests', 'no_change', 'empty', 'hrns_fail']
 const MAINTAINED = {
   done: 'Done', missed_updates: 'Missed updates', false_edits: 'False edits', harmed: 'Harmed', wrong_deletions: 'Wrong deletions',
   missed_deletions: 'Missed deletions', additions: 'Additions',
 }
+const IMPLEMENT = { strict: 'Strict', overfitted: 'Overfitted', kept: 'Kept', siblings: 'Siblings', variants: 'Variants' }
 const MEASURES = { lines: 'Lines', branches: 'Branches', methods: 'Methods', mutation: 'Mutants' }
 
 export function suites(report, name) {
@@ -25,10 +26,10 @@ export function families(name, kinds, reports) {
   rows.sort((one, other) => score(other) - score(one))
   return h('div', { class: 'leaderboard' },
     h('h1', {}, 'Leaderboard'),
-    h('p', {}, 'A suite is judged by all of its tests. Below each figure the ends of its 95 % interval, bootstrapped over repositories.'),
+    h('p', {}, name === 'implement' ? 'Code is judged by the tests of a change, shown and not shown. Below each figure the ends of its 95 % interval, bootstrapped over repositories.' : 'A suite is judged by all of its tests. Below each figure the ends of its 95 % interval, bootstrapped over repositories.'),
     kinds,
-    section('outcomes', 'Outcomes of suites', table(
-      ['Harness and model', 'Suites', 'Success%', 'Ran%', 'Builds%', 'Passing%', ...OUTCOMES.map(one => one.replace('_', ' ')), 'Trouble', 'Set', 'Predictions'],
+    section('outcomes', name === 'implement' ? 'Outcomes of code' : 'Outcomes of suites', table(
+      ['Harness and model', name === 'implement' ? 'Tasks' : 'Suites', 'Success%', 'Ran%', 'Builds%', 'Passing%', ...OUTCOMES.map(one => one.replace('_', ' ')), 'Trouble', 'Set', 'Predictions'],
       rows.map(({ report, found }) => [
         who(report), figure(count(found.tasks)),
         ...['success', 'ran', 'builds', 'passing'].map(one => estimate(found[one], percent)),
@@ -37,7 +38,8 @@ export function families(name, kinds, reports) {
       ]),
     ), 'Success: every test passes. Ran: a test compiled and was run. Builds: every test compiles.'),
     maintained(rows),
-    ...Object.entries(name === 'maintenance' ? {} : MEASURES).map(([measure, title]) => section(measure, title, table(
+    implemented(rows),
+    ...Object.entries(['maintenance', 'implement'].includes(name) ? {} : MEASURES).map(([measure, title]) => section(measure, title, table(
       ['Harness and model', 'Over all', 'N', 'Over those that ran', 'N ran', 'Start', 'Gold', 'Gain', 'Unknown'],
       rows.map(({ report, found: { [measure]: one } }) => [
         who(report), estimate(one.over_all, percent), figure(count(one.over_all.units)), estimate(one.over_ran, percent),
@@ -61,6 +63,18 @@ function maintained(rows) {
       figure(count(one.unknown)),
     ]),
   ), 'Done is over tasks: nothing was missed, and nothing that had to stay was touched. All others are over tests. Missed updates: the change breaks them, and they do not pass. False edits: they had to stay as they were, and have another text, are weaker, broken or gone. Harmed: weaker, broken or gone, also of those that gold rewrites.')
+}
+
+// What holds of code beyond the tests that it was written for: rates, each with its number.
+function implemented(rows) {
+  const told = rows.filter(({ found }) => found.implement)
+  if (!told.length) return null
+  return section('implemented', 'Beyond the targets', table(
+    ['Harness and model', ...Object.values(IMPLEMENT).flatMap(title => [`${title}%`, 'N'])],
+    told.map(({ report, found: { implement: one } }) => [
+      who(report), ...Object.keys(IMPLEMENT).flatMap(rate => [estimate(one[rate], percent), figure(count(one[rate].units))]),
+    ]),
+  ), 'Strict: of tasks that have tests which are not shown, those whose code is a success and holds for these, too. Overfitted: of such tasks that are a success, those that do not hold for them. Kept: tests that passed before and still pass. Siblings: targets of other test files of the change. Variants: targets with other literals, which end as with the code of the developers.')
 }
 
 // What suites gain on each start, of families whose tasks start in several ways.

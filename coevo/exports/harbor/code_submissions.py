@@ -1,0 +1,99 @@
+"""The patch of an agent that wrote code, made of the folder that it left.
+
+The folder is an agent's: no link in it is followed, nothing of it is run, and what is read is
+bounded. Only files that a patch may change are compared with the start state.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from coevo.agents.difference import Ends, GitFile, make_patch
+from coevo.evaluation.assignments import load_assignments
+from coevo.evaluation.clones import open_task_repository
+from coevo.evaluation.implement.patches import StartCode
+from coevo.evaluation.judging.application import MOST_BYTES
+from coevo.evaluation.judging.start_states import StartStates, restore_start_file
+from coevo.evaluation.judging.unified_diffs import list_patched_files
+
+# Files of the folder that are looked at: a build may have left many.
+_MOST_FILES = 200_000
+_MOST_IN_ALL = 16 << 20
+
+
+def make_folder_patch(folder: Path, snapshot: str, store: Path, task_id: str) -> bytes:
+    """Return the patch from the start state of a task to the code in a folder.
+
+    Files whose content is larger than a patch may be are left as they are at the start.
+    """
+    (assignment,) = load_assignments(snapshot, {task_id})
+    task = assignment.task
+    with (
+        tempfile.TemporaryDirectory(prefix='coevo-') as scratch,
+        open_task_repository([task], store) as repository,
+    ):
+        states = StartStates(repository, Path(scratch))
+        with closing(states.repository):
+            rev = states.commit(task, restore_start_file(repository, task))
+            code = StartCode(
+                repository=states.repository,
+                language=task.language,
+                rev=rev,
+                gold=list_patched_files(task.source_patch),
+            )
+            files = dict(_compare_files(folder, code))
+    return make_patch(files).encode('utf-8', 'surrogateescape')
+
+
+def _compare_files(folder: Path, code: StartCode) -> Iterator[tuple[str, Ends]]:
+    tree, size = code.repository.tree(code.rev), 0
+    there = set()
+    for path in _list_files(folder):
+        if not code.is_code(path):
+            continue
+        there.add(path)
+        content = _read_file(folder, path)
+        entry = tree.get(path)
+        start = None
+        if entry is not None:
+            start = GitFile(mode=entry.mode, content=code.repository.blob(entry.oid))
+        if content is None or (start is not None and start.content == content):
+            continue
+        size += len(content)
+        if size > _MOST_IN_ALL:
+            return
+        yield path, (start, GitFile(mode=entry.mode if entry else '100644', content=content))
+    for path, entry in tree.items():
+        if path not in there and code.is_code(path):
+            gone = GitFile(mode=entry.mode, content=code.repository.blob(entry.oid))
+            yield path, (gone, None)
+
+
+def _list_files(folder: Path) -> Iterator[str]:
+    """Yield the paths of the files of a folder, without Git's own, at most `_MOST_FILES`."""
+    left = _MOST_FILES
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != '.git')
+        for name in sorted(names):
+            left -= 1
+            if left < 0:
+                return
+            yield Path(parent, name).relative_to(folder).as_posix()
+
+
+def _read_file(folder: Path, path: str) -> bytes | None:
+    """Return the content of a regular file; None for a link, a device, or a file that is too large."""
+    try:
+        descriptor = os.open(folder / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, 'rb') as file:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
+            return None
+        return file.read(MOST_BYTES)
