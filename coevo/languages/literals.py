@@ -1,71 +1,88 @@
 """Literals in the text of a test, and copies of the test with other literals.
 
-A copy replaces a word of the strings, or a number, wherever the test has it: `slug('Two Words')`
-with the expected `'two-words'` becomes `slug('Two Wordt')` and `'two-wordt'`. Only the lexical rules
-of a language are needed. Whether a copy passes or fails is found out by running it.
+A copy replaces a word or number wherever the literals of the test have it, also as a part of a
+longer one: `plural('box')` with the expected `'boxes'` becomes `plural('cox')` and `'coxes'`. Only
+the lexical rules of a language are needed. Whether a copy passes or fails is found out by running
+it.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from coevo.languages.prints import LexicalRules
 
 _NUMBER = rb'(?P<number>(?<![\w.])\d+(?:\.\d+)?(?![\w.]))'
-_PIECE = re.compile(rb'\d+(?:\.\d+)?|[A-Za-z]{3,}')
+_PIECE = re.compile(rb'\d+|[A-Za-z]{3,}')
 _ESCAPE = re.compile(rb'\\.', re.DOTALL)
+# A shorter text is replaced only where it is a whole piece: it occurs in others by chance.
+_LEAST_PART = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteralPiece:
-    """A number, or a word or number within a string; offsets are in bytes."""
+    """A word or number in a literal; `start` is an offset in bytes."""
 
     start: int
-    end: int
     text: bytes
 
     @property
     def replacement(self) -> bytes:
-        """Another text of the same kind and length: the last letter or digit is the next one."""
-        last = self.text[-1:]
-        following = bytes([last[0] + 1])
-        if last in b'zZ9':
-            following = bytes([last[0] - 1])
-        return self.text[:-1] + following
+        """Another text of the same kind and length: its first letter or digit is the next one.
+
+        The end stays, since it tells more about how a word is treated.
+        """
+        first = self.text[0]
+        step = -1 if self.text[:1] in b'zZ9' else 1
+        return bytes([first + step]) + self.text[1:]
 
 
 def group_literals(
     rules: LexicalRules, source: bytes, start: int, end: int
 ) -> Mapping[bytes, tuple[LiteralPiece, ...]]:
-    """Return the pieces of literals in a span of a file, grouped by their text in lower case."""
-    groups: dict[bytes, list[LiteralPiece]] = defaultdict(list)
-    for piece in _find_pieces(rules, source, start, end):
-        groups[piece.text.lower()].append(piece)
-    return {text: tuple(pieces) for text, pieces in groups.items()}
+    """Return the words and numbers in the literals of a span, each with all of its occurrences.
+
+    Case does not count.
+    """
+    literals = list(_find_literals(rules, source, start, end))
+    texts = {piece[0].lower() for _, text in literals for piece in _PIECE.finditer(text)}
+    return {
+        wanted: tuple(
+            LiteralPiece(start=at + offset, text=text[offset : offset + len(wanted)])
+            for at, text in literals
+            for offset in _find_offsets(text, wanted)
+        )
+        for wanted in sorted(texts)
+    }
 
 
-def _find_pieces(
+def _find_literals(
     rules: LexicalRules, source: bytes, start: int, end: int
-) -> Iterator[LiteralPiece]:
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the offset and text of each string and number; escapes in strings are blanks."""
     pattern = re.compile(
         b'(?:' + rules.comment + b')|(?P<string>' + rules.string + b')|' + _NUMBER,
         re.DOTALL | re.VERBOSE,
     )
     for found in pattern.finditer(source, start, end):
-        if found.lastgroup is None:
-            continue
-        at, text = found.start(), found[0]
         if found.lastgroup == 'string':
-            text = _ESCAPE.sub(lambda escape: b' ' * len(escape[0]), text)
-        for piece in _PIECE.finditer(text):
-            yield LiteralPiece(start=at + piece.start(), end=at + piece.end(), text=piece[0])
+            yield found.start(), _ESCAPE.sub(lambda escape: b' ' * len(escape[0]), found[0])
+        elif found.lastgroup == 'number':
+            yield found.start(), found[0]
+
+
+def _find_offsets(text: bytes, wanted: bytes) -> Iterator[int]:
+    if len(wanted) < _LEAST_PART:
+        yield from (piece.start() for piece in _PIECE.finditer(text) if piece[0] == wanted)
+        return
+    yield from (found.start() for found in re.finditer(re.escape(wanted), text.lower()))
 
 
 def replace_pieces(source: bytes, pieces: tuple[LiteralPiece, ...]) -> bytes:
     """Return a text with other literals in the place of some."""
     for piece in sorted(pieces, key=lambda piece: piece.start, reverse=True):
-        source = source[: piece.start] + piece.replacement + source[piece.end :]
+        end = piece.start + len(piece.text)
+        source = source[: piece.start] + piece.replacement + source[end:]
     return source
