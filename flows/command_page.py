@@ -82,9 +82,8 @@ def _render_options_table(verb: argparse.ArgumentParser) -> str:
 
 
 def _render_setting_meaning(setting: Setting) -> str:
-    choices = f' ({", ".join(setting.choices)})' if setting.choices else ''
     default = '' if setting.default is None else f' (default: `{json.dumps(setting.default)}`)'
-    return f'{setting.help}{choices}{default}'.replace('<', '&lt;').replace('*', '\\*')
+    return f'{setting.help}{default}'.replace('<', '&lt;').replace('*', '\\*')
 
 
 def _render_option_words(action: argparse.Action) -> str:

@@ -23,6 +23,7 @@ from coevo.agents.planning import (
     make_plan,
     select_task_ids,
 )
+from coevo.agents.protocols import apply_protocol
 from coevo.agents.run_texts import provide_texts
 from coevo.agents.summary import RunSummary, format_closing_lines
 from coevo.display.redaction import hide_credentials
@@ -47,7 +48,7 @@ def run_model(arguments: argparse.Namespace) -> int:
     `grid`, do that for each model and prompt; with `--estimate`, only print the expected cost.
     Raises: Transient if a task could not be attempted for now; Fatal for bad input.
     """
-    asked = argparse.Namespace(**vars(arguments))
+    asked = apply_protocol(arguments)
     if asked.grid is not None:
         from coevo.agents.grid.verb import attempt_grid
 

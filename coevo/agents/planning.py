@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +16,7 @@ from coevo.agents.attempts import AttemptPlan
 from coevo.agents.endpoint import Endpoint, make_endpoint
 from coevo.agents.estimate import CostEstimate, estimate_attempts
 from coevo.agents.prices import PriceTable, load_prices
+from coevo.agents.protocols import has_unified_prompt
 from coevo.agents.run import SOFTWARE, AgentSettings, Caps
 from coevo.agents.summary import describe_network
 from coevo.agents.turns import AttemptSeries
@@ -25,9 +28,10 @@ from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.verbs import check_positive, parse_task_ids
 from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
+from coevo.model.families import Family
 from coevo.model.task_rows import TaskRow
 from coevo.options.parser import check_clones, parse_cutoff
-from coevo.prompts import VERSION
+from coevo.prompts import VERSION, compose_unified_prompt
 from coevo.sandboxes.sandbox import Mount
 from coevo.snapshots.cutoffs import Cutoff
 from coevo.snapshots.models import choose_cutoff, find_model, read_models
@@ -160,11 +164,17 @@ def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
     Tasks that ask for code are left out: an agent's new files are not taken out of its container.
     Raises: Fatal if there is none.
     """
+    if arguments.family == Family.IMPLEMENT:
+        raise Fatal(
+            'coevo run cannot take code out of an attempt yet; grade patches for tasks of the '
+            'family implement with `coevo evaluate`'
+        )
     cutoff = choose_run_cutoff(arguments)
     task_ids = list_wanted_ids(
         arguments.snapshot,
         parse_task_ids(arguments.tasks),
         cutoff,
+        family=Family(arguments.family) if arguments.family else None,
         interleaved=arguments.interleaved,
         leaking=arguments.leaking,
         with_code=False,
@@ -182,19 +192,37 @@ def select_tasks(arguments: argparse.Namespace) -> Sequence[TaskRow]:
     """Return the tasks that the options select, in their order. Raises: Fatal if there is none."""
     task_ids = select_task_ids(arguments)
     task_assignments = load_assignments(arguments.snapshot, frozenset(task_ids))
-    return [assignment.task for assignment in task_assignments]
+    return _replace_prompts(
+        arguments.protocol, [assignment.task for assignment in task_assignments]
+    )
+
+
+def _replace_prompts(protocol: str, tasks: Sequence[TaskRow]) -> Sequence[TaskRow]:
+    """Return the tasks with the unified prompt if the protocol has one, otherwise unchanged.
+
+    Raises: Fatal for a task that asks for single methods, which the unified prompt does not name.
+    """
+    if not has_unified_prompt(protocol):
+        return tasks
+    for task in tasks:
+        if not task.focus:
+            raise Fatal(
+                f'the protocol {protocol} asks for whole test files, and task {task.task_id} asks '
+                'for single methods; select other tasks with --only-family or --only-tasks'
+            )
+    return [replace(task, prompt=compose_unified_prompt(task)) for task in tasks]
 
 
 def _build_series(arguments: argparse.Namespace) -> AttemptSeries:
     if arguments.attempts > MOST_ATTEMPTS:
         raise Fatal(f'--attempts must be {MOST_ATTEMPTS} or less, not {arguments.attempts}')
-    if arguments.attempts == 1 and arguments.protocol != AttemptProtocol.ONCE:
+    if arguments.attempts == 1 and arguments.relation is not AttemptProtocol.ONCE:
         raise Fatal(
             f'the protocol {arguments.protocol} needs several attempts; give --attempts 2 or more'
         )
     return AttemptSeries(
         attempts=arguments.attempts,
-        protocol=AttemptProtocol(arguments.protocol),
+        protocol=arguments.relation,
         snapshot=arguments.snapshot,
         seed=arguments.seed,
     )
@@ -217,6 +245,9 @@ def _build_settings(arguments: argparse.Namespace, adapter: Adapter | None) -> A
     agent_endpoint = _choose_endpoint(arguments, adapter)
     if agent_endpoint is not None:
         environment['COEVO_API'] = agent_endpoint.api
+    sampling = _collect_sampling(arguments, adapter)
+    if sampling:
+        environment['COEVO_SETTINGS'] = json.dumps(sampling, sort_keys=True)
     return AgentSettings(
         command=adapter.COMMAND if adapter else arguments.agent,
         caps=Caps(seconds=arguments.max_seconds, cost_usd=arguments.max_cost),
@@ -225,6 +256,21 @@ def _build_settings(arguments: argparse.Namespace, adapter: Adapter | None) -> A
         mounts=tuple(_list_mounts(arguments, adapter)),
         environment={**environment, 'COEVO_MODEL': arguments.model or ''},
     )
+
+
+def _collect_sampling(arguments: argparse.Namespace, adapter: Adapter | None) -> dict[str, float]:
+    """Return `temperature` and `max_tokens` as far as they are given.
+
+    Raises: Fatal if they are given for an agent that makes its calls itself.
+    """
+    given = {'temperature': arguments.temperature, 'max_tokens': arguments.max_tokens}
+    sampling = {name: value for name, value in given.items() if value is not None}
+    if sampling and (adapter is None or adapter.HAS_TOOLS):
+        raise Fatal(
+            f'{", ".join(sampling)} has no effect on {arguments.agent}, which makes its own calls; '
+            'leave out the setting'
+        )
+    return sampling
 
 
 def _choose_endpoint(arguments: argparse.Namespace, adapter: Adapter | None) -> Endpoint | None:
@@ -285,6 +331,7 @@ def _collect_run_inputs(
         # Defaults are left out, since the folders of older versions do not have these entries.
         **({'protocol': arguments.protocol} if arguments.protocol != 'once' else {}),
         **({'seed': arguments.seed} if arguments.seed is not None else {}),
+        **_collect_sampling(arguments, adapter),
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from coevo.agents.protocols import PROTOCOLS
+from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.verbs import add_task_options, require_extra
 from coevo.options.parser import (
     Parser,
@@ -65,7 +67,18 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='how many attempts run at the same time',
     )
     run.add_argument(
-        '--attempts', type=parse_positive, default=1, metavar='K', help='attempts for each task'
+        '--attempts',
+        type=parse_positive,
+        metavar='K',
+        help='attempts for each task (default: 1, or what the protocol sets)',
+    )
+    run.add_argument(
+        '--protocol',
+        choices=PROTOCOLS,
+        default=str(AttemptProtocol.ONCE),
+        help='what an attempt knows of earlier ones: nothing (once); the result of the last one, '
+        'whose file it continues (feedback); or their files, to which it adds another (diversify); '
+        'or the settings of a paper (testevo, tam-eval, ult, multifile, agonetest)',
     )
     run.add_argument(
         '--prices',
@@ -151,12 +164,18 @@ _SETTINGS = (
         name='memory_gib', kind=int, default=8, least=1, help='memory limit of an attempt, in GiB'
     ),
     Setting(
-        name='protocol',
-        kind=str,
-        default='once',
-        choices=('once', 'feedback', 'diversify'),
-        help='what an attempt knows of earlier attempts: nothing; the result of the last one, '
-        'whose file it continues, until one succeeds; or their files, to which it adds another',
+        name='temperature',
+        kind=float,
+        example=0.2,
+        least=0,
+        help='temperature of the model, for one-shot; without it the default of the endpoint',
+    ),
+    Setting(
+        name='max_tokens',
+        kind=int,
+        example=8000,
+        least=1,
+        help='most tokens of an answer, for one-shot; without it the default of the endpoint',
     ),
     Setting(
         name='seed',

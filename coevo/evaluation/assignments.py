@@ -186,22 +186,26 @@ def list_wanted_ids(
     tasks: Collection[str] | None = None,
     cutoff: Cutoff | None = None,
     *,
+    family: Family | None = None,
     interleaved: bool = False,
     leaking: bool = False,
     with_code: bool = True,
 ) -> tuple[str, ...]:
     """Return the ids of the tasks that `load_assignments` would return, in its order.
 
-    with_code  whether tasks that ask for code are included
-
     Tasks whose texts are withheld are included, so that a code-free edition can be asked, too.
+    family     the only family to return; None for all
+    with_code  whether tasks that ask for code are included
     Raises: Fatal for an id that the snapshot lacks.
     """
     opened = snapshot.attach_snapshots((place,))
     _check_task_ids(place, tasks, opened)
     where = _build_wanted_condition(tasks, leaking=leaking)
+    family_text = f"coalesce(family::VARCHAR, '{Family.COEVOLUTION}')"
+    if family is not None:
+        where += f" AND {family_text} = '{family}'"
     if not with_code:
-        where += f" AND coalesce(family, '') <> '{Family.IMPLEMENT}'"
+        where += f" AND {family_text} <> '{Family.IMPLEMENT}'"
     columns = 'task_id, old_is_ancestor'
     order = 'repo, new_committer_date, pair_id, task_id'
     with snapshot.translate_read_errors((place,)):

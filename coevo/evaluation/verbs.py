@@ -82,12 +82,6 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
     add_clones(evaluate)
     add_task_options(evaluate)
     evaluate.add_argument(
-        '--only-family',
-        dest='family',
-        choices=[str(family) for family in Family],
-        help='only tasks of this family',
-    )
-    evaluate.add_argument(
         '--only-attempts',
         dest='attempts',
         type=int,
@@ -252,7 +246,7 @@ def _parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
 
 
 def add_task_options(verb: Parser) -> None:
-    """Add the option `--only-tasks` and the settings `interleaved` and `leaking`."""
+    """Add the options that select tasks, and the settings `interleaved` and `leaking`."""
     verb.add_argument(
         '--only-tasks',
         dest='tasks',
@@ -260,6 +254,12 @@ def add_task_options(verb: Parser) -> None:
         action='extend',
         metavar='ID',
         help='only these tasks; @FILE names a file with one id on each line',
+    )
+    verb.add_argument(
+        '--only-family',
+        dest='family',
+        choices=[str(family) for family in Family],
+        help='only tasks of this family',
     )
     verb.add_settings(
         Setting(

@@ -75,12 +75,6 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         choices=[str(track) for track in Track],
         help='only tasks of this track',
     )
-    export.add_argument(
-        '--only-family',
-        dest='family',
-        choices=[str(family) for family in Family],
-        help='only tasks of this family',
-    )
     add_task_options(export)
     add_cutoff(export)
     export.set_defaults(run=require_extra(_run_export))

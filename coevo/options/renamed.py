@@ -30,7 +30,6 @@ _SETTINGS = {
     '--no-kit': 'kit = false',
     '--memory': 'memory_gib',
     '--max-seconds': 'max_seconds',
-    '--protocol': 'protocol',
     '--harness': 'harness',
     '--measure': 'measure_runs',
     '--cells': 'all_cells = true',

@@ -28,7 +28,6 @@ class Setting:
     kind     bool, int, float, str or Path
     default  None: nothing is set, and --print-settings writes the line as a comment
     example  value of such a comment
-    choices  the words that a text may be; empty for any
     least    the least number, if there is one
     """
 
@@ -37,24 +36,19 @@ class Setting:
     help: str
     default: Any = None
     example: Any = None
-    choices: tuple[str, ...] = ()
     least: int | None = None
 
     def parse(self, value: object, place: str) -> Any:
         """Return a value of the file as the verb takes it; a path becomes a Path.
 
         place  the name of the file, for the error message
-        Raises: Fatal if it has another type, is no choice, or is too small or too large.
+        Raises: Fatal if it has another type, or is too small or too large.
         """
         wanted = str if self.kind is Path else self.kind
         if self.kind is float and type(value) is int and abs(value) < MOST_NUMBER:
             value = float(value)
         if type(value) is not wanted:
             raise Fatal(f'{place}: {self.name} is {value!r}; it must be {_KINDS[self.kind]}')
-        if self.choices and value not in self.choices:
-            raise Fatal(
-                f'{place}: {self.name} is {value!r}; it must be {" or ".join(self.choices)}'
-            )
         if isinstance(value, int) and abs(value) >= MOST_NUMBER:
             raise Fatal(f'{place}: {self.name} is too large; it must be below {MOST_NUMBER}')
         if self.least is not None and isinstance(value, (int, float)) and value < self.least:
@@ -105,8 +99,7 @@ def render_settings(settings: Sequence[Setting], verb: str) -> str:
     for setting in settings:
         value = setting.example if setting.default is None else setting.default
         line = f'{setting.name} = {_format_value(value)}'
-        choices = f' ({", ".join(setting.choices)})' if setting.choices else ''
-        blocks.append(f'# {setting.help}{choices}\n{"# " * (setting.default is None)}{line}')
+        blocks.append(f'# {setting.help}\n{"# " * (setting.default is None)}{line}')
     return '\n\n'.join(blocks) + '\n'
 
 

@@ -19,6 +19,7 @@ from coevo.model.environments import Environment
 from coevo.model.families import Family, Focus, FocusKind, StartBuilder
 from coevo.model.records import TestMethod
 from coevo.model.single_revision_rows import SingleRevisionRow
+from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from coevo.prompts.parts import PartKind, PromptPart
 
@@ -94,6 +95,27 @@ def compose_suite_prompt(row: SingleRevisionRow, environment: Environment | None
         '<commit_sha>': row.new_rev,
         '<test_file>': row.test_file,
         '<focus>': '\n'.join(map(_describe_focus, row.focus)),
+    }
+    return _fill_blanks(text, blanks)
+
+
+def compose_unified_prompt(task: TaskRow) -> str:
+    """Return the prompt that is the same for each scenario of a task (TAM-Eval, V.A).
+
+    It names the code and the test file, and says neither what the start state lacks nor why.
+    task  a task with a focus
+    """
+    words = LANGUAGES[task.language].make_prompt_words(
+        task.module, task.test_file, (), task.environment
+    )
+    text, running = _number_steps(_load_text('unified'), words.running)
+    blanks = {
+        '<framework>': words.framework,
+        '<running>': running,
+        '<side_effects>': words.side_effects,
+        '<commit_sha>': task.new_rev,
+        '<test_file>': task.test_file,
+        '<focus>': '\n'.join(map(_describe_focus, task.focus or ())),
     }
     return _fill_blanks(text, blanks)
 

@@ -72,7 +72,7 @@ fi
 
 
 def test_an_agent_with_feedback_is_run_again_until_it_succeeds(made: Path, tmp_path: Path) -> None:
-    words, values = ('--attempts', '3'), {'protocol': 'feedback', 'seed': 7}
+    words, values = ('--attempts', '3', '--protocol', 'feedback'), {'seed': 7}
     assert attempt(made, tmp_path / 'out', MENDS, *words, **values) == 0
     rows = predictions(tmp_path / 'out')
     assert [(row['attempt'], row['seed'], row['protocol']) for row in rows] == [
@@ -97,8 +97,8 @@ def test_an_attempt_that_changes_nothing_keeps_the_file_of_the_previous_attempt(
     made: Path, tmp_path: Path
 ) -> None:
     gives_up = MENDS.replace('cat "$COEVO_PROMPT"; sed', 'exit 0; sed')
-    words = ('--attempts', '2')
-    assert attempt(made, tmp_path / 'out', gives_up, *words, protocol='feedback') == 0
+    words = ('--attempts', '2', '--protocol', 'feedback')
+    assert attempt(made, tmp_path / 'out', gives_up, *words) == 0
     first, second = predictions(tmp_path / 'out')
     assert first['patch'] == second['patch']
     assert at(made, tmp_path / 'out', 'solved') == [0, 0]
@@ -114,8 +114,8 @@ esac > test_till.toy
 
 
 def test_diversify_attempts_add_up_their_killed_mutants(made: Path, tmp_path: Path) -> None:
-    words = ('--attempts', '2')
-    assert attempt(made, tmp_path / 'out', ADDS, *words, protocol='diversify') == 0
+    words = ('--attempts', '2', '--protocol', 'diversify')
+    assert attempt(made, tmp_path / 'out', ADDS, *words) == 0
     said = log(made, tmp_path / 'out', 2)
     assert 'pays: is Till.price 1' in said
     # each begins at the start state
@@ -136,8 +136,8 @@ def test_independent_attempts_know_nothing_of_each_other(made: Path, tmp_path: P
     [
         (('--attempts', '0'), {}, '0'),
         (('--attempts', '5000'), {}, '--attempts must be 1000 or less'),
-        ((), {'protocol': 'feedback'}, 'the protocol feedback needs several attempts'),
-        (('--attempts', '2'), {'protocol': 'twice'}, 'twice'),
+        (('--protocol', 'feedback'), {}, 'the protocol feedback needs several attempts'),
+        (('--attempts', '2', '--protocol', 'twice'), {}, 'twice'),
     ],
 )
 def test_invalid_attempt_options_are_refused(

@@ -228,7 +228,8 @@ def test_an_invalid_grid_file_is_refused_in_one_sentence_before_any_run(
     [
         (('--agent', 'one-shot'), 'leave out --agent'),
         (('--model', 'x', '--any-date'), 'leave out --model'),
-        (('--attempts', '2'), 'only with the protocol `once`'),
+        (('--attempts', '2', '--protocol', 'feedback'), 'only with the protocol `once`'),
+        (('--protocol', 'tam-eval'), 'only with the protocol `once`'),
     ],
 )
 def test_options_that_conflict_with_the_grid_file_are_refused(
@@ -238,8 +239,7 @@ def test_options_that_conflict_with_the_grid_file_are_refused(
     sentence: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    protocol = 'feedback' if '--attempts' in more else 'once'
-    assert main(command(place, tmp_path, grid(tmp_path), *more, protocol=protocol)) == 2
+    assert main(command(place, tmp_path, grid(tmp_path), *more)) == 2
     assert sentence in capsys.readouterr().err
 
 

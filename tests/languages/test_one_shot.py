@@ -19,6 +19,7 @@ from tests.agents import model_server
 from tests.agents.model_server import KEY, ModelServer, Turn
 from tests.languages import toys
 from tests.projects import QUICK, write
+from tests.settings_files import settings
 
 pytestmark = pytest.mark.usefixtures('toy')
 
@@ -79,6 +80,72 @@ def test_one_command_runs_and_scores_an_endpoint(
     (line,) = (tmp_path / 'out' / 'predictions.jsonl').read_text().splitlines()
     found = json.loads(line)
     assert (found['harness'], found['model'], found['tokens']) == ('one-shot', 'small-1', 1100)
+
+
+WRONG = ANSWER.replace('price 1', 'price 3')
+
+
+def test_tam_eval_asks_three_times_with_its_sampling_prompt_and_feedback(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    with model_server.serving(lambda request: [Turn(text=WRONG)]) as model:
+        more = asked_of(model, '--protocol', 'tam-eval', '--only-family', 'class')
+        assert main(command(place, tmp_path / 'out', *more)) == 0
+        bodies = [body for _, _, body in model.requests]
+    assert [(body['temperature'], body['max_tokens']) for body in bodies] == [(0.25, 7000)] * 3
+    first, second, _ = (body['messages'][-1]['content'] for body in bodies)
+    assert 'You are maintaining a toy test file of this repository.' in first
+    assert 'Rewrite test_till.toy' in first
+    assert 'which has none yet' not in first
+    assert 'TillTest#pays: fail' in second
+    lines = (tmp_path / 'out' / 'predictions.jsonl').read_text().splitlines()
+    assert [(row['attempt'], row['protocol']) for row in map(json.loads, lines)] == [
+        (number, 'feedback') for number in (1, 2, 3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ('more', 'said'),
+    [
+        (('--protocol', 'tam-eval', '--attempts', '2'), 'tam-eval sets attempts to 3'),
+        (('--protocol', 'testevo'), 'testevo limits an attempt to 3 US dollars'),
+        (('--protocol', 'ult', '--max-cost', '1'), 'ult sets no max_cost'),
+        (('--only-family', 'file'), 'no task is left to attempt'),
+    ],
+)
+def test_an_option_that_contradicts_the_protocol_is_refused(
+    place: Path,
+    tmp_path: Path,
+    more: tuple[str, ...],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(command(place, tmp_path / 'out', *more)) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / 'out').exists()
+
+
+def test_a_protocol_of_models_refuses_an_agent(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ['run', str(place / 'snapshot'), '--agent', 'sh', '--out', str(tmp_path / 'out')]
+    assert main([*words, '--protocol', 'ult']) == 2
+    assert 'the protocol ult asks the model itself' in capsys.readouterr().err
+
+
+def test_sampling_settings_reach_the_model_and_are_refused_for_other_agents(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    given = settings(tmp_path, temperature=0.5, max_tokens=300, grade=False)
+    with model_server.serving(lambda request: [Turn(text=ANSWER)]) as model:
+        assert main(command(place, tmp_path / 'out', *asked_of(model), *given)) == 0
+        ((_, _, body),) = model.requests
+    assert (body['temperature'], body['max_tokens']) == (0.5, 300)
+    words = ['run', str(place / 'snapshot'), '--agent', 'sh', '--out', str(tmp_path / 'other')]
+    assert main([*words, *given]) == 2
+    assert 'temperature, max_tokens has no effect on sh' in capsys.readouterr().err
 
 
 def test_an_estimate_needs_no_endpoint_and_sends_no_request(

@@ -111,7 +111,10 @@ def _list_evaluations(
 
 
 # Options that a grid's file replaces.
-_SAID = ('agent', 'model', 'api', 'endpoint', 'key_env', 'software', 'harness')
+_SAID = (
+    *('agent', 'model', 'api', 'endpoint', 'key_env', 'software', 'harness'),
+    *('temperature', 'max_tokens'),
+)
 _AGENT = 'one-shot'
 
 

@@ -168,7 +168,7 @@ def test_printed_settings_are_read_again_as_the_defaults(
         ({'leaking': 'yes'}, "leaking is 'yes'; it must be true or false"),
         ({'memory_gib': True}, 'memory_gib is True; it must be a whole number'),
         ({'memory_gib': 0}, 'memory_gib is 0; it must be 1 or more'),
-        ({'protocol': 'twice'}, "protocol is 'twice'; it must be once or feedback or diversify"),
+        ({'temperature': -1.0}, 'temperature is -1.0; it must be 0 or more'),
     ],
 )
 def test_a_wrong_settings_file_is_refused_in_one_sentence(
