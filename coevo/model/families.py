@@ -72,6 +72,7 @@ class StartBuilder(Choice):
     AS_IS = 'as_is', 'the test file is as it is, and may be added to'
     INJECTED = 'injected', 'the test file has a defect that was put in'
     OLDER = 'older', 'the test file is as at an older commit, at which the code was otherwise'
+    OLDER_TEST = 'older_test', 'the test file is as at an older commit, at which it had other code'
     OLD = 'old', 'the test file is as at the old revision'
     OLD_CODE = 'old_code', 'the code is as at the old revision, the tests are as at the new one'
 
@@ -81,6 +82,7 @@ SCENARIOS: Mapping[StartBuilder, Scenario] = {
     StartBuilder.AS_IS: Scenario.CREATE,
     StartBuilder.REMOVED: Scenario.CREATE,
     StartBuilder.OLDER: Scenario.UPDATE,
+    StartBuilder.OLDER_TEST: Scenario.UPDATE,
     StartBuilder.OLD: Scenario.UPDATE,
     StartBuilder.INJECTED: Scenario.REPAIR,
     StartBuilder.OLD_CODE: Scenario.IMPLEMENT,

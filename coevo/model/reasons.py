@@ -82,6 +82,8 @@ class Reason(StrEnum):
     START_NO_WORSE = 'start_no_worse'
     NO_OLDER_CODE = 'no_older_code'
     SAME_TEST_FILE = 'same_test_file'
+    NO_OLDER_TESTS = 'no_older_tests'
+    SAME_AS_OLDER = 'same_as_older'
     NO_DEFECT = 'no_defect'
     TOO_SIMPLE = 'too_simple'
     NOT_SELF_CONTAINED = 'not_self_contained'
@@ -225,6 +227,8 @@ _SINGLE_REVISION = {
     Reason.START_NO_WORSE: 'The start state already tests as much as the complete file, or nearly.',
     Reason.NO_OLDER_CODE: 'No older commit of the source file has different code.',
     Reason.SAME_TEST_FILE: 'At the older commit with different code, the test file is equal or absent.',
+    Reason.NO_OLDER_TESTS: 'No older commit has the test file with different code.',
+    Reason.SAME_AS_OLDER: 'The start state would be the same as that of `older`.',
     Reason.NO_DEFECT: 'No defect put into the test file broke or weakened its tests as its kind should.',
     Reason.TOO_SIMPLE: 'The function has too few branches, or they cannot be counted.',
     Reason.TOO_FEW_FILES: 'The package has too few files.',

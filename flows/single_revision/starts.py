@@ -211,12 +211,37 @@ def build_older_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start 
     NoStart if there is none, the file is the same there, other files break, or its adequacy on the
     present code falls by less than the profile demands.
     """
-    older_rev = _find_older_rev(observed, row)
+    (focus,) = row.focus
+    older_rev = _find_older_rev(observed, focus.file)
     if older_rev is None:
         return NoStart(reason=Reason.NO_OLDER_CODE)
-    text = load_content(observed.revision.tools.repository, older_rev, observed.file.test_file)
+    text = _load_test_file(observed, older_rev)
     if text is None or text == observed.text:
         return NoStart(reason=Reason.SAME_TEST_FILE, rev=older_rev)
+    return _measure_older_start(observed, row, older_rev, text)
+
+
+def build_older_test_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start | NoStart:
+    """Return the file as it was at the newest commit where itself has other code (TAM-Eval, IV.B).
+
+    NoStart if there is none, the start `older` has the same text, other files break, or its
+    adequacy on the present code falls by less than the profile demands.
+    """
+    older_rev = _find_older_rev(observed, observed.file.test_file)
+    text = None if older_rev is None else _load_test_file(observed, older_rev)
+    if older_rev is None or text is None:
+        return NoStart(reason=Reason.NO_OLDER_TESTS)
+    (focus,) = row.focus
+    rev_of_other_code = _find_older_rev(observed, focus.file)
+    if rev_of_other_code and _load_test_file(observed, rev_of_other_code) == text:
+        return NoStart(reason=Reason.SAME_AS_OLDER, rev=older_rev)
+    return _measure_older_start(observed, row, older_rev, text)
+
+
+def _measure_older_start(
+    observed: ObservedSuite, row: SingleRevisionRow, older_rev: str, text: bytes
+) -> Start | NoStart:
+    """Return the start with an older text; NoStart if other files break or it is hardly worse."""
     run = run_start(observed, text)
     if run.breaks_others:
         return NoStart(reason=Reason.FILE_NEEDED, rev=older_rev)
@@ -229,15 +254,19 @@ def build_older_start(observed: ObservedSuite, row: SingleRevisionRow) -> Start 
     return Start(text=text, adequacy=adequacy, rev=older_rev)
 
 
-def _find_older_rev(observed: ObservedSuite, row: SingleRevisionRow) -> str | None:
-    """Return the newest commit of the first-parent history whose focal file has other code.
+def _load_test_file(observed: ObservedSuite, rev: str) -> bytes | None:
+    """Return the content of the test file at a revision; None if it is absent."""
+    return load_content(observed.revision.tools.repository, rev, observed.file.test_file)
 
-    None if there is none before the file did not exist.
+
+def _find_older_rev(observed: ObservedSuite, path: str) -> str | None:
+    """Return the newest commit of the first-parent history at which a file has other code.
+
+    None if there is none before the file did not exist. Comments and white space are not code.
     """
-    (focus,) = row.focus
-    now = _load_declarations(observed, observed.revision.rev, focus.file)
-    for rev in _list_earlier_revisions(observed, focus.file):
-        then = _load_declarations(observed, rev, focus.file)
+    now = _load_declarations(observed, observed.revision.rev, path)
+    for rev in _list_earlier_revisions(observed, path):
+        then = _load_declarations(observed, rev, path)
         if then is None:
             return None
         if then != now:
@@ -275,6 +304,7 @@ BUILDERS: Mapping[StartBuilder, BuildStart] = {
     StartBuilder.AS_IS: build_as_is_start,
     StartBuilder.REMOVED: build_removed_start,
     StartBuilder.OLDER: build_older_start,
+    StartBuilder.OLDER_TEST: build_older_test_start,
     StartBuilder.INJECTED: build_injected_start,
 }
 
@@ -287,6 +317,7 @@ STARTS: Mapping[Family, tuple[StartBuilder, ...]] = {
         StartBuilder.AS_IS,
         StartBuilder.REMOVED,
         StartBuilder.OLDER,
+        StartBuilder.OLDER_TEST,
         StartBuilder.INJECTED,
     ),
 }

@@ -133,6 +133,10 @@ def test_the_older_start_covers_fewer_lines_than_gold(released: Path) -> None:
     assert ('older', 0, True) in found
 
 
+def test_an_older_test_start_equal_to_the_older_start_is_dropped(found: Mined) -> None:
+    assert 'same_as_older' in {drop.reason for drop in found.drops}
+
+
 def judged(found: Mined, released: Path, start: str, text: str) -> SuiteResult:
     sql = "SELECT task_id FROM tasks WHERE family = 'file' AND start_builder = ? AND test_file = ?"
     ((task_id,),) = snapshot.open_snapshots(released).execute(sql, [start, PATH]).fetchall()

@@ -53,6 +53,8 @@ OLDER = {
     **toys.source('Till', 'cost: 1', 'tax: 5', 'unused: 7'),
     **toys.tests('Till', 'pays: is Till.cost 1', 'taxes: is Till.tax 5'),
 }
+# The code is that of today, and the test file lacks a test.
+SHORTER = {**CODE, **toys.tests('Till', 'pays: is Till.price 1')}
 RULES = FileRules(least_lines=3, least_function=1)
 PROFILE = replace(QUICK, traces=True, measure_runs=100, files=RULES)
 
@@ -61,7 +63,7 @@ PROFILE = replace(QUICK, traces=True, measure_runs=100, files=RULES)
 def found(toy: None, tmp_path_factory: pytest.TempPathFactory) -> Mined:
     """Mined for one family, then for the other."""
     folder = tmp_path_factory.mktemp('files')
-    repository = write(folder / 'repository', [OLDER, {**CODE, **TESTS}])
+    repository = write(folder / 'repository', [OLDER, SHORTER, {**CODE, **TESTS}])
     for family in (Family.CLASS, Family.FILE):
         mined = toys.mined(
             repository,
@@ -94,6 +96,7 @@ def test_a_file_that_a_family_does_not_take_has_a_drop_reason(found: Mined) -> N
         # the test that is taken out executes nothing of its class
         ('test_shop.toy', 'removed'): ('start_no_worse', ''),
         ('test_shop.toy', 'older'): ('no_older_code', ''),
+        ('test_shop.toy', 'older_test'): ('no_older_tests', ''),
         ('test_lamp.toy', None): ('low_coverage', '0.33'),
         ('test_door.toy', None): ('too_few_tests', ''),
         ('test_mat.toy', None): ('file_too_short', ''),
@@ -131,6 +134,7 @@ def test_a_file_gives_one_task_for_each_kind_of_start(released: Path) -> None:
         ('test_till.toy', 'file', 'create', 'removed', False, 1, 2),
         ('test_till.toy', 'file', 'repair', 'injected', False, 1, 2),
         ('test_till.toy', 'file', 'update', 'older', False, 1, 2),
+        ('test_till.toy', 'file', 'update', 'older_test', False, 1, 2),
     ]
     assert len([row for row in found if row[1] == 'class']) == 5
     prompts = dict(
@@ -205,10 +209,10 @@ def test_gold_gains_its_whole_score_from_an_absent_start_and_nothing_from_as_is(
     command = ['evaluate', str(released), str(predictions), '--only-family', 'file', '--jobs', '1']
     assert main([*command, '--store', str(found.store), '--out', str(out)]) == 0
     (family,) = json.loads((out / 'report.json').read_text())['families']
-    assert family['outcomes'] == {'no_change': 1, 'success': 6}
+    assert family['outcomes'] == {'no_change': 1, 'success': 7}
     starts = {one['start_builder']: one for one in family['starts']}
     gains = {name: one['mutation']['gain']['value'] for name, one in starts.items()}
-    assert gains['older'] == pytest.approx(1 / 3)
+    assert gains['older'] == gains['older_test'] == pytest.approx(1 / 3)
     assert gains['injected'] == pytest.approx((1 + 1 / 3) / 2)
     assert gains['removed'] == pytest.approx(1 / 3)
     absent, as_is = starts['absent']['mutation'], starts['as_is']['mutation']

@@ -6,7 +6,7 @@ import { count, h, plural } from './dom.js'
 
 export const FAMILIES = { class: 'Tests of a class', file: 'Tests of a source file', function: 'Tests of a function', module: 'Tests of a package', maintenance: 'Maintenance of a test file', implement: 'Code for given tests' }
 // How the test file is at the start.
-export const STARTS = { absent: 'absent', as_is: 'as it is', injected: 'one with a defect', removed: 'without some tests', older: 'an older one', old: 'that of the old revision', old_code: 'that of the new revision, the code that of the old one' }
+export const STARTS = { absent: 'absent', as_is: 'as it is', injected: 'one with a defect', removed: 'without some tests', older: 'one from before the code changed', older_test: 'an older one', old: 'that of the old revision', old_code: 'that of the new revision, the code that of the old one' }
 const OUTCOMES = ['success', 'partly', 'regression', 'exec_fail', 'cmpl_fail', 'no_tests', 'no_change', 'empty', 'hrns_fail']
 const MAINTAINED = {
   done: 'Done', missed_updates: 'Missed updates', false_edits: 'False edits', harmed: 'Harmed', wrong_deletions: 'Wrong deletions',
