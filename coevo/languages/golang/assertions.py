@@ -9,7 +9,7 @@ names if they are passed a `t`. An example asserts its output.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node, Parser
 
@@ -95,6 +95,22 @@ def find_oracle_lines(source: bytes) -> frozenset[int]:
     return frozenset(lines | read.find_output_lines())
 
 
+def find_assertion_calls(function: Node, source: bytes) -> Sequence[Node]:
+    """Return the calls in a function that are assertions; outer calls come before inner ones.
+
+    source  the file of the function
+    """
+    return [*_OracleFinder(function, source).find_calls()]
+
+
+def list_asserted_nodes(call: Node, function: Node, source: bytes) -> Sequence[Node]:
+    """Return the arguments that an assertion compares, without its `t` and its message.
+
+    A failing call such as `t.Error` compares nothing itself.
+    """
+    return _OracleFinder(function, source).list_asserted_nodes(call)
+
+
 def expects_exception(source: bytes, method: TestMethod) -> bool:
     """Return False: a test in Go cannot declare that it must panic.
 
@@ -147,7 +163,8 @@ class _OracleFinder:
         if receiver in self._handed and name in _FAILING:
             return f'{_FAILING[name]}({self._describe_condition(call)})'
         start = name if receiver.partition('.')[0] in self._handed else f'{receiver}.{name}'
-        return f'{start.lstrip(".")}({", ".join(self._list_asserted_arguments(call, name))})'
+        asserted = map(self._join_tokens, self._list_asserted_arguments(call, name))
+        return f'{start.lstrip(".")}({", ".join(asserted)})'
 
     def find_condition(self, call: Node) -> Node | None:
         """Return the nearest `if` around a call within the same function; None if there is none."""
@@ -188,13 +205,20 @@ class _OracleFinder:
         receiver, _, name = text.rpartition('.')
         return receiver, name if name.isidentifier() else ''
 
-    def _list_asserted_arguments(self, call: Node, name: str) -> Iterator[str]:
-        """Yield the arguments of a call without the message and the `t`."""
+    def list_asserted_nodes(self, call: Node) -> list[Node]:
+        """Return the arguments that an assertion compares; none for a failing call."""
+        receiver, name = self._split_callee(call)
+        if receiver in self._handed and name in _FAILING:
+            return []
+        return self._list_asserted_arguments(call, name)
+
+    def _list_asserted_arguments(self, call: Node, name: str) -> list[Node]:
+        """Return the arguments of a call without the message and the `t`."""
         listed = _list_arguments(call)
         if listed and self._read_text(listed[0]) in self._handed:
             listed = listed[1:]
         most = _ARITY.get(name, _ARITY.get(name.removesuffix('f'), len(listed)))
-        yield from map(self._join_tokens, listed[:most])
+        return listed[:most]
 
     def _list_test_parameters(self) -> Iterator[str]:
         """Yield the names of parameters of the types T, F and TB of the package testing."""

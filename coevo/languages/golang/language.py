@@ -19,7 +19,7 @@ from coevo.languages.golang.kits import GoKits
 from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.golang.refactorings import GoRefactoringFinder
 from coevo.languages.golang.supply import GoSupply, inspect_machine as inspect_machine
-from coevo.languages.golang.surgery import placebos, undo
+from coevo.languages.golang.surgery import defects, placebos, undo
 from coevo.languages.golang.toolchains import LIMIT, find_toolchains, select_alike
 from coevo.languages.measures import Measures
 from coevo.languages.prompt_words import PromptWords
@@ -39,6 +39,7 @@ READING: LanguageReading = reading
 SURGERY: FileSurgery = surgery
 MEASURES = Measures(
     assertions=assertions,
+    defects=defects,
     mutation=UniversalMutator(suffix='.go', grammar=GO),
     placebos=placebos,
     undoing=undo,
