@@ -111,7 +111,9 @@ def _copy_other_body(source: bytes, test: Node, tests: Sequence[Node]) -> Iterat
     for other in tests:
         if other.id != test.id and _get_parameters(other) == _get_parameters(test):
             body = _get_body(test)
-            text = replace_span(source, body.start_byte, body.end_byte, _get_body(other).text or b'')
+            text = replace_span(
+                source, body.start_byte, body.end_byte, _get_body(other).text or b''
+            )
             yield repair_imports(text, make_outline(source), [])
             return
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from coevo.languages.declarations import Member
-from coevo.languages.golang.surgery.defects import insert_defects
 from coevo.languages.golang.reading.syntax import parse
+from coevo.languages.golang.surgery.defects import insert_defects
 from coevo.model.families import Defect
 
-SOURCE = b'''\
+SOURCE = b"""\
 package shop
 
 import (
@@ -32,7 +32,7 @@ func TestName(t *testing.T) {
 	name := strings.ToUpper("till")
 	assert.Equal(t, "TILL", name)
 }
-'''
+"""
 
 
 def members(source: bytes) -> list[Member]:
