@@ -7,6 +7,7 @@ changes nothing there and needs no root.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ _KIB = 1 << 10
 # Parts of apt's messages, in the locale C, about lists for which another try would not help.
 _STALE = 'is expired'
 _EARLY = 'is not valid yet'
+# A line of a simulated installation: `Inst dash (0.5.12-2 Debian:12.11/stable [amd64])`.
+_INSTALLED = re.compile(r'^Inst (\S+) \(', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,17 @@ class Apt:
             _parse_package(paragraph) for paragraph in shown.split('\n\n') if paragraph.strip()
         )
         return {package.name: package for package in packages}
+
+    def resolve(self, names: Sequence[str]) -> tuple[DebianPackage, ...]:
+        """Return these packages with all that they depend on, sorted by name.
+
+        Recommended packages are left out.
+        Raises: Transient if apt finds no such set.
+        """
+        words = ('install', '--simulate', '--no-install-recommends', '--assume-yes')
+        planned = self._run_apt('apt-get', *words, *names)
+        candidates = self.find_candidates(sorted(set(_INSTALLED.findall(planned))))
+        return tuple(candidates[name] for name in sorted(candidates))
 
     def download(self, packages: Sequence[DebianPackage]) -> tuple[Path, ...]:
         """Download packages and return their files, checked against the signed list.
