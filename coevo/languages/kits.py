@@ -3,21 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from coevo.model.errors import Transient
 from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Mount, Sandbox
 
 
+class EnvironmentLost(Transient):
+    """The registries of this machine no longer have what the tests of a task need."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectFile:
+    """A file beside those of a project; a symbolic link if `target` says where it leads."""
+
+    content: bytes = b''
+    target: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
-    """Additions to an agent's sandbox: runtime, build tool, libraries, and variables for them."""
+    """Additions to an agent's sandbox: runtime, build tool, libraries, and variables for them.
+
+    system    what the sandbox shows anyway, and an image of the task needs, too: a runtime that
+              belongs to the system of this machine
+    selected  by target of a mount, the paths below it that the task needs; all without an entry
+    beside    what the commands of the task's environment expect in the folder of its start state,
+              by path
+    """
 
     mounts: tuple[Mount, ...]
     environment: Mapping[str, str]
+    system: tuple[Mount, ...] = ()
+    selected: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    beside: Mapping[str, ProjectFile] = field(default_factory=dict)
 
 
 class Kits(Protocol):
@@ -27,6 +50,7 @@ class Kits(Protocol):
         """Return the kit of a task whose start state lies in the folder `start` of `place`.
 
         Raises:
+            EnvironmentLost: the registries no longer have what it needs.
             Transient: something must be downloaded, and there is no network.
         """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from coevo.languages.golang.launch import make_variables
-from coevo.languages.golang.module_store import download_modules
+from coevo.languages.golang.module_store import download_modules, list_module_paths
 from coevo.languages.golang.places import MODULES
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import (
@@ -42,11 +42,13 @@ class GoKits:
         libraries = task.environment.libraries if task.environment else ()
         if libraries:
             download_modules(toolchain, libraries)
-        mounts = [Mount(source=locate_module_cache(), target=MODULES)]
-        if not toolchain.inside.startswith('/usr/'):
-            mounts.append(Mount(source=toolchain.home, target=toolchain.inside))
+        modules = Mount(source=locate_module_cache(), target=MODULES)
+        runtime = Mount(source=toolchain.home, target=toolchain.inside)
+        is_system = toolchain.inside.startswith('/usr/')
         return Kit(
-            mounts=tuple(mounts),
+            mounts=(modules,) if is_system else (modules, runtime),
+            system=(runtime,) if is_system else (),
+            selected={MODULES: tuple(list_module_paths(libraries))},
             environment={**make_variables(toolchain), 'GOCACHE': '/tmp/go-cache'},
         )
 

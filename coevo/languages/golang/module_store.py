@@ -319,5 +319,15 @@ def download_modules(toolchain: GoToolchain, libraries: Sequence[LibraryEntry]) 
         store.unpack_module(module, version, partial(_has_digest, library.sha256))
 
 
+def list_module_paths(libraries: Sequence[LibraryEntry]) -> Iterator[str]:
+    """Yield the paths below the module cache of the modules that `download_modules` downloaded."""
+    for library in libraries:
+        module, _, version = library.coordinates.rpartition('@')
+        place, escaped = escape_capitals(module), escape_capitals(version)
+        for kind in (*_KINDS, 'ziphash'):
+            yield f'cache/download/{place}/@v/{escaped}.{kind}'
+        yield f'{place}@{escaped}'
+
+
 def _has_digest(wanted: str, found: str) -> bool:
     return hashlib.sha256(found.encode()).hexdigest() == wanted

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from coevo.languages.kits import Kit
+from coevo.languages.kits import EnvironmentLost, Kit
 from coevo.languages.python.environments import InstalledPackages, install_locked
 from coevo.languages.python.interpreters import Interpreter, find_interpreters
 from coevo.languages.python.launch import PythonSetup
@@ -14,9 +14,11 @@ from coevo.languages.python.places import PACKAGES, PROGRAMS, TREE_FILE
 from coevo.languages.python.requirements.stated import Needs
 from coevo.languages.python.resolution import ResolutionFailure, resolve_requirements
 from coevo.languages.python.run_context import copy_programs
+from coevo.languages.python.shown_interpreter import list_system_mounts
 from coevo.languages.python.supply import PythonSupply, choose_alike
+from coevo.languages.python.virtual_environment import make_virtual_environment
 from coevo.languages.python.wheels import WheelMaker
-from coevo.model.errors import Fatal, Transient
+from coevo.model.errors import Fatal
 from coevo.model.listener import Say
 from coevo.model.task_rows import TaskRow
 from coevo.sandboxes.sandbox import Sandbox
@@ -29,11 +31,13 @@ class PythonKits:
         """Take an empty `folder` that the sandbox's user can enter."""
         self._sandbox, self._folder, self._say = sandbox, folder, say
         self._programs = copy_programs(folder / 'programs')
+        self._installed: dict[tuple[object, ...], InstalledPackages] = {}
 
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
         """Install the packages of a task; return the mounts and variables that provide them.
 
         Raises:
+            EnvironmentLost: the index no longer has them
             Transient: they cannot be installed
         """
         packages = self._install_packages(task)
@@ -44,6 +48,8 @@ class PythonKits:
             mounts=tuple(
                 mount for mount in setup.list_mounts(self._programs) if mount.target not in hidden
             ),
+            system=list_system_mounts(setup.interpreter),
+            beside=make_virtual_environment(setup, place / 'start', task.module),
             environment={
                 **setup.libraries,
                 'PATH': f'{program.parent}:/usr/bin:/bin',
@@ -53,11 +59,14 @@ class PythonKits:
         )
 
     def _install_packages(self, task: TaskRow) -> InstalledPackages:
-        """Install the versions of packages with which the task was made. Raises: Transient."""
+        """Install the versions of packages with which the task was made. Raises: EnvironmentLost, Transient."""
         known = task.environment
         lines = tuple(entry.coordinates for entry in known.libraries) if known else ()
         exact = tuple(line for line in lines if re.fullmatch(r'[\w.-]+==[\w.+!-]+', line))
         interpreter = _choose_interpreter(known.runtime if known else '', self._say)
+        key = (interpreter, exact)
+        if key in self._installed:
+            return self._installed[key]
         wheels = WheelMaker(self._sandbox, self._programs, self._folder / 'wheels' / task.task_id)
 
         def make(name: str, wanted: tuple[str, ...], before: datetime) -> Path | str:
@@ -72,7 +81,10 @@ class PythonKits:
         else:
             packages = install_locked(locked, interpreter, self._sandbox)
         if isinstance(packages, ResolutionFailure):
-            raise Transient(f'the packages of {task.task_id} cannot be had: {packages.reason}')
+            raise EnvironmentLost(
+                f'the packages of {task.task_id} cannot be had: {packages.reason}'
+            )
+        self._installed[key] = packages
         return packages
 
 

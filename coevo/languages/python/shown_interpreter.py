@@ -36,5 +36,14 @@ def list_interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
     return (Mount(source=ensure_open_prefix(interpreter), target=PYTHON),)
 
 
+def list_system_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
+    """Return the files of an interpreter that lies below /usr, at their own paths; else ()."""
+    if not _is_system(interpreter):
+        return ()
+    places = (interpreter.name, f'lib/python{interpreter.release}')
+    paths = (interpreter.prefix / place for place in places)  # own name: a release of Python
+    return tuple(Mount(source=path, target=str(path)) for path in paths)
+
+
 def _is_system(interpreter: Interpreter) -> bool:
     return interpreter.prefix == _SYSTEM
