@@ -18,6 +18,7 @@ from coevo.command import doctor_verb, hydration, pipeline, reading, report
 from coevo.display import terminal
 from coevo.evaluation import verbs as evaluation_verbs
 from coevo.exports import verb as export_verb
+from coevo.exports.images import verb as images_verb
 from coevo.model.errors import Fatal, Transient
 from coevo.options.parser import TopParser, Verb
 from coevo.storage import disk
@@ -46,6 +47,7 @@ def build_parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     run_verb.add(verbs)
     report.add(verbs)
     export_verb.add(verbs)
+    images_verb.add(verbs)
     pipeline.add(verbs, argv)
     doctor_verb.add(verbs)
     return top

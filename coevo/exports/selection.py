@@ -43,6 +43,11 @@ class LeftOut(Choice):
     EXTENSION = 'extension', 'they are extensions, whose tests pass at the start already'
     NOT_TEXT = 'not_text', 'a patch of them is not UTF-8'
     NO_ENVIRONMENT = 'no_environment', 'the snapshot does not know their environment'
+    ENVIRONMENT_LOST = (
+        'environment_lost',
+        'the registries of this machine no longer have what their tests need',
+    )
+    NOT_BUILT = 'not_built', '`coevo images build` wrote no image of them there (--images)'
     NO_IMAGE = 'no_image', 'coevo names no image for their language'
 
 

@@ -40,6 +40,12 @@ class CorruptObject(Fatal):
         )
 
 
+# No deltas and no threads: the bytes of a pack follow from its objects.
+STEADY_PACK = (
+    *('pack-objects', '--quiet', '--stdout', '--no-reuse-object', '--window=0', '--threads=1'),
+)
+
+
 def run_git(git_dir: Path, *arguments: str, stdin: bytes = b'') -> bytes:
     """Return the output of a Git command.
 

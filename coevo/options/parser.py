@@ -56,7 +56,7 @@ def suggest_extra(extra: str) -> str:
 GROUPS = {
     'read a snapshot': ('get', 'query', 'show', 'verify'),
     'score test patches': ('prompt', 'checkout', 'run', 'evaluate', 'report', 'submit'),
-    'train, or score elsewhere': ('export',),
+    'train, or score elsewhere': ('export', 'images'),
     'make a snapshot': (*PIPELINE_VERBS, PIPELINE),
     'check this machine': ('doctor',),
 }

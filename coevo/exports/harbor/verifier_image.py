@@ -12,14 +12,11 @@ from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 import coevo
-from coevo.git.process import run_git
+from coevo.git.process import STEADY_PACK, run_git
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal
 from coevo.snapshots.local_copy import open_local_copy
 from coevo.storage.clone_folders import locate_clone
-
-# No deltas and no threads: the bytes of a pack follow from its objects.
-_PACK = ('pack-objects', '--quiet', '--stdout', '--no-reuse-object', '--window=0', '--threads=1')
 
 _DOCKERFILE = """\
 ARG BASE=debian:trixie
@@ -86,5 +83,7 @@ def write_clone(store: Path, repo: str, repository: Repository, revs: Iterable[s
     run_git(
         git_dir, 'init', '--quiet', '--bare', '--template=', '--initial-branch=main', str(git_dir)
     )
-    run_git(git_dir, 'index-pack', '--stdin', stdin=repository.run_command(*_PACK, stdin=objects))
+    run_git(
+        git_dir, 'index-pack', '--stdin', stdin=repository.run_command(*STEADY_PACK, stdin=objects)
+    )
     (git_dir / 'shallow').write_text(''.join(f'{rev}\n' for rev in wanted))

@@ -1,0 +1,1 @@
+"""Images of tasks, written as OCI image layouts by coevo itself, without a daemon."""

@@ -1,0 +1,293 @@
+"""Build the images of a snapshot's tasks into a layout.
+
+base         Debian packages, or the layers of an image that is named
+environment  a runtime, its build tool and the libraries of a task: its kit, as agents get it
+revision     the code of the new revision
+start        the tests as they are at the start, and the repository of one commit
+
+Equal layers are one blob. Nothing of a project is built: the start of an update does not compile.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from coevo.debian.base_system import ensure_base_system
+from coevo.evaluation.judging.start_states import StartStates
+from coevo.evaluation.reporting.cells import pluralise
+from coevo.exports.images.archives import BaseImage, copy_base
+from coevo.exports.images.layers import SECONDS, LayerEntry, list_folder, normalise_mode
+from coevo.exports.images.layout import (
+    LAYER,
+    ImageSettings,
+    Layer,
+    LayoutWriter,
+    check_tag,
+    find_architecture,
+)
+from coevo.exports.images.start_layers import (
+    WORK_FOLDER,
+    make_start_layers,
+    write_steady_repository,
+)
+from coevo.exports.lines import encode_lines
+from coevo.exports.selection import (
+    LeftOut,
+    Omissions,
+    Selection,
+    TaskTexts,
+    commit_start,
+    iterate_repositories,
+    load_task_texts,
+    require_some,
+    select_tasks,
+)
+from coevo.languages.kits import EnvironmentLost, Kit, Kits
+from coevo.languages.table import LANGUAGES
+from coevo.model.listener import Say
+from coevo.model.task_rows import TaskRow
+from coevo.sandboxes.job import Mount
+from coevo.sandboxes.sandbox import Sandbox, open_sandbox
+from coevo.storage.beneath import join_beneath
+
+ENVIRONMENTS = 'environments.jsonl'
+"""The table of the images in their layout."""
+
+_PATH, _DEFAULT_PATH = 'PATH', '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageOptions:
+    """What images are built of.
+
+    base  an archive of an image to build on; None for Debian packages
+    name  of the images, without a tag
+    """
+
+    selection: Selection
+    base: Path | None
+    name: str
+    sandbox: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnvironmentRow:
+    """A line of the table of images: the digests of an image and of its layers, in their order.
+
+    base  the digests of one or more layers
+    """
+
+    task_id: str
+    image: str
+    digest: str
+    base: tuple[str, ...]
+    environment: str
+    revision: str
+    start: str
+    bytes: int
+    repo: str
+    new_rev: str
+    language: str
+    runtime: str
+    test_command: str
+
+
+@dataclass(slots=True, kw_only=True)
+class ImageBuilder:
+    """Builds images into a layout; for one thread.
+
+    folder  for what is temporary; the user of the sandbox can enter it
+    """
+
+    writer: LayoutWriter
+    base: BaseImage
+    name: str
+    folder: Path
+    sandbox: Sandbox
+    omissions: Omissions
+    say: Say
+    rows: list[EnvironmentRow] = field(default_factory=list)
+    _kits: dict[str, Kits] = field(default_factory=dict)
+    _environments: dict[tuple[object, ...], Layer] = field(default_factory=dict)
+
+    def build(self, states: StartStates, texts: TaskTexts) -> None:
+        """Add the image of a task to the layout; count the task if it can have none.
+
+        Raises: Transient if something must be downloaded, and there is no network.
+        """
+        task = texts.task
+        if task.environment is None or not task.environment.test_command:
+            self.omissions.add(LeftOut.NO_ENVIRONMENT)
+            return
+        commit = commit_start(states, texts, self.omissions)
+        if commit is None:
+            return
+        with tempfile.TemporaryDirectory(prefix='image-', dir=self.folder) as name:
+            place = Path(name)
+            place.chmod(0o755)
+            write_steady_repository(states.repository, commit, place / 'start')
+            try:
+                kit = self._get_kits(task.language).make_kit(task, place)
+            except EnvironmentLost as error:
+                self.say(str(error))
+                self.omissions.add(LeftOut.ENVIRONMENT_LOST)
+                return
+            self._add(states, task, commit, place / 'start', kit)
+
+    def _add(self, states: StartStates, task: TaskRow, commit: str, start: Path, kit: Kit) -> None:
+        language = LANGUAGES[task.language]
+        tree = language.READING.open_tree(states.source, task.new_rev)
+        layers = make_start_layers(start, commit, states.repository, tree, kit.beside)
+        environment = self._add_environment(kit)
+        revision = self.writer.add_layer('revision', layers.revision)
+        begun = self.writer.add_layer('start', layers.start)
+        every = (*self.base.layers, environment, revision, begun)
+        image = f'{self.name}:{check_tag(task.task_id)}'
+        described = self.writer.add_image(
+            image, every, self._make_settings(task, kit), self.base.architecture
+        )
+        assert task.environment is not None, 'it was checked'
+        self.rows.append(
+            EnvironmentRow(
+                task_id=task.task_id,
+                image=image,
+                digest=described.digest,
+                base=tuple(layer.blob.digest for layer in self.base.layers),
+                environment=environment.blob.digest,
+                revision=revision.blob.digest,
+                start=begun.blob.digest,
+                bytes=sum(layer.blob.size for layer in every),
+                repo=task.repo,
+                new_rev=task.new_rev,
+                language=task.language,
+                runtime=task.environment.runtime,
+                test_command=task.environment.test_command,
+            )
+        )
+        self.say(f'{image}: {described.digest}')
+
+    def _add_environment(self, kit: Kit) -> Layer:
+        selected = tuple(sorted(kit.selected.items()))
+        key = (*kit.mounts, *kit.system, selected)
+        if key not in self._environments:
+            entries = dict(_list_kit(kit))
+            self._environments[key] = self.writer.add_layer('environment', entries)
+        return self._environments[key]
+
+    def _make_settings(self, task: TaskRow, kit: Kit) -> ImageSettings:
+        inherited = self.base.settings.variables
+        own = kit.environment.get(_PATH, '').split(':')
+        path = dict.fromkeys((*own, *inherited.get(_PATH, _DEFAULT_PATH).split(':')))
+        return ImageSettings(
+            variables={
+                'HOME': '/root',
+                **inherited,
+                **kit.environment,
+                _PATH: ':'.join(part for part in path if part),
+            },
+            folder=WORK_FOLDER,
+            labels={'coevo.task': task.task_id, 'coevo.repo': task.repo, 'coevo.rev': task.new_rev},
+        )
+
+    def _get_kits(self, language: str) -> Kits:
+        if language not in self._kits:
+            folder = self.folder / f'kit-{len(self._kits)}'  # own name: a number
+            folder.mkdir(mode=0o755)
+            folder.chmod(0o755)
+            self._kits[language] = LANGUAGES[language].make_kits(self.sandbox, folder, self.say)
+        return self._kits[language]
+
+
+def _list_kit(kit: Kit) -> Iterator[tuple[str, LayerEntry]]:
+    for mount in (*kit.mounts, *kit.system):
+        parts = kit.selected.get(mount.target)
+        follows = mount in kit.system
+        for part in ('',) if parts is None else parts:
+            target = f'{mount.target}/{part}' if part else mount.target
+            source = join_beneath(mount.source, part).path if part else mount.source
+            yield from _list_mount(Mount(source=source, target=target), follows)
+
+
+def _list_mount(mount: Mount, follows: bool) -> Iterator[tuple[str, LayerEntry]]:
+    place = mount.target.removeprefix('/')
+    if mount.source.is_dir():
+        yield from list_folder(mount.source, place, follows=follows)
+    elif mount.source.is_file():
+        mode = normalise_mode(mount.source.stat().st_mode)
+        yield place, LayerEntry(source=mount.source, mode=mode)
+
+
+def write_images(
+    folder: Path, options: ImageOptions, omissions: Omissions, say: Say
+) -> Iterator[str]:
+    """Write the images of the selected tasks as a layout into a folder; yield sentences about it.
+
+    Raises: Fatal if no task is left, or for a base that is none; Transient if something cannot be
+    fetched for now.
+    """
+    wanted = select_tasks(options.selection)
+    writer = LayoutWriter(folder)
+    base = add_base(options.base, writer, say)
+    with (
+        tempfile.TemporaryDirectory(prefix='coevo-images-') as scratch,
+        closing(open_sandbox(options.sandbox)) as sandbox,
+    ):
+        root = Path(scratch)
+        root.chmod(0o755)
+        builder = ImageBuilder(
+            writer=writer,
+            base=base,
+            name=options.name,
+            folder=root,
+            sandbox=sandbox,
+            omissions=omissions,
+            say=say,
+        )
+        clones = options.selection.clones
+        for repository, of_repository in iterate_repositories(wanted, clones, omissions):
+            with tempfile.TemporaryDirectory(prefix='states-', dir=root) as name:
+                states = StartStates(repository, Path(name))
+                with closing(states.repository):
+                    for assignment in of_repository:
+                        texts = load_task_texts(repository, assignment, omissions)
+                        if texts is not None:
+                            builder.build(states, texts)
+    require_some(len(builder.rows), omissions)
+    writer.finish()
+    rows = sorted((asdict(row) for row in builder.rows), key=lambda row: str(row['task_id']))
+    (folder / ENVIRONMENTS).write_bytes(encode_lines(rows))
+    yield from _describe(folder, builder.rows)
+
+
+def _describe(folder: Path, rows: list[EnvironmentRow]) -> Iterator[str]:
+    stored = sum(path.stat().st_size for path in (folder / 'blobs').rglob('*') if path.is_file())
+    whole = sum(row.bytes for row in rows)
+    yield (
+        f'{pluralise(len(rows), "image")}: {stored / 1e6:.0f} MB; without shared layers '
+        f'{whole / 1e6:.0f} MB'
+    )
+
+
+def add_base(archive: Path | None, writer: LayoutWriter, say: Say) -> BaseImage:
+    """Add the layers of the base to a layout: Debian packages, or the image of an archive."""
+    if archive is not None:
+        return copy_base(archive, writer)
+    system = ensure_base_system(SECONDS, say)
+    blob = writer.add_blob(LAYER, partial(_copy_file, system))
+    layer = Layer(what='base', blob=blob, diff_id=blob.digest)
+    return BaseImage(
+        layers=(layer,), settings=ImageSettings(variables={}), architecture=find_architecture()
+    )
+
+
+def _copy_file(path: Path, stream: IO[bytes]) -> None:
+    with path.open('rb') as file:
+        while block := file.read(_BLOCK):
+            stream.write(block)

@@ -1,0 +1,255 @@
+"""The verb `coevo images`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coevo.evaluation.verbs import add_task_options, parse_task_ids, require_extra
+from coevo.model.errors import Fatal
+from coevo.model.families import Family
+from coevo.model.words import Track
+from coevo.options.parser import (
+    Parser,
+    add_clones,
+    add_cutoff,
+    add_sandbox,
+    add_snapshot,
+    check_clones,
+    parse_cutoff,
+)
+
+if TYPE_CHECKING:
+    from coevo.exports.images.layout import Descriptor
+    from coevo.exports.selection import Selection
+
+_DESCRIPTION = """\
+Images of tasks for container engines: a base of Debian packages, the runtime and libraries of a task, the code of its
+revision, its start state in /app. In a container without a network the `test_command` of the task runs there.
+"""
+_BUILD = """\
+Writes the images of tasks as an OCI image layout into a new folder: blobs by their digests, which images share, an
+index, and environments.jsonl with the digests of each. No container engine is needed, and nothing of a project is
+built. The same snapshot gives the same digests on machines with the same base and runtimes. The base is made once of
+Debian packages and kept in the tool cache, or it is an image that --base names.
+"""
+DEBIAN = 'debian'
+
+
+def add(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """Add the verb to the command's parser."""
+    images = verbs.add_parser(
+        'images',
+        help='build images of tasks for container engines, without one: build, export, load, push',
+        description=_DESCRIPTION,
+        example='coevo images build snapshots/2026-05 --out images',
+    )
+    steps = images.add_subparsers(dest='step', metavar='STEP', required=True, parser_class=Parser)
+    _add_build(steps)
+    export = steps.add_parser(
+        'export',
+        help='write images as one archive',
+        description='Writes images of a layout as one archive, which readers of OCI archives, `docker '
+        'load` and `podman load` read.',
+        example='coevo images export images --out images.tar',
+    )
+    _add_layout(export)
+    export.add_argument('--out', type=Path, required=True, metavar='FILE', help='a new file')
+    export.set_defaults(run=require_extra(_run_export))
+    load = steps.add_parser(
+        'load',
+        help='load images into a container engine of this machine',
+        description='Loads images of a layout into Docker, or into Podman if DOCKER_HOST names its socket.',
+        example='coevo images load images',
+    )
+    _add_layout(load)
+    load.set_defaults(run=require_extra(_run_load))
+    push = steps.add_parser(
+        'push',
+        help='push images to a registry through a container engine',
+        description='Loads images of a layout into a container engine, and lets that push them to a '
+        'registry, with the login that the engine has.',
+        example='coevo images push images --to registry.example/team/tasks',
+    )
+    _add_layout(push)
+    push.add_argument(
+        '--to', required=True, metavar='NAME', help='the registry with the name of the images there'
+    )
+    push.set_defaults(run=require_extra(_run_push))
+
+
+def _add_build(steps: argparse._SubParsersAction[Parser]) -> None:
+    build = steps.add_parser(
+        'build',
+        help='write images of tasks as an OCI image layout',
+        description=_BUILD,
+        example='coevo images build snapshots/2026-05 --out images',
+    )
+    add_snapshot(build)
+    build.add_argument('--out', type=Path, required=True, metavar='DIR', help='a new folder')
+    build.add_argument(
+        '--base',
+        default=DEBIAN,
+        metavar='NAME',
+        help='what the images are built on: an archive of an image (`docker save`), or the name of '
+        "an image that this machine's container engine has or pulls (default: Debian packages)",
+    )
+    build.add_argument(
+        '--name',
+        default='coevo-task',
+        help='the name of the images; their tags are the ids of the tasks',
+    )
+    add_clones(build)
+    build.add_argument(
+        '--only-track',
+        dest='track',
+        choices=[str(track) for track in Track],
+        help='only tasks of this track',
+    )
+    build.add_argument(
+        '--only-family',
+        dest='family',
+        choices=[str(family) for family in Family],
+        help='only tasks of this family',
+    )
+    add_task_options(build)
+    add_cutoff(build)
+    add_sandbox(build)
+    build.set_defaults(run=require_extra(_run_build))
+
+
+def _add_layout(verb: Parser) -> None:
+    verb.add_argument(
+        'layout', type=Path, metavar='DIR', help='a folder that `coevo images build` wrote'
+    )
+    verb.add_argument(
+        '--only-tasks',
+        dest='tasks',
+        nargs='+',
+        action='extend',
+        metavar='ID',
+        help='only the images of these tasks; @FILE names a file with one id on each line',
+    )
+
+
+def _run_build(arguments: argparse.Namespace) -> int:
+    from coevo.evaluation.verified import require_verified
+    from coevo.exports.images.building import ImageOptions, write_images
+    from coevo.exports.images.layout import check_name
+    from coevo.exports.selection import Omissions, describe_withheld
+    from coevo.snapshots import snapshot
+    from coevo.storage.new_folders import build_new_folder, require_new
+
+    check_name(arguments.name)
+    require_new(arguments.out)
+    selection = _parse_selection(arguments)
+    snapshot.require_texts(selection.snapshot)
+    require_verified(selection.snapshot)
+    omissions = Omissions()
+    with _open_base(arguments.base) as base, build_new_folder(arguments.out) as folder:
+        options = ImageOptions(
+            selection=selection, base=base, name=arguments.name, sandbox=arguments.sandbox
+        )
+        sentences = [*write_images(folder, options, omissions, _say)]
+    withheld = describe_withheld(selection)
+    for sentence in (*([withheld] if withheld else []), *omissions.sentences, *sentences):
+        print(sentence)
+    print(f'{arguments.out}: written')
+    return 0
+
+
+def _parse_selection(arguments: argparse.Namespace) -> Selection:
+    from coevo.exports.selection import Selection
+
+    return Selection(
+        snapshot=arguments.snapshot,
+        clones=check_clones(arguments.clones),
+        tasks=parse_task_ids(arguments.tasks),
+        cutoff=parse_cutoff(arguments),
+        track=Track(arguments.track) if arguments.track else None,
+        family=Family(arguments.family) if arguments.family else None,
+        interleaved=arguments.interleaved,
+        leaking=arguments.leaking,
+    )
+
+
+@contextmanager
+def _open_base(word: str) -> Iterator[Path | None]:
+    """Provide the archive of the base that an option names; None for Debian packages."""
+    if word == DEBIAN:
+        yield None
+    elif Path(word).is_file():  # own name: the user's
+        yield Path(word)  # own name: the user's
+    else:
+        from coevo.exports.images.daemon import save_image
+        from coevo.exports.images.layout import check_name
+
+        with tempfile.TemporaryDirectory(prefix='coevo-base-') as scratch:
+            archive = Path(scratch) / 'base.tar'
+            save_image(check_name(word), archive, _say)
+            yield archive
+
+
+def _run_export(arguments: argparse.Namespace) -> int:
+    from coevo.exports.images.archives import write_archive
+    from coevo.storage.durable import name_file_in_errors
+    from coevo.storage.new_folders import require_new
+
+    require_new(arguments.out)
+    images = _select_images(arguments)
+    out = arguments.out.absolute()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f'.{out.name}.new-', dir=out.parent) as scratch:
+        archive = Path(scratch) / 'archive'
+        with name_file_in_errors(out), archive.open('wb') as file:
+            write_archive(arguments.layout, images, file)
+        require_new(arguments.out)
+        archive.rename(out)
+    print(f'{arguments.out}: {len(images)} images written')
+    return 0
+
+
+def _run_load(arguments: argparse.Namespace) -> int:
+    from coevo.exports.images.daemon import load_images, open_engine
+
+    images = _select_images(arguments)
+    with open_engine() as client:
+        load_images(client, arguments.layout, images, print)
+    return 0
+
+
+def _run_push(arguments: argparse.Namespace) -> int:
+    from coevo.exports.images.daemon import load_images, open_engine, push_images
+    from coevo.exports.images.layout import check_name
+
+    registry = check_name(arguments.to)
+    images = _select_images(arguments)
+    with open_engine() as client:
+        load_images(client, arguments.layout, images, _say)
+        for name, digest in push_images(client, images, registry, _say):
+            print(f'{name} {digest}'.rstrip())
+    return 0
+
+
+def _select_images(arguments: argparse.Namespace) -> dict[str, Descriptor]:
+    """Return the images of a layout that the options want. Raises Fatal for an unknown task."""
+    from coevo.exports.images.layout import load_images
+
+    images = load_images(arguments.layout)
+    wanted = parse_task_ids(arguments.tasks)
+    if wanted is None:
+        return images
+    chosen = {name: image for name, image in images.items() if name.rpartition(':')[2] in wanted}
+    missing = wanted - {name.rpartition(':')[2] for name in chosen}
+    if missing:
+        raise Fatal(f'{arguments.layout} has no image of {min(missing)}; name others')
+    return chosen
+
+
+def _say(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
