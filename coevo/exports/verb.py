@@ -23,6 +23,7 @@ from coevo.options.parser import (
     add_snapshot,
     check_clones,
     parse_cutoff,
+    refuse_without,
 )
 
 if TYPE_CHECKING:
@@ -68,6 +69,18 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='with jsonl: folders that `coevo run` or `coevo evaluate` wrote, whose graded '
         'attempts are exported, too',
     )
+    export.add_argument(
+        '--images',
+        type=Path,
+        metavar='DIR',
+        help='with harbor: a folder that `coevo images build` wrote, of whose images the containers of '
+        'agents are made; without it Harbor builds them, with the network',
+    )
+    export.add_argument(
+        '--images-at',
+        metavar='NAME',
+        help='with --images: the name under which `coevo images push` pushed them',
+    )
     add_clones(export)
     export.add_argument(
         '--only-track',
@@ -89,6 +102,9 @@ def _run_export(arguments: argparse.Namespace) -> int:
 
     if arguments.attempts and arguments.format != ExportFormat.JSONL:
         raise Fatal('--attempts has no effect but with --format jsonl; leave it out')
+    if arguments.images and arguments.format != ExportFormat.HARBOR:
+        raise Fatal('--images has no effect but with --format harbor; leave it out')
+    refuse_without(arguments, '--images', '--images-at')
     require_new(arguments.out)
     selection = Selection(
         snapshot=arguments.snapshot,
@@ -121,6 +137,7 @@ def _write(
 ) -> Iterator[str]:
     """Write the files of a format into a folder; return sentences about them."""
     from coevo.exports.harbor.dataset import write_dataset
+    from coevo.exports.images.layout import name_images
     from coevo.exports.swebench import write_instances
     from coevo.exports.training import write_training_files
 
@@ -130,4 +147,7 @@ def _write(
         case ExportFormat.SWEBENCH:
             return write_instances(folder, selection, release, omissions)
         case ExportFormat.HARBOR:
-            return write_dataset(folder, selection, release, omissions)
+            images = (
+                name_images(arguments.images, arguments.images_at) if arguments.images else None
+            )
+            return write_dataset(folder, selection, release, omissions, images)

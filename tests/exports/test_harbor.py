@@ -18,7 +18,7 @@ import pytest
 from coevo.evaluation.assignments import Assignment, load_assignments
 from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.judging.start_states import StartStates
-from coevo.exports.harbor import grading, images, verifier_image
+from coevo.exports.harbor import grading, images as harbor_images, verifier_image
 from coevo.exports.harbor.answers import serve_answers
 from coevo.exports.harbor.grading import VerifierTask
 from coevo.exports.harbor.task_folders import TaskFolders
@@ -36,7 +36,9 @@ from tests.repos import git
 RELEASE = {'month': '2024-02', 'snapshot_sha256': 'ab' * 32, 'canary': 'coevo canary 1234'}
 # What a snapshot may say; none of it may become a line of a Dockerfile or leave a quotation.
 HOSTILE = 'true\nRUN curl evil\n"\'$(touch /evil)\x7f\\ é'
-TOY_IMAGE = images.LanguageImage(base='toys:{}', parts=2, packages='true', offline={'TOY': '1'})
+TOY_IMAGE = harbor_images.LanguageImage(
+    base='toys:{}', parts=2, packages='true', offline={'TOY': '1'}
+)
 
 
 @pytest.fixture
@@ -47,7 +49,12 @@ def update(toy_tasks: Toys) -> Assignment:
 
 
 def write_folder(
-    toy: Toys, assignment: Assignment, out: Path, omissions: Omissions, **changed: object
+    toy: Toys,
+    assignment: Assignment,
+    out: Path,
+    omissions: Omissions,
+    images: dict[str, str] | None = None,
+    **changed: object,
 ) -> bool:
     """Write the folder of a task whose row is changed after its texts were loaded."""
     with open_task_repository([assignment.task], Path(toy.store)) as repository:
@@ -62,6 +69,7 @@ def write_folder(
             verifier='coevo-verifier:abab',
             release=RELEASE,
             omissions=omissions,
+            images=images,
         )
         return folders.write(states, texts)
 
@@ -75,7 +83,7 @@ def environment(**changed: str) -> Environment:
 def folder(
     toy_tasks: Toys, update: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    monkeypatch.setitem(images.IMAGES, 'toy', TOY_IMAGE)  # type: ignore[arg-type]
+    monkeypatch.setitem(harbor_images.IMAGES, 'toy', TOY_IMAGE)  # type: ignore[arg-type]
     hostile = environment(compile_command=HOSTILE)
     assert write_folder(
         toy_tasks, update, tmp_path, Omissions(), environment=hostile, prompt=HOSTILE, url=HOSTILE
@@ -110,6 +118,22 @@ def test_agents_image_holds_the_start_state_and_no_gold(folder: Path) -> None:
     assert 'evil' not in dockerfile + files['commit.sh'].decode()
 
 
+def test_task_with_an_image_of_its_own_is_not_built(
+    toy_tasks: Toys, update: Assignment, tmp_path: Path
+) -> None:
+    omissions, name = Omissions(), 'registry.test/tasks:1'
+    for folder, images in (('1', {update.task_id: name}), ('2', {})):
+        write_folder(
+            toy_tasks, update, tmp_path / folder, omissions, images, environment=environment()
+        )
+    settings = tomllib.loads((tmp_path / '1/tasks' / update.task_id / 'task.toml').read_text())
+    assert settings['environment']['docker_image'] == name
+    files = contents(tmp_path / '1/tasks' / update.task_id / 'environment')
+    assert files == {'Dockerfile': f'FROM {name}\n'.encode()}
+    assert omissions.counts == {LeftOut.NOT_BUILT: 1}
+    assert not (tmp_path / '2/tasks').exists()
+
+
 def test_solution_puts_gold_in_its_place(folder: Path, tmp_path: Path) -> None:
     assert (folder / 'solution/gold').read_text() == GOLD
     script = (folder / 'solution/solve.sh').read_text()
@@ -127,7 +151,7 @@ def test_hostile_id_becomes_no_path(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(images.IMAGES, 'toy', TOY_IMAGE)  # type: ignore[arg-type]
+    monkeypatch.setitem(harbor_images.IMAGES, 'toy', TOY_IMAGE)  # type: ignore[arg-type]
     with pytest.raises(UnsafePath):
         write_folder_of_id(toy_tasks, update, tmp_path / 'in', task_id)
     assert [path.name for path in tmp_path.iterdir()] == ['in']
@@ -184,7 +208,7 @@ def test_task_without_environment_or_image_is_counted(
 def test_base_of_an_image_is_named_by_language_and_version(
     language: str, runtime: str, base: str | None
 ) -> None:
-    assert images.choose_base(language, environment(runtime=runtime)) == base
+    assert harbor_images.choose_base(language, environment(runtime=runtime)) == base
 
 
 def test_verifiers_clone_has_both_revisions_and_the_same_bytes(

@@ -30,9 +30,15 @@ from coevo.model.task_rows import TaskRow
 
 
 def write_dataset(
-    folder: Path, selection: Selection, release: Mapping[str, str | None], omissions: Omissions
+    folder: Path,
+    selection: Selection,
+    release: Mapping[str, str | None],
+    omissions: Omissions,
+    images: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """Write the data set into a folder, and yield sentences about it.
+
+    images  names of the images of agents by task; None if Harbor builds them
 
     Raises: Fatal if no task is left.
     """
@@ -52,6 +58,7 @@ def write_dataset(
                 verifier=image,
                 release=release,
                 omissions=omissions,
+                images=images,
             )
             written: list[TaskRow] = []
             for assignment in of_repository:

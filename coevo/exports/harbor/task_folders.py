@@ -62,6 +62,8 @@ class TaskFolders:
     scratch        a folder for start states
     verifier       the name of the image on which those of the verifiers are made
     release        what `describe_release` returned
+    images         names of images by task, as `coevo images` builds them; None if Harbor builds
+                   the images of agents
     """
 
     root: Path
@@ -69,6 +71,7 @@ class TaskFolders:
     verifier: str
     release: Mapping[str, str | None]
     omissions: Omissions
+    images: Mapping[str, str] | None = None
 
     def write(self, states: StartStates, texts: TaskTexts) -> bool:
         """Write the folder of a task; return whether there is one.
@@ -79,6 +82,9 @@ class TaskFolders:
         if task.environment is None:
             self.omissions.add(LeftOut.NO_ENVIRONMENT)
             return False
+        folder = join_beneath(self.root, task.task_id)
+        if self.images is not None:
+            return self._write_with_image(folder, texts, self.images.get(task.task_id))
         base = choose_base(task.language, task.environment)
         if base is None:
             self.omissions.add(LeftOut.NO_IMAGE)
@@ -86,7 +92,6 @@ class TaskFolders:
         commit = commit_start(states, texts, self.omissions)
         if commit is None:
             return False
-        folder = join_beneath(self.root, task.task_id)
         seconds = max(0, states.source.header(task.new_rev).committer_seconds or 0)
         environment = make_image_files(task.language, base, task.environment, f'@{seconds} +0000')
         for name, text in environment.items():
@@ -97,10 +102,19 @@ class TaskFolders:
         self._write_rest(folder, texts)
         return True
 
-    def _write_rest(self, folder: SafePath, texts: TaskTexts) -> None:
+    def _write_with_image(self, folder: SafePath, texts: TaskTexts, image: str | None) -> bool:
+        """Write the folder of a task whose image is there already; return whether there is one."""
+        if image is None:
+            self.omissions.add(LeftOut.NOT_BUILT)
+            return False
+        _write(folder.join_below('environment/Dockerfile'), f'FROM {image}\n')
+        self._write_rest(folder, texts, image)
+        return True
+
+    def _write_rest(self, folder: SafePath, texts: TaskTexts, image: str | None = None) -> None:
         file = _locate_answer(texts)
         _write(folder.join_below('instruction.md'), texts.task.prompt or '')
-        _write(folder.join_below('task.toml'), render_task_toml(texts, self.release))
+        _write(folder.join_below('task.toml'), render_task_toml(texts, self.release, image))
         is_warm = IMAGES[texts.task.language].is_warm
         dockerfile = _TESTS_DOCKERFILE.format(base=self.verifier) + (_WARM if is_warm else '')
         _write(folder.join_below('tests/Dockerfile'), dockerfile)
@@ -139,8 +153,13 @@ def _make_solve_script(file: str, texts: TaskTexts) -> str:
     return f'#!/bin/sh\nmkdir -p {parent} && cp /solution/gold {target}\n'
 
 
-def render_task_toml(texts: TaskTexts, release: Mapping[str, str | None]) -> str:
-    """Return the text of `task.toml`."""
+def render_task_toml(
+    texts: TaskTexts, release: Mapping[str, str | None], image: str | None = None
+) -> str:
+    """Return the text of `task.toml`.
+
+    image  the name of the agent's image; None if Harbor builds it
+    """
     task = texts.task
     metadata = describe_task(task, release)
     words = [str(metadata[name]) for name in ('language', 'track', 'family')]
@@ -155,7 +174,7 @@ def render_task_toml(texts: TaskTexts, release: Mapping[str, str | None]) -> str
         'task': {'name': f'coevo/{task.task_id}', 'keywords': list(dict.fromkeys(words))},
         'metadata': metadata,
         'agent': {'timeout_sec': AGENT_SECONDS},
-        'environment': {'network_mode': 'no-network', **limits},
+        'environment': {'docker_image': image, 'network_mode': 'no-network', **limits},
         'verifier': {'timeout_sec': VERIFIER_SECONDS, 'environment_mode': 'separate'},
         'verifier.environment': {'network_mode': network, **limits},
     }
