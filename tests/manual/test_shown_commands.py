@@ -44,6 +44,7 @@ NOT_RUN = {
     '--model gpt-4.1': 'no model listens there; tests/agents/test_story.py has one that does',
     '--model my-model': 'the same',
     '--format harbor': 'toys have no image; tests/exports/test_harbor.py',
+    'coevo images': 'the same; tests/exports/test_images.py',
     '--part 1/2': 'asks for two repositories; tests/evaluation/test_evaluation_parts.py has them',
     'merge part-1': 'the same; tests/evaluation/test_merging.py',
     'coevo report contamination': 'asks for results of many tasks; tests/evaluation/test_contamination.py',
