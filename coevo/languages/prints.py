@@ -159,6 +159,14 @@ class LexicalRules:
             + rb'|["\'`])*+'
         )
 
+    def list_literals(self, text: bytes) -> list[re.Match[bytes]]:
+        """Return the comments and strings of a text, as matches with the groups of their kinds.
+
+        The groups are `comment`, `template`, `string` and `open`. None are returned for a text in
+        which searching would be too slow.
+        """
+        return list(self._literal_pattern.finditer(text)) if _is_cheap_to_search(text) else []
+
     def compile_beginnings(self, body: BodyPrint) -> tuple[re.Pattern[bytes], ...]:
         """Return patterns, each of which must match somewhere in every text that contains the body.
 
