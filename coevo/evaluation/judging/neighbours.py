@@ -9,7 +9,7 @@ start state as well.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from coevo.evaluation.assignments import locate_target
 from coevo.evaluation.judging.memory import recall_or_ask
@@ -46,11 +46,15 @@ class NeighbourResult:
     count    how many pass in the start state or with the patch
     lost     those that the patch breaks
     passing  those that pass with the patch
+    methods  these as methods
+    weakened those of them that notice less than in gold's file; None if that was not measured
     """
 
     count: int
     lost: tuple[str, ...] = ()
     passing: frozenset[str] = frozenset()
+    methods: Methods = field(default_factory=dict)
+    weakened: tuple[str, ...] | None = None
     cpu_seconds: float = 0.0
 
 
@@ -78,7 +82,10 @@ def check_neighbours(
     passing = _find_passing(runner, cell, methods)
     if passing == methods.keys():
         return NeighbourResult(
-            count=len(methods), passing=frozenset(methods), cpu_seconds=runner.cpu_seconds
+            count=len(methods),
+            passing=frozenset(methods),
+            methods=methods,
+            cpu_seconds=runner.cpu_seconds,
         )
     at_start = _find_passing_at_start(context, runner, methods, ledger)
     lost = {name: methods[name] for name in methods if name in at_start - passing}
@@ -87,6 +94,7 @@ def check_neighbours(
         count=len(at_start | passing),
         lost=tuple(confirmed),
         passing=frozenset(passing),
+        methods={name: methods[name] for name in methods if name in passing},
         cpu_seconds=runner.cpu_seconds,
     )
 

@@ -105,23 +105,27 @@ class StrengthRunner:
 
     def _run_mutants(
         self, runner: EditedCellRunner, methods: Methods, mutants: Sequence[DrawnMutant]
-    ) -> _MutantKills:
-        kills = _measure_kills(runner, self.context.module, methods, mutants)
+    ) -> MutantKills:
+        kills = measure_kills(runner, self.context.module, methods, mutants)
         self.cpu_seconds += runner.cpu_seconds
         return kills
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _MutantKills:
+class MutantKills:
     """The tests that pass without a mutant and, for each mutant, those that fail with it."""
 
     measured: frozenset[str]
     by_mutant: tuple[frozenset[str], ...]
 
 
-def _measure_kills(
+def measure_kills(
     runner: EditedCellRunner, module: str, methods: Methods, mutants: Iterable[DrawnMutant]
-) -> _MutantKills:
+) -> MutantKills:
+    """Run tests together with each mutant, those that pass together without one.
+
+    Raises: Transient if a test process does not start.
+    """
     plain = runner.compile(module)
     verdicts = runner.run_all(plain, tuple(methods.values()), None)
     passing = {
@@ -131,7 +135,7 @@ def _measure_kills(
     }
     limit = compute_cpu_limit(max(passing.values(), default=0.0))
     own = {name: methods[name] for name in passing}
-    return _MutantKills(
+    return MutantKills(
         measured=frozenset(own),
         by_mutant=tuple(
             frozenset(_find_noticing_tests(runner, module, own, mutant, limit))
