@@ -313,9 +313,13 @@ class Mark:
     task_id: str | None = None
     task_coverage: Coverage | None = None
     leak: float | None = None
+    strict_askable: bool | None = None
 
 
-_COLUMNS = ('duplicate_of', 'near_duplicate_of', 'task_id', 'task_coverage', 'leak')
+_COLUMNS = (
+    *('duplicate_of', 'near_duplicate_of', 'task_id', 'task_coverage', 'leak'),
+    'strict_askable',
+)
 
 
 def apply_marks(

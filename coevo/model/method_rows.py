@@ -397,6 +397,14 @@ class MethodRow:
     leak: Annotated[
         float | None, Column('The `leak` of its task. Null if it has none.', unit='0 to 1')
     ] = None
+    strict_askable: Annotated[
+        bool | None,
+        Column(
+            'Whether the gold test itself is a strict success, by the one run of mining, so that '
+            'others can be asked to be one. Null if it has no task, or if neither mutants nor '
+            'undone changes were run.'
+        ),
+    ] = None
 
 
 def list_cells_of_row(row: MethodRow) -> tuple[Cell, ...]:

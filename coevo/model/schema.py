@@ -68,6 +68,7 @@ _SUITE = f'STRUCT({", ".join(f"{name} BIGINT" for name in _SUITE_COUNTS)})'
 
 ADDED: dict[str, dict[str, AddedColumn]] = {
     'methods': {
+        'strict_askable': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
         'texts_withheld': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
     },
     'mutants': {
@@ -108,6 +109,7 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
         'later_license': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR'),
     },
     'tasks': {
+        'strict_askable': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
         'focal_source': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
         'family': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
         'scenario': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),

@@ -210,6 +210,13 @@ class TaskRow:
     mutation_score_gold_success: Annotated[
         float | None, Column('The same over the measured targets alone.', unit='0 to 1')
     ] = None
+    strict_askable: Annotated[
+        bool | None,
+        Column(
+            'Whether strict success can be asked of all of its targets, since gold has it. Null '
+            'for suites, or if neither mutants nor undone changes were run for a target.'
+        ),
+    ] = None
     siblings: Annotated[
         tuple[SiblingTargets, ...] | None,
         Column(

@@ -295,6 +295,26 @@ FUNNEL = (
     SnapshotRule(
         name='sandbox', table='pairs', sql="SELECT pair_id FROM pairs WHERE sandbox = 'none'"
     ),
+    # Gold is strict only if it runs and fails with an edit of the change.
+    SnapshotRule(
+        name='strict_askable',
+        table='methods',
+        sql="""SELECT method_id, task_id FROM methods m WHERE strict_askable AND (task_id IS NULL
+            OR NOT EXISTS (FROM reversals r WHERE (r.method_id, r.walk) = (m.method_id, m.walk)
+                AND outcome IN ('fail', 'error', 'timeout'))
+            AND NOT EXISTS (FROM mutants u WHERE (u.method_id, u.walk) = (m.method_id, m.walk)
+                AND outcome IN ('fail', 'error', 'timeout')))""",
+    ),
+    SnapshotRule(
+        name='strict_askable',
+        table='tasks',
+        sql="""SELECT t.task_id FROM tasks t JOIN methods m
+            ON list_contains(t.method_ids, m.method_id) AND m.walk = t.walk
+            GROUP BY t.task_id, t.strict_askable
+            HAVING t.strict_askable IS DISTINCT FROM CASE
+                WHEN count(m.strict_askable) = count(*) OR NOT bool_and(m.strict_askable)
+                THEN bool_and(m.strict_askable) END""",
+    ),
 )
 
 _END_DATES = ('old_author_date', 'old_committer_date', 'new_author_date', 'new_committer_date')

@@ -101,7 +101,7 @@ def _measure_test(
         ]
 
     return ExecutionMeasures(
-        executes_delta=_executes_any(mark_executed(test.dependencies)),
+        executes_delta=executes_any(mark_executed(test.dependencies)),
         reaches_assertion=None
         if oracles is None
         else _reaches_assertion(context, test, oracles, reached),
@@ -164,7 +164,8 @@ def _was_executed(one: Dependency, reached: Mapping[str, frozenset[int]]) -> boo
     return any(one.start_line <= line <= one.end_line for line in lines)
 
 
-def _executes_any(dependencies: Sequence[Dependency]) -> bool | None:
+def executes_any(dependencies: Sequence[Dependency]) -> bool | None:
+    """Return whether a dependency that is there at new was executed; None if no trace tells."""
     known = [
         dependency.executed_new
         for dependency in dependencies
