@@ -17,9 +17,9 @@ def format_outcome_line(
 ) -> str:
     """Return the line about the first attempts at these tasks.
 
-    A task is a success if all of its test methods are. Strict success is counted over the tasks for
-    which it is known. Tasks that could not be graded count nowhere; the line says how many they
-    are.
+    A task is a success if all of its test methods are. Strict success is counted over the tasks of
+    which it can be asked, since gold has it, and for which it is known. Tasks that could not be
+    graded count nowhere; the line says how many they are.
     """
     successes, strict, unjudged = _judge_tasks(evaluation, tasks)
     known = [value for value in strict.values() if value is not None]
@@ -71,7 +71,12 @@ def _judge_tasks(
 
 
 def _is_strict(methods: Sequence[MethodResult]) -> bool | None:
-    """Return whether all methods are strict successes; None if that is unknown."""
+    """Return whether all methods are strict successes; None if that is unknown.
+
+    It is unknown of a task with a method of which it cannot be asked, whatever the others do.
+    """
+    if not all(method.strict_askable for method in methods):
+        return None
     values = [method.success_strict for method in methods]
     if False in values:
         return False

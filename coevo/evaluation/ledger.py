@@ -22,8 +22,10 @@ from coevo.languages.table import get_engine_version
 from coevo.model import codec
 from coevo.storage import durable
 
-# Increased when verdicts or measures of an evaluation may change although the engine does not.
-JUDGING_VERSION = 12
+# Increased when verdicts or measures of an evaluation may change although the engine does not. 13:
+# strict success is unknown where gold lacks it, and false of a test that copies the code or whose
+# patch weakens neighbours.
+JUDGING_VERSION = 13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -170,6 +170,22 @@ class MethodResult:
             unit='tests',
         ),
     ] = None
+    others_weakened: Annotated[
+        int | None,
+        Column(
+            'Of these, tests that still pass, but miss a mutant that they notice in the gold file, '
+            'or notice none and have fewer assertions, since the patch rewrites them or what they '
+            'use. Null if that was not measured.',
+            unit='tests',
+        ),
+    ] = None
+    copies_code: Annotated[
+        bool | None,
+        Column(
+            'Whether the test file has nearly the body of a changed method, which neither the start '
+            'file nor the gold file has. Null if the test does not pass, or if nothing was measured.'
+        ),
+    ] = None
 
     adequacy: Annotated[
         Adequacy | None,
@@ -181,13 +197,20 @@ class MethodResult:
         Mutation | None,
         Column('The mutants of the gold test, by the snapshot. Null if there are none.'),
     ] = None
+    strict_askable: Annotated[
+        bool | None,
+        Column(
+            'Whether gold itself is a strict success, by the snapshot, so that others can be asked '
+            'to be one. Null if the snapshot has neither mutants nor undone changes of it.'
+        ),
+    ] = None
     success_strict: Annotated[
         bool | None,
         Column(
             'Whether it is a success and tells something of the change: it executes a '
             'changed dependency, reaches an assertion, notices a part of the change that '
-            'gold notices, kills a mutant if gold kills any, and costs no other test of '
-            'the file. Null if that is unknown.'
+            'gold notices, kills a mutant if gold kills any, does not copy the code, and '
+            'breaks or weakens no other test of the file. Null if that is unknown, and unless `strict_askable`.'
         ),
     ] = None
     vacuous: Annotated[

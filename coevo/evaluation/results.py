@@ -20,7 +20,7 @@ from coevo.storage import durable
 Row = TypeVar('Row')
 
 # Increased when a column is removed or changes its meaning.
-RESULTS_VERSION = 3
+RESULTS_VERSION = 4
 
 NAME = 'results.parquet'
 

@@ -62,12 +62,21 @@ def make_rows(
             runtime=judgement.runtime,
             others_asked=judgement.others.count if judgement.others else None,
             others_lost=len(judgement.others.lost) if judgement.others else None,
+            others_weakened=_count_weakened(judgement),
+            copies_code=target.name in judgement.copying
+            if target.name in judgement.adequacy
+            else None,
             reads_sources=None if judgement.sources is None else judgement.sources.rev is not None,
             cpu_seconds=round(seen.cpu_seconds + judgement.cpu_seconds * share, 3),
             seconds=round(seen.seconds + judgement.seconds * share, 3),
         )
         result_rows.append(set_flags(add_prediction_fields(row, header, prediction)))
     return tuple(result_rows)
+
+
+def _count_weakened(judgement: GradingResult) -> int | None:
+    weakened = judgement.others.weakened if judgement.others else None
+    return None if weakened is None else len(weakened)
 
 
 def adapt_rows(
@@ -82,13 +91,16 @@ def adapt_rows(
     """
     targets = {target.name: target for target in assignment.targets}
     return tuple(
-        replace(
-            add_prediction_fields(row, header, prediction),
-            method_id=targets[row.test_method].row.method_id,
-            repo=assignment.task.repo,
-            cause=targets[row.test_method].row.cause,
-            contamination_date=assignment.task.contamination_date,
-            snapshot_sha256=header.snapshot_sha256,
+        set_flags(
+            replace(
+                add_prediction_fields(row, header, prediction),
+                method_id=targets[row.test_method].row.method_id,
+                repo=assignment.task.repo,
+                cause=targets[row.test_method].row.cause,
+                strict_askable=targets[row.test_method].row.strict_askable,
+                contamination_date=assignment.task.contamination_date,
+                snapshot_sha256=header.snapshot_sha256,
+            )
         )
         for row in rows
     )
@@ -117,6 +129,7 @@ def _make_row(
         said=truncate_text(_describe_outcome(seen, detail, target), MOST_SAID),
         injected=seen.refusal is None and seen.trouble is None and seen.submitted,
         mutation_gold=target.row.mutation,
+        strict_askable=target.row.strict_askable,
         engine_version=get_engine_version(task.language),
         results_version=RESULTS_VERSION,
         sandbox=header.sandbox,

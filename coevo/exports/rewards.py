@@ -3,12 +3,12 @@
 A reward is a number from 0 to 1, or unknown. `success` is 1 if every target is a success, or if
 every test of a suite passes and none that was to be maintained is lost; of submitted code, if the
 given tests pass and none that passed before is lost. `strict` is 1 if every target is a strict
-success, and of submitted code, if the tests that are not shown hold, too; it is unknown for suites.
-`coverage` is the share of the lines with code
-in the changed dependencies (of a suite: in the focus) that the tests execute, and `mutants` the
-share of the released mutants that they notice; both are means over the targets, and unknown for
-code. A test that does not pass counts as 0 in all of them. Nothing is known of an attempt that coevo itself could not
-grade (`infra`).
+success, and of submitted code, if the tests that are not shown hold, too; it is unknown for suites,
+and where it cannot be asked of a target. `coverage` is the share of the lines with code in the
+changed dependencies (of a suite: in the focus) that the tests execute, and `mutants` the share of
+the released mutants that they notice; both are means over the targets, and unknown for code. A test
+that does not pass counts as 0 in all of them. Nothing is known of an attempt that coevo itself could
+not grade (`infra`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ def compute_rewards(rows: Sequence[MethodResult]) -> Rewards:
         return UNKNOWN
     return Rewards(
         success=float(all(row.outcome is TaskOutcome.SUCCESS for row in rows)),
-        strict=_combine([row.success_strict for row in rows]),
+        strict=_combine([row.success_strict for row in rows])
+        if all(row.strict_askable for row in rows)
+        else None,
         coverage=_average([_measure_coverage(row) for row in rows]),
         mutants=_average([_measure_mutants(row) for row in rows]),
     )

@@ -150,11 +150,11 @@ def grade_gold(story: Story) -> str:
         jobs=_count_jobs(),
     )
     success = sum(track.tasks * (track.macro.success.value or 0) for track in report.tracks)
-    asked = [track for track in report.tracks if track.beyond.success_strict.value is not None]
-    strict = sum(track.tasks * (track.beyond.success_strict.value or 0) for track in asked)
+    rates = [track.beyond.success_strict for track in report.tracks]
+    strict = sum(rate.units * (rate.value or 0) for rate in rates)
     return (
         f"The developers' own tests, graded: success {success:.3g} of {report.tasks} tasks, "
-        f'strict {strict:.3g} of {sum(track.tasks for track in asked)} ({home}/results)'
+        f'strict {strict:.3g} of {sum(rate.units for rate in rates)} askable ({home}/results)'
     )
 
 

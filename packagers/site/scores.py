@@ -22,7 +22,8 @@ NAME = 'scores.parquet'
 
 _SCORES = """
 SELECT evaluation, track, task_id, test_method, repo, new_date, contamination_date, outcome,
-    success_strict, vacuous, coverage_pred AS coverage, code_coverage_pred AS code_coverage,
+    coalesce(strict_askable, false) AS strict_askable, success_strict, vacuous,
+    coverage_pred AS coverage, range_coverage_pred AS range_coverage,
     CASE WHEN NOT left_out THEN mutation_pred END AS mutation
 FROM scored
 ORDER BY evaluation, task_id, attempt, test_method, method_id
@@ -33,8 +34,9 @@ ORDER BY evaluation, task_id, attempt, test_method, method_id
 class MethodScore:
     """A method of an evaluation's results, without outputs of processes or text that people wrote.
 
-    evaluation                         the index of its report in `reports.json`, from 0
-    coverage, code_coverage, mutation  scores of the submitted test, 0 to 1; None if not measured
+    evaluation                          the index of its report in `reports.json`, from 0
+    strict_askable                      whether gold is a strict success, so that others are asked
+    coverage, range_coverage, mutation  scores of the submitted test, 0 to 1; None if not measured
     """
 
     evaluation: int
@@ -45,10 +47,11 @@ class MethodScore:
     new_date: datetime | None
     contamination_date: datetime | None
     outcome: TaskOutcome
+    strict_askable: bool
     success_strict: bool | None
     vacuous: bool | None
     coverage: float | None
-    code_coverage: float | None
+    range_coverage: float | None
     mutation: float | None
 
 

@@ -50,6 +50,16 @@ def test_a_task_is_a_success_only_with_all_of_its_methods() -> None:
     assert line(rows, attempt('a'), attempt('b')) == said
 
 
+def test_a_task_that_cannot_be_asked_counts_as_neither() -> None:
+    rows = [
+        row('a', success_strict=True),
+        row('b', 'T#x', TaskOutcome.EXEC_FAIL, success_strict=False),
+        row('b', 'T#y', strict_askable=False),
+    ]
+    said = 'success 1 of 2, strict 1 of 1 (1 unknown), 41 s, 2,068 tokens'
+    assert line(rows, attempt('a'), attempt('b')) == said
+
+
 def test_a_task_without_a_verdict_counts_nowhere_and_is_named() -> None:
     rows = [row('a', success_strict=True), row('b', outcome=TaskOutcome.INFRA)]
     said = 'success 1 of 1, strict 1 of 1, 1 could not be graded, 41 s, 2,068 tokens'

@@ -46,6 +46,7 @@ def row(
         'outcome_by_module': outcome,
         'detail': None,
         'injected': True,
+        'strict_askable': True,
         'compiled': True,
         'module_compiled': True,
         'new': Outcome.PASS,

@@ -18,12 +18,12 @@ from tests.evaluation.rows import row
 
 
 def _coverage(
-    covered: int, lines: int = 5, covered_branches: int = 0, branches: int = 0
+    covered: int, known: int = 5, covered_branches: int = 0, branches: int = 0
 ) -> Coverage:
     return Coverage(
-        lines=lines,
+        lines=2 * known,
         covered_lines=covered,
-        known_lines=lines,
+        known_lines=known,
         branches=branches,
         covered_branches=covered_branches,
         methods=1,
@@ -77,6 +77,11 @@ def test_leaderboard_fields_equal_hand_computed_values() -> None:
         # A.6: gold's coverage is ⊥ where the submitted test does not pass …
         'avg_coverage_gold': pytest.approx(((4 / 5 + 5 / 5 + 0) / 3 + 0) / 2),
         'avg_coverage_gold_success': pytest.approx((4 / 5 + 5 / 5) / 2),
+        # as Eq. 1 is printed: half of the lines of each range hold no code
+        'avg_range_coverage_pred': pytest.approx(((3 / 10 + 1 / 10 + 0) / 3 + 0) / 2),
+        'avg_range_coverage_pred_success': pytest.approx((3 / 10 + 1 / 10) / 2),
+        'avg_range_coverage_gold': pytest.approx(((4 / 10 + 5 / 10 + 0) / 3 + 0) / 2),
+        'avg_range_coverage_gold_success': pytest.approx((4 / 10 + 5 / 10) / 2),
         'avg_mutation_score_pred': pytest.approx(((2 / 4 + 0 + 0) / 3 + 0) / 2),
         'avg_mutation_score_pred_success': pytest.approx(2 / 4),
         # … its mutation score is not.
@@ -143,13 +148,23 @@ def test_snapshot_without_mutants_gives_coverage_fields_only() -> None:
     assert set(_values(_report(rows).mutation).values()) == {None}
 
 
-def test_strict_success_and_vacuous_are_shares_of_all_methods() -> None:
-    """What is not known is neither."""
-    rows = [*_rows(), row('b', 'T#2', repo='other/repo', adequacy=Adequacy())]
+def test_strict_success_is_a_share_of_methods_that_can_be_asked() -> None:
+    """What is not known is neither yes nor no. Vacuous is a share of all methods."""
+    other = {'repo': 'other/repo'}
+    rows = [
+        *_rows(),
+        row('b', 'T#2', adequacy=Adequacy(), **other),
+        row('b', 'T#3', TaskOutcome.EXEC_FAIL, strict_askable=False, **other),
+        row('b', 'T#4', TaskOutcome.EXEC_FAIL, strict_askable=None, **other),
+    ]
     found = _report(rows).beyond
-    assert found.success_strict.value == pytest.approx((1 / 3 + 0 / 2) / 2)
+    assert found.success_strict.value == pytest.approx((1 / 2 + 0) / 2)
+    assert (found.success_strict.units, found.strict_askable) == (2, 5)
+    assert found.success_strict_unknown == 2
+    assert _report(rows).methods == 7
+    found = _report(rows[:4] + rows[5:6]).beyond
     assert found.vacuous.value == pytest.approx((1 / 3 + 0 / 2) / 2)
-    assert (found.success_strict_unknown, found.vacuous_unknown) == (1, 1)
+    assert (found.success_strict_unknown, found.vacuous_unknown) == (2, 1)
 
 
 def test_strict_success_is_absent_where_no_success_was_examined() -> None:
@@ -160,7 +175,8 @@ def test_strict_success_is_absent_where_no_success_was_examined() -> None:
 def test_extra_measures_equal_hand_computed_values() -> None:
     found = _report(_rows()).beyond
     assert _values(found) | {'smells': found.smells} == {
-        'success_strict': pytest.approx((1 / 3 + 0) / 2),
+        'strict_askable': None,
+        'success_strict': pytest.approx((1 / 2 + 0) / 2),
         'success_strict_unknown': None,
         'vacuous': pytest.approx((1 / 3 + 0) / 2),
         'vacuous_unknown': None,

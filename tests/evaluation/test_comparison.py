@@ -61,12 +61,25 @@ def test_adequacy_is_compared_only_on_methods_measured_in_both_results() -> None
     assert (figure.difference.units, figure.difference.repositories) == (1, 1)
 
 
-def test_strict_success_and_vacuous_are_shares_of_all_compared_methods() -> None:
-    first = [row('a', success_strict=True), row('b', outcome=FAIL, success_strict=False), row('c')]
-    second = [row('a', vacuous=True), row('b', outcome=FAIL), row('c', success_strict=False)]
-    second[0] = replace(second[0], success_strict=False)
+def test_strict_success_is_compared_where_it_is_asked_and_known_on_both_sides() -> None:
+    no = {'outcome': FAIL, 'success_strict': False}
+    first = [
+        row('a', success_strict=True),
+        row('b', **no),
+        row('c'),
+        row('d', strict_askable=False),
+    ]
+    second = [row('a', success_strict=False, vacuous=True), row('b', **no), row('c', **no)]
+    second.append(row('d', outcome=FAIL, strict_askable=False))
     (track,) = compare_rows(first, second).tracks
-    assert _values(_figure(track, 'SuccessStrict%')) == pytest.approx((1 / 3, 0, -1 / 3))
+    assert _values(_figure(track, 'SuccessStrict%')) == pytest.approx((1 / 2, 0, -1 / 2))
+    assert _figure(track, 'SuccessStrict%').difference.units == 2
+
+
+def test_vacuous_is_a_share_of_all_compared_methods() -> None:
+    first = [row('a'), row('b', outcome=FAIL), row('c')]
+    second = [row('a', vacuous=True), row('b', outcome=FAIL), row('c')]
+    (track,) = compare_rows(first, second).tracks
     assert _values(_figure(track, 'Vacuous%')) == (None, None, None)  # nobody asked the first ones
     first[0] = replace(first[0], vacuous=False)
     (track,) = compare_rows(first, second).tracks

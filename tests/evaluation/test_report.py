@@ -128,7 +128,9 @@ def test_printed_tables_follow_those_of_the_paper() -> None:
     assert 'Test update on 2 methods across 2 tasks (Table 3b' in shown
     for name in ('Redundant%', 'ΔCovOnPass', 'MutOnPassHuman', '% kept', 'half-year', 'Vacuous%'):
         assert name in shown
-    table = _lines(shown, 'Test generation: coverage of the whole range (Table 6)')
+    table = _lines(shown, 'Test generation: coverage of executable lines (Table 6)')
+    assert table[3].split() == ['75.0%', '75.0%', '75.0%', '+0.000%']
+    table = _lines(shown, 'Test generation: coverage of the whole range, as Eq. 1 is printed')
     assert table[3].split() == ['60.0%', '60.0%', '60.0%', '+0.000%']
     table = _lines(shown, 'Test update: under a cap')
     assert table[3].split() == ['$3', '50.0%', '1.5k', '$0.50', '50.0%', '50.0%']
@@ -139,11 +141,12 @@ def test_printed_tables_follow_those_of_the_paper() -> None:
 def test_summary_of_the_report_precedes_its_tables() -> None:
     shown = _shown(_rows()).splitlines()
     assert shown[0] == 'harness A, model m'
-    assert [line.split() for line in shown[1:7]] == [
+    assert [line.split() for line in shown[1:8]] == [
         ['generation', 'update'],
         ['tasks', '2', '2'],
         ['success', '50.0%', '50.0%'],
         ['strict', '–', '–'],  # noqa: RUF001
+        ['askable', '–', '–'],  # noqa: RUF001
         ['vacuous', '–', '–'],  # noqa: RUF001
         ['interval', '0.0–100.0', '0.0–100.0'],  # noqa: RUF001
     ]

@@ -33,6 +33,13 @@ def test_redundant_test_has_coverage_and_no_success() -> None:
     assert compute_rewards(rows) == Rewards(success=0, strict=0, coverage=0.75, mutants=0.5)
 
 
+def test_strict_reward_is_unknown_where_gold_is_not_strict_itself() -> None:
+    rows = [row(test_method='a', outcome=TaskOutcome.EXEC_FAIL, success_strict=False)]
+    assert compute_rewards(rows).strict == 0
+    rows.append(row(test_method='b', outcome=TaskOutcome.EXEC_FAIL, strict_askable=False))
+    assert compute_rewards(rows).strict is None
+
+
 def test_nothing_is_known_of_what_coevo_could_not_grade() -> None:
     assert failed(TaskOutcome.INFRA) == UNKNOWN
     assert compute_rewards([]) == UNKNOWN

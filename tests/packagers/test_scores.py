@@ -60,6 +60,7 @@ def generated(seed: int, model_cutoff: str | None, luck: float) -> list[MethodRe
                 else lot.choice([one for one in TaskOutcome if one is not TaskOutcome.SUCCESS])
             )
             passes = outcome.passes_on_new
+            askable = (number + method) % 3 > 0
             found.append(
                 row(
                     f'task{number:02}',
@@ -69,9 +70,12 @@ def generated(seed: int, model_cutoff: str | None, luck: float) -> list[MethodRe
                     track=Track.GENERATION,
                     contamination_date=date,
                     adequacy=ADEQUACY if passes and lot.random() < 0.8 else None,
-                    success_strict=lot.choice([True, True, False, None])
+                    strict_askable=askable,
+                    success_strict=None
+                    if not askable
+                    else lot.choice([True, True, False, None])
                     if outcome is TaskOutcome.SUCCESS
-                    else None,
+                    else False,
                     vacuous=lot.choice([True, False]) if passes else None,
                     model='m',
                     model_cutoff=model_cutoff,
@@ -141,7 +145,7 @@ def test_page_scores_equal_a_report_of_the_clean_rows(answers: dict[str, Any], c
             'cmpl_fail': track.macro.cmpl_fail,
             'hrns_fail': track.macro.hrns_fail,
             'coverage': track.coverage.pred,
-            'code_coverage': track.code_coverage.pred,
+            'range_coverage': track.range_coverage.pred,
             'mutation': track.mutation.pred,
             'vacuous': track.beyond.vacuous,
         }

@@ -24,6 +24,7 @@ class GradingResult:
     seen      the result of each target, by name
     methods   the targets as they were submitted
     adequacy  the adequacy of the targets for which it was measured
+    copying   the names of those of these targets whose file copies the changed code
     runtime   the version of the runtime that built and ran everything; None if nothing was run
     sources   the main sources that were beside the tests in every cell; None if nothing was run
     others    the neighbours, that is, other tests of the file; None if no target passes on the new
@@ -34,6 +35,7 @@ class GradingResult:
     seen: dict[str, TargetResult] = field(default_factory=dict)
     methods: Mapping[str, TestMethod] = field(default_factory=dict)
     adequacy: Mapping[str, Adequacy] = field(default_factory=dict)
+    copying: frozenset[str] = frozenset()
     runtime: str | None = None
     sources: MainSources | None = None
     others: NeighbourResult | None = None

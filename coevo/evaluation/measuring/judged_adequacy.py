@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,8 +11,11 @@ from coevo.evaluation.judging.outcomes import TargetResult, decide_outcome
 from coevo.evaluation.judging.placebos import PlaceboReaction, PlaceboRunner, apply_placebo_result
 from coevo.evaluation.judging.steadiness import rerun_failing_edit
 from coevo.evaluation.judging.task_context import SubmissionContext, TaskContext
+from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.adequacy import TargetMeasures, measure_targets
-from coevo.evaluation.measuring.gold import load_gold_methods
+from coevo.evaluation.measuring.copies import find_copying_targets
+from coevo.evaluation.measuring.gold import GoldMethod, load_gold_methods
+from coevo.evaluation.measuring.neighbour_strength import find_weakened_neighbours
 from coevo.evaluation.measuring.pit import add_pit_kills
 from coevo.evaluation.measuring.strict import preserves_oracle
 from coevo.languages.capabilities import Capability
@@ -93,7 +97,34 @@ def add_adequacy(
     }
     if measures.pit:
         adequacy = add_pit_kills(context, adequacy, measures.kept_pit)
-    return replace(judgement, seen={**judgement.seen, **seen}, adequacy=adequacy)
+    judgement = replace(judgement, seen={**judgement.seen, **seen}, adequacy=adequacy)
+    if not adequacy:
+        return judgement
+    task_context = replace(task_context, conditions=replace(context.conditions, observed=False))
+    judgement.copying = find_copying_targets(
+        task_context, patched, {name: gold[name].target for name in adequacy}
+    )
+    return _add_weakened_neighbours(
+        task_context, judgement, patched, gold.values(), placebos.ledger
+    )
+
+
+def _add_weakened_neighbours(
+    context: TaskContext,
+    judgement: GradingResult,
+    patched: bytes,
+    gold: Iterable[GoldMethod],
+    ledger: Ledger | None,
+) -> GradingResult:
+    """Return the grading result with the neighbours that the patch weakens."""
+    if judgement.others is None:
+        return judgement
+    strength = find_weakened_neighbours(context, patched, judgement.others, gold, ledger)
+    return replace(
+        judgement,
+        others=replace(judgement.others, weakened=strength.weakened),
+        cpu_seconds=judgement.cpu_seconds + strength.cpu_seconds,
+    )
 
 
 def _run_target_placebos(

@@ -13,15 +13,28 @@ from coevo.model.quality import Mutation
 def set_flags(row: MethodResult) -> MethodResult:
     """Return the row with `success_strict`, `vacuous` and `oracle_preserved`.
 
-    They follow from its outcome and its adequacy.
+    They follow from its outcome and its adequacy. Strict success is unknown, also of a test that
+    fails, where it cannot be asked: gold itself lacks it there.
     """
     return replace(
         row,
-        success_strict=is_strict_success(
-            row.outcome, row.adequacy, row.mutation_gold, row.others_lost
-        ),
+        success_strict=_decide_strict(row),
         vacuous=is_vacuous(row.outcome, row.adequacy),
         oracle_preserved=preserves_oracle(row.adequacy),
+    )
+
+
+def _decide_strict(row: MethodResult) -> bool | None:
+    if not row.strict_askable:
+        return None
+    harmed = (row.others_lost or 0) + (row.others_weakened or 0)
+    if row.outcome is TaskOutcome.SUCCESS and row.copies_code:
+        return False
+    return is_strict_success(
+        row.outcome,
+        row.adequacy,
+        row.mutation_gold,
+        None if row.others_lost is None else harmed,
     )
 
 

@@ -7,8 +7,9 @@ FROM scored AS first
 JOIN scored AS second USING (task_id, attempt, test_method, method_id)
 WHERE first.evaluation = 0 AND second.evaluation = 1;
 
--- As in a report, the figure is a share of all methods, in which unknown values count as 0. There is no figure if one
--- side knows the value for none of the methods to which it applies.
+-- As in a report, strict success is a share of the methods of which it can be asked and is known (here on both sides),
+-- the vacuous ones a share of all methods, in which unknown values count as 0. There is no figure if one side knows the
+-- value for none of the methods to which it applies.
 CREATE MACRO is_told(asked, value) AS
 NOT bool_or(asked) OVER (PARTITION BY track) OR bool_or(asked AND value IS NOT NULL) OVER (PARTITION BY track);
 
@@ -30,8 +31,8 @@ SELECT
         {'place': '06', 'first': has(first, 'success'), 'second': has(second, 'success')},
         {
             'place': '08',
-            'first': CASE WHEN strict_told THEN coalesce(first.success_strict::DOUBLE, 0) END,
-            'second': coalesce(second.success_strict::DOUBLE, 0)
+            'first': CASE WHEN strict_told AND first.strict_askable THEN first.success_strict::DOUBLE END,
+            'second': CASE WHEN second.strict_askable THEN second.success_strict::DOUBLE END
         },
         {
             'place': '09',
@@ -46,8 +47,8 @@ SELECT
 FROM (
     SELECT
         *,
-        is_told(first.outcome = 'success', first.success_strict)
-            AND is_told(second.outcome = 'success', second.success_strict) AS strict_told,
+        is_told(first.outcome = 'success' AND first.strict_askable, first.success_strict)
+            AND is_told(second.outcome = 'success' AND second.strict_askable, second.success_strict) AS strict_told,
         is_told(first.passes, first.vacuous) AND is_told(second.passes, second.vacuous) AS vacuous_told
     FROM pairs
     WHERE judged

@@ -9,11 +9,11 @@
 CREATE TABLE scored AS
 SELECT
     *,
-    -- over all lines of the changed dependencies (A.4, Eq. 1), and over those lines that have code
-    worth.coverage_pred.covered_lines / nullif(worth.coverage_pred.lines, 0) AS coverage_pred,
-    worth.coverage_gold.covered_lines / nullif(worth.coverage_gold.lines, 0) AS coverage_gold,
-    worth.coverage_pred.covered_lines / nullif(worth.coverage_pred.known_lines, 0) AS code_coverage_pred,
-    worth.coverage_gold.covered_lines / nullif(worth.coverage_gold.known_lines, 0) AS code_coverage_gold,
+    -- over the executable lines of the changed dependencies, and over all lines of their ranges, as A.4 prints Eq. 1
+    worth.coverage_pred.covered_lines / nullif(worth.coverage_pred.known_lines, 0) AS coverage_pred,
+    worth.coverage_gold.covered_lines / nullif(worth.coverage_gold.known_lines, 0) AS coverage_gold,
+    worth.coverage_pred.covered_lines / nullif(worth.coverage_pred.lines, 0) AS range_coverage_pred,
+    worth.coverage_gold.covered_lines / nullif(worth.coverage_gold.lines, 0) AS range_coverage_gold,
     -- over the released mutants (A.5, Eqs. 3 and 4); gold's score counts whatever the submitted test does (A.6)
     worth.mutants.pred / nullif(worth.mutants.count, 0) AS mutation_pred,
     CASE
@@ -49,8 +49,10 @@ SELECT
         NOT bool_or(passes AND NOT left_out) OVER track_rows
         OR bool_or(NOT left_out AND worth IS NOT NULL) OVER track_rows
     ) AS kills_known,
-    NOT bool_or(outcome = 'success') OVER track_rows
-        OR bool_or(outcome = 'success' AND success_strict IS NOT NULL) OVER track_rows AS strict_known,
+    strict_askable AND success_strict IS NOT NULL AND (
+        NOT bool_or(strict_askable AND outcome = 'success') OVER track_rows
+        OR bool_or(strict_askable AND outcome = 'success' AND success_strict IS NOT NULL) OVER track_rows
+    ) AS strict_known,
     NOT bool_or(passes) OVER track_rows
         OR bool_or(passes AND vacuous IS NOT NULL) OVER track_rows AS vacuous_known
 FROM scored
@@ -69,6 +71,10 @@ UNPIVOT (
         coverage_pred AS "fields.avg_coverage_pred_success",
         CASE WHEN coverage_known THEN coalesce(coverage_gold, 0) END AS "fields.avg_coverage_gold",
         coverage_gold AS "fields.avg_coverage_gold_success",
+        CASE WHEN coverage_known THEN coalesce(range_coverage_pred, 0) END AS "fields.avg_range_coverage_pred",
+        range_coverage_pred AS "fields.avg_range_coverage_pred_success",
+        CASE WHEN coverage_known THEN coalesce(range_coverage_gold, 0) END AS "fields.avg_range_coverage_gold",
+        range_coverage_gold AS "fields.avg_range_coverage_gold_success",
         CASE WHEN kills_known THEN coalesce(mutation_pred, 0) END AS "fields.avg_mutation_score_pred",
         CASE WHEN kills_known THEN mutation_pred END AS "fields.avg_mutation_score_pred_success",
         CASE WHEN mutants_known THEN coalesce(mutation_of_gold, 0) END AS "fields.avg_mutation_score_gold",
@@ -78,17 +84,18 @@ UNPIVOT (
         CASE WHEN coverage_pred IS NOT NULL THEN coverage_gold END AS "coverage.gold",
         "coverage.gold" AS "coverage.delta.first",
         CASE WHEN coverage_gold IS NOT NULL THEN coverage_pred END AS "coverage.delta.second",
-        CASE WHEN coverage_known THEN coalesce(code_coverage_pred, 0) END AS "code_coverage.wide",
-        code_coverage_pred AS "code_coverage.pred",
-        CASE WHEN code_coverage_pred IS NOT NULL THEN code_coverage_gold END AS "code_coverage.gold",
-        "code_coverage.gold" AS "code_coverage.delta.first",
-        CASE WHEN code_coverage_gold IS NOT NULL THEN code_coverage_pred END AS "code_coverage.delta.second",
+        "fields.avg_range_coverage_pred" AS "range_coverage.wide",
+        range_coverage_pred AS "range_coverage.pred",
+        CASE WHEN range_coverage_pred IS NOT NULL THEN range_coverage_gold END AS "range_coverage.gold",
+        "range_coverage.gold" AS "range_coverage.delta.first",
+        CASE WHEN range_coverage_gold IS NOT NULL THEN range_coverage_pred END AS "range_coverage.delta.second",
         "fields.avg_mutation_score_pred" AS "mutation.wide",
         "fields.avg_mutation_score_pred_success" AS "mutation.pred",
         CASE WHEN kills_known AND mutation_pred IS NOT NULL THEN mutation_of_gold END AS "mutation.gold",
         "mutation.gold" AS "mutation.delta.first",
         CASE WHEN kills_known AND mutation_of_gold IS NOT NULL THEN mutation_pred END AS "mutation.delta.second",
-        CASE WHEN strict_known THEN coalesce(success_strict::DOUBLE, 0) END AS "beyond.success_strict",
+        -- over methods of which it can be asked and is known
+        CASE WHEN strict_known THEN success_strict::DOUBLE END AS "beyond.success_strict",
         CASE WHEN vacuous_known THEN coalesce(vacuous::DOUBLE, 0) END AS "beyond.vacuous",
         relative_kill AS "beyond.relative_kill",
         worth.coverage_pred.covered_branches / nullif(worth.coverage_pred.branches, 0)
@@ -228,7 +235,9 @@ UNPIVOT (
         count(DISTINCT repo) FILTER (outcome <> 'infra') AS "repositories",
         count(DISTINCT task_id) FILTER (outcome = 'infra') AS "infra_tasks",
         count(*) FILTER (outcome = 'infra') AS "infra_methods",
-        count(*) FILTER (outcome = 'success' AND success_strict IS NULL) AS "beyond.success_strict_unknown",
+        count(*) FILTER (outcome <> 'infra' AND strict_askable) AS "beyond.strict_askable",
+        count(*) FILTER (outcome <> 'infra' AND strict_askable AND success_strict IS NULL)
+            AS "beyond.success_strict_unknown",
         count(*) FILTER (passes AND vacuous IS NULL) AS "beyond.vacuous_unknown"
     FROM scored
     GROUP BY track

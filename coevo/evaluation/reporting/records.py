@@ -34,12 +34,20 @@ class OutcomeRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderboardFields:
-    """The eight fields of the leaderboard, by the paper's names; shares from 0 to 1."""
+    """The eight fields of the leaderboard, by the paper's names; shares from 0 to 1.
+
+    avg_coverage_…        over the executable lines of the changed declarations
+    avg_range_coverage_…  over all of their lines from first to last, as the paper prints Eq. 1
+    """
 
     avg_coverage_pred: MeanEstimate
     avg_coverage_pred_success: MeanEstimate
     avg_coverage_gold: MeanEstimate
     avg_coverage_gold_success: MeanEstimate
+    avg_range_coverage_pred: MeanEstimate
+    avg_range_coverage_pred_success: MeanEstimate
+    avg_range_coverage_gold: MeanEstimate
+    avg_range_coverage_gold_success: MeanEstimate
     avg_mutation_score_pred: MeanEstimate
     avg_mutation_score_pred_success: MeanEstimate
     avg_mutation_score_gold: MeanEstimate
@@ -72,12 +80,15 @@ class SmellCount:
 class ExtraMeasures:
     """Figures that the paper does not report; macro-averaged over tasks, of the measured methods.
 
-    success_strict       share of all methods known to be strict successes: they execute the change,
-                         reach an assertion, notice an undone change that gold notices, kill a
-                         mutant that gold kills, and their patch breaks no other test
+    strict_askable       number of methods of which strict success can be asked, since gold has it
+    success_strict       share of the strict successes among those of these methods for which it is
+                         known. A strict success executes the change, reaches an assertion, notices
+                         an undone change that gold notices, kills a mutant that gold kills, and its
+                         patch harms no other test
     vacuous              share of all methods that pass and are known to be unable to check the
                          change
-    …_unknown            methods that succeed, or pass, for which this is unknown
+    …_unknown            methods of which it is asked (strict), or that pass (vacuous), for which
+                         this is unknown
     relative_kill        |pred ∩ gold| / |gold|
     oracle_preserved     share of the methods for which it is known
     oracle_preservation  share of the mutants of unchanged lines killed by the old test that are
@@ -87,6 +98,7 @@ class ExtraMeasures:
                          tests
     """
 
+    strict_askable: int
     success_strict: MeanEstimate
     success_strict_unknown: int
     vacuous: MeanEstimate
@@ -174,7 +186,8 @@ class TrackReport:
     exits               the number of tasks for each exit status of the agent
     macro, micro        means over tasks (Table 3), and over methods; `…_by_module`: one broken file
                         breaks its module
-    coverage, mutation  Tables 6 to 9; code_coverage: over the lines that have code
+    coverage, mutation  Tables 6 to 9, coverage over the executable lines
+    range_coverage      the same over all lines of the declarations, as the paper prints Eq. 1
     pit                 None if PIT did not run
     """
 
@@ -192,7 +205,7 @@ class TrackReport:
     micro_by_module: OutcomeRates
     fields: LeaderboardFields
     coverage: OnPassMeans
-    code_coverage: OnPassMeans
+    range_coverage: OnPassMeans
     mutation: OnPassMeans
     beyond: ExtraMeasures
     half_years: Sequence[TrackSubset]

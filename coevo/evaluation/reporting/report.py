@@ -46,7 +46,7 @@ _Value = TypeVar('_Value', int, str, str | None)
 
 NAME = 'report.json'
 # Increased when a field is removed or changes its meaning, or when the page needs a new field.
-REPORT_VERSION = 3
+REPORT_VERSION = 4
 
 # Limits for reports from outside. A report of 100 attempts at 10,000 tasks takes some MB.
 _MOST_BYTES, _MOST_VALUES = 256 << 20, 5_000_000

@@ -190,16 +190,22 @@ def _get_fields(record: object, paths: Iterable[str]) -> Iterator[Cell]:
 def _format_headline(report: Report) -> str:
     """Return the main figures as a small table: tasks, success, strict, vacuous, interval.
 
+    `askable` says of how many methods strict success could be asked and is known: the rate is of
+    these.
+
     There is a column for each track and for each family of suites. A suite succeeds if every test
     passes; the interval is the 95 % interval of `success`, over repositories. Suites have no strict
     or vacuous figure, since their coverage and kills show that. Code is strict if tests that are not
     shown hold, too. A maintenance task succeeds if
     nothing was missed or done wrongly, even if not all of gold's own tests pass.
     """
-    columns: list[tuple[str, ...]] = [('', 'tasks', 'success', 'strict', 'vacuous', 'interval')]
+    columns: list[tuple[str, ...]] = [
+        ('', 'tasks', 'success', 'strict', '  askable', 'vacuous', 'interval')
+    ]
     for track in report.tracks:
         shares = (track.macro.success, track.beyond.success_strict, track.beyond.vacuous)
-        columns.append(_make_headline_column(track.track, track.tasks, shares))
+        askable = _format_askable(track)
+        columns.append(_make_headline_column(track.track, track.tasks, shares, askable))
     for family in report.families:
         success = family.maintenance.done if family.maintenance else family.success
         strict = family.implement.strict if family.implement else None
@@ -209,10 +215,12 @@ def _format_headline(report: Report) -> str:
 
 
 def _make_headline_column(
-    name: str, tasks: int, shares: Sequence[MeanEstimate | None]
+    name: str, tasks: int, shares: Sequence[MeanEstimate | None], askable: str = cells.DASH
 ) -> tuple[str, ...]:
     values = [_split_interval(cells.format_percent(share)) for share in shares]
-    return str(name), f'{tasks:,}', *(value for value, _ in values), values[0][1] or cells.DASH
+    success, strict, vacuous = (value for value, _ in values)
+    interval = values[0][1] or cells.DASH
+    return str(name), f'{tasks:,}', success, strict, askable, vacuous, interval
 
 
 def _split_interval(figure: Text) -> tuple[str, str]:
@@ -241,8 +249,8 @@ def _make_track_tables(track: TrackReport) -> Iterator[Table]:
         ((over, *_get_fields(shares, rates.values())) for over, shares in averages),
     )
     for title, short, means in (
-        (f'coverage of the whole range ({coverage})', 'Cov', track.coverage),
-        ('coverage of lines that have code', 'CodeCov', track.code_coverage),
+        (f'coverage of executable lines ({coverage})', 'Cov', track.coverage),
+        ('coverage of the whole range, as Eq. 1 is printed', 'RangeCov', track.range_coverage),
         (f'mutants ({mutation})', 'Mut', track.mutation),
     ):
         on_pass = f'{short}OnPass'
@@ -274,8 +282,18 @@ def _list_measures(track: TrackReport) -> Iterator[Sequence[Cell]]:
         if measure != 'oracle_preserved' or track.track in (Track.UPDATE, Track.EXTENSION):
             share = cells.format_percent(getattr(track.beyond, measure))
             yield name, *_split_interval(share)
+        if measure == 'success_strict':
+            yield '  of methods', _format_askable(track), ''
     number = cells.format_estimate(track.beyond.mutants, '{:.1f}'.format, '{:.1f}'.format)
     yield 'Mutants', *_split_interval(number)
+
+
+def _format_askable(track: TrackReport) -> str:
+    """Return of how many methods the strict rate is, such as `12 of 15`; a dash if of none."""
+    if track.beyond.success_strict.value is None:
+        return cells.DASH
+    known = track.beyond.strict_askable - track.beyond.success_strict_unknown
+    return f'{known:,} of {track.methods:,}'
 
 
 def _make_cost_table(name: str, costs: CostReport) -> Table:
@@ -333,6 +351,12 @@ def _list_track_notes(track: TrackReport) -> Iterator[str]:
             f'{name}: according to PIT, which decides no outcome, {pred} of its mutants in '
             f'changed methods are killed, by gold {gold} (over '
             f'{pluralise(track.pit.pred.units, "method")})'
+        )
+    if track.beyond.success_strict_unknown:
+        unknown = pluralise(track.beyond.success_strict_unknown, 'method')
+        yield (
+            f'{name}: whether {unknown} of which strict success can be asked have it is unknown; '
+            'they count as neither'
         )
     if track.infra_methods:
         yield (

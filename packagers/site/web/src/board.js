@@ -14,7 +14,7 @@ const COLUMNS = [
   ['cmpl_fail', 'CmplFail%', false],
   ['hrns_fail', 'HrnsFail%', false],
   ['coverage', 'CovOnPass', true],
-  ['code_coverage', 'CodeCovOnPass', true],
+  ['range_coverage', 'RangeCovOnPass', true],
   ['mutation', 'MutOnPass', true],
   ['vacuous', 'Vacuous%', false],
 ]
@@ -33,7 +33,7 @@ export function board(rows, track) {
   const headings = ['Rank', 'Harness and model', ...heads(deciding), 'Tasks', 'Counted after', ...heads(rest), ...(trouble ? ['Trouble'] : []), 'Predictions']
   const figures = (row, i, columns) => columns.map(([name, heading, more]) =>
     cell(heading, { class: `figure${DECIDING.includes(name) ? '' : ' more'}`, title: plural(row.figures[name].units, 'unit') },
-      ...percentage(row.figures[name], leads(ordered, i, name, more))))
+      ...percentage(row.figures[name], leads(ordered, i, name, more)), ...(name === 'strict' ? asked(row) : [])))
   const body = ordered.map((row, i) => h('tr', {},
     cell('Rank', { class: 'figure rank', title: 'By the 95 % intervals of the differences' }, ...(rows.length > 1 ? [rank(places[i])] : [])),
     who(row.report),
@@ -59,6 +59,11 @@ function cell(name, properties, ...content) {
 
 export function known(rows, name) {
   return rows.some(row => typeof row.figures[name].value === 'number')
+}
+
+// Of how many of its methods the strict rate is: those of which it can be asked and is known.
+function asked(row) {
+  return row.asked ? [h('small', {}, `of ${count(row.asked)} of ${plural(row.methods, 'method')}`)] : []
 }
 
 function value(row, name) {

@@ -24,7 +24,7 @@ const DETAILS = [
 
 const SCORES = [
   'evaluation', 'track', 'task_id', 'test_method', 'repo', 'new_date', 'contamination_date', 'outcome',
-  'success_strict', 'vacuous', 'coverage', 'code_coverage', 'mutation',
+  'strict_askable', 'success_strict', 'vacuous', 'coverage', 'range_coverage', 'mutation',
 ]
 
 const NONE = []

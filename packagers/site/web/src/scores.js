@@ -7,16 +7,18 @@ const indicator = outcome => (rows, i) => Number(rows.outcome[i] === outcome)
 const PASSES = ['success', 'redundant', 'weakened']
 
 // The figures by name: how a method scores, or null where that was not measured (the paper's ⊥).
-// `all` counts ⊥ as 0, unless nothing is known of any method that it could be asked of.
+// `all` counts ⊥ as 0, unless nothing is known of any method that it could be asked of. `known` has no
+// figure in that case, and leaves ⊥ out in all others: strict success is a share of the methods of
+// which it can be asked, since gold has it.
 const FIGURES = {
-  strict: { score: (rows, i) => flag(rows.success_strict[i]), all: ['success'] },
+  strict: { score: (rows, i) => (rows.strict_askable[i] ? flag(rows.success_strict[i]) : null), known: ['success'] },
   success: { score: indicator('success') },
   redundant: { score: indicator('redundant') },
   exec_fail: { score: indicator('exec_fail') },
   cmpl_fail: { score: indicator('cmpl_fail') },
   hrns_fail: { score: indicator('hrns_fail') },
   coverage: { score: (rows, i) => rows.coverage[i] ?? null },
-  code_coverage: { score: (rows, i) => rows.code_coverage[i] ?? null },
+  range_coverage: { score: (rows, i) => rows.range_coverage[i] ?? null },
   mutation: { score: (rows, i) => rows.mutation[i] ?? null },
   vacuous: { score: (rows, i) => flag(rows.vacuous[i]), all: PASSES },
 }
@@ -62,13 +64,14 @@ export function setOf(rows, numbers) {
   return numbers.map(i => `${rows.task_id[i]} ${rows.test_method[i]}`).sort().join('\n')
 }
 
-// {tasks, methods, trouble, figures: {NAME: estimate}, samples} of some rows of one evaluation.
+// {tasks, methods, asked, trouble, figures: {NAME: estimate}, samples} of some rows of one evaluation.
 export function scored(rows, numbers) {
   const graded = numbers.filter(i => rows.outcome[i] !== 'infra')
   const samples = Object.fromEntries(Object.keys(FIGURES).map(name => [name, sampled(rows, graded, FIGURES[name])]))
   return {
     tasks: new Set(graded.map(i => rows.task_id[i])).size,
     methods: graded.length,
+    asked: graded.filter(i => FIGURES.strict.score(rows, i) !== null).length,
     trouble: numbers.length - graded.length,
     samples,
     figures: Object.fromEntries(Object.entries(samples).map(([name, found]) => [name, estimate(found)])),
@@ -76,9 +79,9 @@ export function scored(rows, numbers) {
 }
 
 // Every task counts once, by the mean over those of its methods that have the score (A.6, Eq. 5).
-function sampled(rows, numbers, { score, all }) {
-  if (all) {
-    const asked = numbers.filter(i => all.includes(rows.outcome[i]))
+function sampled(rows, numbers, { score, all, known }) {
+  if (all ?? known) {
+    const asked = numbers.filter(i => (all ?? known).includes(rows.outcome[i]) && (all || rows.strict_askable[i]))
     if (asked.length && asked.every(i => score(rows, i) === null)) return []
   }
   const tasks = new Map()
