@@ -83,3 +83,20 @@ def test_neighbours_that_passed_at_the_start_and_no_longer_pass_are_lost(
     row = till.judged('fees', f'{HEAD}public class TillTest {{\n{body}}}\n'.encode())
     assert row.outcome is TaskOutcome.SUCCESS
     assert (row.others_asked, row.others_lost, row.success_strict) == (3, lost, strict)
+    assert row.others_weakened == 0
+
+
+@pytest.mark.parametrize(
+    ('stands', 'weakened'),
+    [
+        ('    @Test public void stands() { }\n', 1),
+        ('    @Test public void stands() { assertEquals(2, new Till().price(2)); }\n', 0),
+    ],
+)
+def test_neighbours_that_pass_with_fewer_assertions_are_weakened(
+    till: Till, stands: str, weakened: int
+) -> None:
+    body = f'{ONE}{stands}{STAYS}{NEVER}{FEES}'
+    row = till.judged('fees', f'{HEAD}public class TillTest {{\n{body}}}\n'.encode())
+    assert (row.others_lost, row.others_weakened) == (0, weakened)
+    assert row.success_strict is (weakened == 0)

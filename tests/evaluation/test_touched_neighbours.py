@@ -117,6 +117,14 @@ def test_change_of_what_neighbours_use_touches_all_of_them(patched: str) -> None
     assert not found.rewritten
 
 
+def test_neighbour_that_no_longer_calls_its_helper_has_fewer_assertions() -> None:
+    emptied = GOLD.replace('    check_fee(days, 10)', '    pass')
+    assert touch(emptied).fewer_assertions == {'test_fee'}
+    inlined = GOLD.replace('    check_fee(days, 10)', '    assert fee(days) == 10')
+    assert touch(inlined).rewritten == {'test_fee'}
+    assert not touch(inlined).fewer_assertions
+
+
 def test_emptied_helper_costs_those_that_name_it_their_assertions() -> None:
     found = touch(GOLD.replace('    assert fee(days) == wanted', '    fee(days)'))
     assert found.fewer_assertions == {'test_fee'}

@@ -87,7 +87,7 @@ def score(
         row(
             f'task{number}',
             outcome=TaskOutcome.SUCCESS if number < successes else TaskOutcome.EXEC_FAIL,
-            success_strict=strict or number % 2 == 0 if number < successes else None,
+            success_strict=strict or number % 2 == 0 if number < successes else False,
             repo=f'example/line-{number}',
             contamination_date=datetime(2024, 1 + number, 15, tzinfo=UTC),
             snapshot_sha256=sha256,

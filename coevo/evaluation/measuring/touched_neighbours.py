@@ -164,19 +164,19 @@ def _may_matter(reading: LanguageReading, added: Member, used: frozenset[str]) -
 def _has_fewer_assertions(
     language: str, key: Key, now: _FileMembers, known: Iterable[_FileMembers]
 ) -> bool:
-    """Return whether a neighbour, or a helper that it names, has fewer assertions than before."""
+    """Return whether a neighbour has fewer assertions than in each version before.
+
+    The assertions of the helpers that it names count as its own.
+    """
     assertions = get_measures(language).assertions
     if assertions is None or key not in now.tests:
         return False
-    before = [file for file in known if key in file.tests]
-    helpers = [one for one, member in now.shared.items() if member.name in now.tests[key].names]
-    pairs = [(now.tests[key], [file.tests[key] for file in before])]
-    for helper in helpers:
-        there = [file.shared[helper] for file in before if helper in file.shared]
-        pairs.append((now.shared[helper], there))
-    return any(
-        there
-        and len(assertions.list_assertions(member.source))
-        < min(len(assertions.list_assertions(other.source)) for other in there)
-        for member, there in pairs
-    )
+
+    def count(file: _FileMembers) -> int:
+        """Return the number of assertions of the neighbour in a version of the file."""
+        test = file.tests[key]
+        helpers = (member for member in file.shared.values() if member.name in test.names)
+        return sum(len(assertions.list_assertions(one.source)) for one in (test, *helpers))
+
+    before = [count(file) for file in known if key in file.tests]
+    return bool(before) and count(now) < min(before)
