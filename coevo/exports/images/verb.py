@@ -111,12 +111,6 @@ def _add_build(steps: argparse._SubParsersAction[Parser]) -> None:
         choices=[str(track) for track in Track],
         help='only tasks of this track',
     )
-    build.add_argument(
-        '--only-family',
-        dest='family',
-        choices=[str(family) for family in Family],
-        help='only tasks of this family',
-    )
     add_task_options(build)
     add_cutoff(build)
     add_sandbox(build)
