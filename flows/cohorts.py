@@ -59,6 +59,7 @@ def find_cohort(
             for each in seen
             if partitions[each.repo] and not _is_member(each)
         ),
+        unvalidated=sum(each.obstacle is Obstacle.NOT_VALIDATED for each in seen),
     )
 
 

@@ -111,6 +111,7 @@ class ReleaseOptions:
     families  families whose tasks are made from labels, beside those of the tracks
     code_free place for the edition without code; None writes none
     incomplete  whether a month is released although repositories of its cohort are missing
+    validated   whether a month is refused while candidates of it were not validated
     """
 
     store: Root
@@ -124,6 +125,7 @@ class ReleaseOptions:
     families: tuple[Family, ...] = ()
     code_free: Root | None = None
     incomplete: bool = False
+    validated: bool = False
 
     @property
     def folder(self) -> Path:

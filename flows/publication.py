@@ -68,6 +68,11 @@ def _check_cohort(options: ReleaseOptions, cohort: MonthCohort | None) -> None:
             'them, or release the month without them by --incomplete',
             lack=cohort.sentence,
         )
+    if cohort is not None and cohort.unvalidated and options.validated:
+        raise IncompleteMonth(
+            f'{cohort.month}: {cohort.unvalidated_sentence}; validate them',
+            lack=cohort.unvalidated_sentence,
+        )
 
 
 def publish_or_wait(
@@ -75,13 +80,14 @@ def publish_or_wait(
 ) -> ReleaseReport | str:
     """Release a month as `publish_release` does, but wait for its cohort until a time.
 
-    Until then an incomplete month is not released, even if that was asked for: return a sentence
-    that says what it waits for. Raises: IncompleteMonth from then on, unless it was asked for.
+    Until then the month is not released while it is incomplete, even if that was asked for, or
+    while candidates of it were not validated: return a sentence that says what it waits for. Raises: IncompleteMonth from then on, unless it was asked for.
     """
     is_over = now >= until
     try:
         return publish_release(
-            replace(options, incomplete=options.incomplete and is_over), listener
+            replace(options, incomplete=options.incomplete and is_over, validated=not is_over),
+            listener,
         )
     except IncompleteMonth as error:
         if is_over:

@@ -142,6 +142,7 @@ def _describe_cohort(cohort: MonthCohort) -> dict[str, Any]:
             {'repo': each.repo, 'reason': str(each.reason), 'detail': each.detail}
             for each in cohort.missing
         ],
+        'unvalidated': cohort.unvalidated,
         'left': [{'repo': each.repo, 'reason': each.reason} for each in cohort.left],
     }
 

@@ -128,6 +128,8 @@ class ReleaseReport:
             f'\n{each.repo} is no longer worked on: {each.reason.replace("_", " ")}'
             for each in self.cohort.left
         )
+        if self.cohort.unvalidated:
+            left += f'\n{self.cohort.unvalidated_sentence}, so that the month does not count them'
         if self.is_complete:
             return f'\nall {len(self.cohort.members)} repositories of the month are in it{left}'
         return f'\nincomplete: {self.cohort.sentence}{left}'

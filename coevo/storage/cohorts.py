@@ -55,17 +55,27 @@ class MonthCohort:
     members  all of them, sorted
     missing  those that are not completely mined until then, sorted
     left     mined repositories that a crawl knew by then, and that are no longer worked on
+    unvalidated  number of candidates of the crawls by then that were not validated yet
     """
 
     month: str
     members: tuple[str, ...]
     missing: tuple[MissingRepository, ...] = ()
     left: tuple[LeftRepository, ...] = ()
+    unvalidated: int = 0
 
     @property
     def is_complete(self) -> bool:
         """True if nothing is missing, and there is something that could be."""
         return bool(self.members) and not self.missing
+
+    @property
+    def unvalidated_sentence(self) -> str:
+        """How many candidates were not validated yet, as a clause; empty if all were."""
+        if not self.unvalidated:
+            return ''
+        several = 's were' if self.unvalidated > 1 else ' was'
+        return f'{self.unvalidated} candidate{several} not validated yet'
 
     @property
     def sentence(self) -> str:

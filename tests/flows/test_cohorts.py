@@ -73,6 +73,13 @@ def test_a_store_without_a_crawl_has_no_cohort(tmp_path: Path) -> None:
     assert find_cohort(Store(tmp_path), MONTH, date_commit) is None
 
 
+def test_a_candidate_that_was_not_validated_is_counted_and_not_waited_for(store: Path) -> None:
+    write_rows(store, CRAWL.replace(hour=2), row(REPO, 1, CRAWL), row('ada/new', 2, CRAWL))
+    cohort = find(store)
+    assert (cohort.members, cohort.unvalidated, cohort.is_complete) == ((REPO,), 1, True)
+    assert cohort.unvalidated_sentence == '1 candidate was not validated yet'
+
+
 def test_an_empty_cohort_is_not_complete(tmp_path: Path) -> None:
     write_rows(tmp_path, CRAWL)
     cohort = find(tmp_path)

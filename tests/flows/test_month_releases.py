@@ -12,6 +12,8 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import IncompleteMonth
 from coevo.snapshots.verification import verify_snapshot
+from coevo.storage.store import Store
+from coevo.storage.withdrawals import Withdrawal, WithdrawnKind, add_withdrawal
 from flows.options import ReleaseOptions
 from flows.publication import publish_or_wait
 from tests.flows.crawling import row, validated, write_rows
@@ -166,6 +168,13 @@ def test_a_scheduled_release_waits_for_its_repositories_until_a_time(cohort: Sho
         )
     with pytest.raises(IncompleteMonth):
         publish_or_wait(options, until=until, now=until)
+    # What the crawls found is validated first, if there is time for it.
+    withdrawal = Withdrawal(kind=WithdrawnKind.REPOSITORY, id=LATE, reason='asked')
+    add_withdrawal(Store(options.store).storage, withdrawal)
+    crawl = datetime(2024, 1, 31, 2, tzinfo=UTC)
+    write_rows(options.store, crawl, row(NAME, 1, crawl), row('ada/new', 3, crawl))
+    sentence = publish_or_wait(options, until=until, now=until - timedelta(seconds=1))
+    assert sentence == '2024-01 waits until 2024-02-08 00:00: 1 candidate was not validated yet'
     assert not (cohort.folder / 'first').exists()
 
 
@@ -180,6 +189,7 @@ def test_an_incomplete_month_names_what_it_lacks_and_the_next_has_it_as_new(
         'repositories': 2,
         'complete': False,
         'missing': [{'repo': LATE, 'reason': 'not_mined', 'detail': ''}],
+        'unvalidated': 0,
         'left': [],
     }
     card = (cohort.folder / 'first' / 'README.md').read_text()
