@@ -24,6 +24,11 @@ from flows.eligibility import (
 )
 from flows.repository_states import RepositoryState
 from flows.status import index_failures
+from flows.validations import (
+    Validation,
+    list_validated_repositories,
+    load_latest_validations,
+)
 
 _BY_OBSTACLE = {
     Obstacle.WITHDRAWN: RepositoryState.WITHDRAWN,
@@ -42,7 +47,7 @@ _FAILURE = re.compile(r'failures/[^/]+/(\d{8}T\d{6}Z)-[^/]+\.json')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreOverview:
-    """The state of each repository that was crawled, mined or tried, by its name.
+    """The state of each repository that was crawled, validated, mined or tried, by its name.
 
     They are in the order of states, then of names.
     """
@@ -71,8 +76,10 @@ def survey_store(store: Store) -> StoreOverview:
     done = set(find_due_repositories(store.root, Verb.MINE, known=known).unchanged)
     claimed = list_claimed_repositories(store.root)
     withdrawn = load_withdrawn_repositories(store.storage)
+    by_hand = {*partitions, *failures, *list_validated_repositories(store.root)} - known.keys()
+    validations = load_latest_validations(store.root, sorted(by_hand))
     states: dict[str, RepositoryState] = {}
-    for repo in sorted({*known, *partitions, *failures}):
+    for repo in sorted({*known, *by_hand}):
         if repo in claimed:
             states[repo] = RepositoryState.RUNNING
         elif repo in known:
@@ -80,7 +87,7 @@ def survey_store(store: Store) -> StoreOverview:
         elif repo in withdrawn:
             states[repo] = RepositoryState.WITHDRAWN
         else:
-            states[repo] = _decide_mined_by_hand(store, partitions[repo])
+            states[repo] = _decide_by_hand(store, partitions[repo], validations.get(repo))
     order = list(RepositoryState)
     return StoreOverview(
         states=dict(sorted(states.items(), key=lambda item: (order.index(item[1]), item[0])))
@@ -98,8 +105,15 @@ def _decide_crawled(
     return RepositoryState.FAILED if state in _OPEN and is_failure_current else state
 
 
-def _decide_mined_by_hand(store: Store, partitions: Collection[Partition]) -> RepositoryState:
-    """Return the state of a repository that no crawl found: without a partition its runs failed."""
+def _decide_by_hand(
+    store: Store, partitions: Collection[Partition], validation: Validation | None
+) -> RepositoryState:
+    """Return the state of a repository that no crawl found.
+
+    If it was neither mined nor validated, all its runs failed.
+    """
+    if not partitions and validation is not None:
+        return RepositoryState.DUE if validation.valid else RepositoryState.INVALID
     if not partitions:
         return RepositoryState.FAILED
     is_done = all(

@@ -14,7 +14,7 @@ from enum import StrEnum
 
 from coevo.model.codec import Record
 from coevo.storage.documents import decode_record, encode_line, load_record
-from coevo.storage.place import Root, StoragePlace, encode_folder_name
+from coevo.storage.place import Root, StoragePlace, decode_folder_name, encode_folder_name
 from coevo.storage.places import open_place
 
 FOLDER = 'validations'
@@ -163,6 +163,12 @@ def load_latest_validations(store: Root, repos: Sequence[str]) -> dict[str, Vali
         names[results[name]]: validation
         for name, validation in _load_records(Validation, place, list(results))
     }
+
+
+def list_validated_repositories(store: Root) -> frozenset[str]:
+    """Return the names of all repositories that were ever validated."""
+    folders = {entry.name.split('/')[1] for entry in open_place(store).list_files(FOLDER)}
+    return frozenset(map(decode_folder_name, folders))
 
 
 def _load_records(

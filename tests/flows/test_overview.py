@@ -167,6 +167,17 @@ def test_status_of_a_month_names_what_it_lacks(
     assert ask(store, '--month', '2024-01', '--state', 'due') == 2
 
 
+def test_a_repository_that_was_only_validated_by_hand_has_a_state(tmp_path: Path) -> None:
+    validated(tmp_path, 'hand/good')
+    validated(tmp_path, 'hand/bad', reason=InvalidReason.NO_TESTS)
+    fail(tmp_path, 'hand/lost')
+    assert survey_store(Store(tmp_path)).states == {
+        'hand/lost': RepositoryState.FAILED,
+        'hand/good': RepositoryState.DUE,
+        'hand/bad': RepositoryState.INVALID,
+    }
+
+
 def test_an_empty_store_has_no_states(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ask(tmp_path) == 0
     assert ask(tmp_path, '--month', '2024-01') == 0
