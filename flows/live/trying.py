@@ -24,6 +24,9 @@ from coevo.model.errors import Fatal, Transient
 # The rest of a batch waits during these delays; longer outages are left to the next run.
 DELAYS = [10.0, 60.0]
 
+# Both log the failed state of a flow once more, as an exception with its traceback.
+_REPEATING_LOGGERS = ('prefect.flow_runs', 'prefect.engine')
+
 _P = ParamSpec('_P')
 _R = TypeVar('_R')
 
@@ -40,7 +43,8 @@ def end_by_sentence(function: Callable[_P, _R]) -> Callable[_P, _R | State[Any]]
         try:
             return function(*arguments, **named)
         except (Fatal, Transient) as error:
-            logging.getLogger('prefect.engine').addFilter(_is_no_repetition)
+            for name in _REPEATING_LOGGERS:
+                logging.getLogger(name).addFilter(_is_no_repetition)
             return Failed(message=str(error))
 
     # Prefect looks up the types of parameters in the module of this wrapper, which lacks them.

@@ -43,9 +43,10 @@ def test_parameters_keep_their_types() -> None:
     assert parameters['verb'].annotation is Verb
 
 
-def test_only_the_traceback_of_a_failed_state_is_not_logged() -> None:
+@pytest.mark.parametrize('name', ['prefect.flow_runs', 'prefect.engine'])
+def test_only_the_traceback_of_a_failed_state_is_not_logged(name: str) -> None:
     end_by_sentence(work)(Verb.MINE, Fatal('mine them'))
-    logger = logging.getLogger('prefect.engine')
+    logger = logging.getLogger(name)
 
     def is_shown(error: Exception) -> bool:
         """Return whether a line about an error is logged."""
