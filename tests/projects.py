@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.model.drops import Drop
@@ -109,8 +109,7 @@ class Mined:
 
 
 # Without what takes most of the time; tests of that ask for it.
-# Histories of tests are small: each pair of them is run, also those that can give no task.
-QUICK = replace(load_profile('quick'), gate_share=None, unchanged_sample=10)
+QUICK = load_profile('quick')
 QUICKLY = ('--profile', 'quick')  # the same, said on the command line
 
 

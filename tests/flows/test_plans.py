@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from tests.languages import toys
 from tests.languages.toys import BUILD
 from tests.projects import Mined, options, write
 
-GATED = load_profile('quick')
+GATED = replace(load_profile('quick'), gate_share=0.15)
 TESTS = ('follows: is Till.price 1', 'stays: is Till.stays 3')
 STEPS = [
     {**BUILD, **toys.source('Till', 'price: 1', 'stays: 3'), **toys.tests('Till', *TESTS)},
