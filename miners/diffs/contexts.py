@@ -83,6 +83,7 @@ class TestTree:
         self._shapes: dict[tuple[str, str], TreeUnit] = {}
         self._edges: dict[TreeUnit, tuple[TreeUnit, ...]] = {}
         self._closures: dict[TreeUnit, tuple[TreeUnit, ...]] = {}
+        self._parents: dict[tuple[str, str], tuple[LocatedType, ...]] = {}
         self._ancestry: dict[tuple[str, str], tuple[LocatedType, ...]] = {}
         self._scopes: dict[tuple[str, str], tuple[LocatedType, ...]] = {}
         self._surroundings: dict[tuple[str, str], tuple[TreeUnit, ...]] = {}
@@ -253,34 +254,40 @@ class TestTree:
         }
         for simple in sorted(simples - {unit.type.simple}):
             resolved = self.tree.resolve_type(unit.path, simple) if simple in unit.names else ()
-            for located in resolved or known.get(simple, ()):
-                if resolved or _is_imported_from(located, statics):
-                    yield from self._find_in_type(located, unit)
+            # Once for each ancestor: all files of a package of Go have its name and each other.
+            ancestors = {
+                (ancestor.path, ancestor.type.name, located.type.simple in unit.calls): ancestor
+                for located in resolved or known.get(simple, ())
+                if resolved or _is_imported_from(located, statics)
+                for ancestor in self._get_ancestors(located)
+            }
+            for (_, _, created), ancestor in ancestors.items():
+                yield from self._find_in_ancestor(ancestor, unit, created=created)
 
     @cached_property
     def _known_types(self) -> frozenset[str]:
         """The simple names of all types of the test tree."""
         return frozenset(self.tree.test_types)
 
-    def _find_in_type(self, located: LocatedType, unit: TreeUnit) -> Iterator[TreeUnit]:
-        """Yield the units that naming a type brings in.
+    def _find_in_ancestor(
+        self, ancestor: LocatedType, unit: TreeUnit, *, created: bool
+    ) -> Iterator[TreeUnit]:
+        """Yield the units of one ancestor that naming a type brings in.
 
-        These are the shapes of the type and its ancestors, the members that the unit names,
-        initialisers, overrides, and constructors if the unit calls the type's name.
+        These are its shape, the members that the unit names, initialisers, overrides, and
+        constructors if the unit creates the type.
         """
-        for ancestor in self._get_ancestors(located):
-            yield self._get_shape(ancestor)
-            yield from self._find_named_members(ancestor, unit)
-            created = located.type.simple in unit.calls
-            for units in self._get_members(ancestor).values():
-                for member_unit in units:
-                    assert member_unit.member is not None
-                    if member_unit.member.kind == 'initializer' or (
-                        member_unit.member.kind == 'constructor' and created
-                    ):
-                        yield member_unit
-                    elif 'Override' in member_unit.member.annotations:
-                        yield member_unit  # called by the code to which the object is passed
+        yield self._get_shape(ancestor)
+        yield from self._find_named_members(ancestor, unit)
+        for units in self._get_members(ancestor).values():
+            for member_unit in units:
+                assert member_unit.member is not None
+                if member_unit.member.kind == 'initializer' or (
+                    member_unit.member.kind == 'constructor' and created
+                ):
+                    yield member_unit
+                elif 'Override' in member_unit.member.annotations:
+                    yield member_unit  # called by the code to which the object is passed
 
     def _find_named_members(self, located: LocatedType, unit: TreeUnit) -> Iterator[TreeUnit]:
         members = self._get_members(located)
@@ -324,16 +331,25 @@ class TestTree:
             ancestors = {key: located}
             queue = [located]
             while queue:
-                child = queue.pop(0)
-                supers = (child.type.superclass or '', *child.type.interfaces)
-                for parent in (
-                    p for name in supers for p in self.tree.resolve_type(child.path, name)
-                ):
+                for parent in self._get_parents(queue.pop(0)):
                     if (parent.path, parent.type.name) not in ancestors:
                         ancestors[parent.path, parent.type.name] = parent
                         queue.append(parent)
             self._ancestry[key] = tuple(ancestors.values())
         return self._ancestry[key]
+
+    def _get_parents(self, located: LocatedType) -> tuple[LocatedType, ...]:
+        """Return the direct supertypes of a type in the test tree.
+
+        Cached, since the files of a package of Go are all supertypes of each other.
+        """
+        key = (located.path, located.type.name)
+        if key not in self._parents:
+            supers = (located.type.superclass or '', *located.type.interfaces)
+            self._parents[key] = tuple(
+                parent for name in supers for parent in self.tree.resolve_type(located.path, name)
+            )
+        return self._parents[key]
 
     def _get_members(self, located: LocatedType) -> dict[str, list[TreeUnit]]:
         key = (located.path, located.type.name)
