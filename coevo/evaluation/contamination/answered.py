@@ -13,6 +13,7 @@ from coevo.evaluation.results import load_results
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import load_suites
 from coevo.model.errors import Fatal
+from coevo.model.families import Family
 from coevo.model.texts import TEXTS_WITHHELD
 from coevo.snapshots import snapshot
 from coevo.snapshots.catalogue import resolve_location
@@ -92,7 +93,10 @@ def _count_patch_lines_by_task(place: Path | str) -> Mapping[str, int]:
     snapshot.require_texts(place)
     with snapshot.translate_read_errors((place,)):
         opened = snapshot.attach_snapshots((place,))
-        sql = f'SELECT task_id, test_patch FROM {opened.rows["tasks"]} WHERE NOT {TEXTS_WITHHELD}'
+        sql = (
+            f"SELECT task_id, CASE family WHEN '{Family.IMPLEMENT}' THEN source_patch "
+            f'ELSE test_patch END FROM {opened.rows["tasks"]} WHERE NOT {TEXTS_WITHHELD}'
+        )
         patch_rows = opened.connection.execute(sql).fetchall()
     return {task_id: count_changed_lines(patch) for task_id, patch in patch_rows}
 
