@@ -37,6 +37,7 @@ class Detail(Choice):
     FILE_MODE = 'file_mode', 'the patch changes the mode of a file'
     PRODUCTION_CODE = 'production_code', 'the patch changes or replaces production code'
     OTHER_FILE = 'other_file', 'the patch changes a file outside the test tree'
+    NO_CODE = 'no_code', 'code is asked for, and the patch changes no file of the code'
     NOT_ACCEPTED = 'not_accepted', 'the file contains something that submitted files may not have'
     LINE_ENDS = 'line_ends', 'the patch has different line endings than the file'
     DOES_NOT_APPLY = 'does_not_apply', 'the patch does not apply to the start state'

@@ -78,7 +78,7 @@ def test_tests_build_files_and_other_files_have_no_effect(code: StartCode, path:
     alone = apply(code, section(path))
     assert isinstance(alone, Refusal)
     assert (alone.detail, alone.message) == (
-        'other_file',
+        'no_code',
         f'it changes no file of the code, but {path}',
     )
 

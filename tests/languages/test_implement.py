@@ -167,7 +167,7 @@ def test_gold_succeeds_and_the_report_says_what_holds_beyond_the_targets(
         ('whole', 'success', None),
         ('half', 'partly', 'compile_error'),
         ('breaks', 'regression', 'fail'),
-        ('tests', 'hrns_fail', 'other_file'),
+        ('tests', 'hrns_fail', 'no_code'),
         ('escapes', 'hrns_fail', 'malformed'),
         ('confused', 'hrns_fail', 'malformed'),
     ],

@@ -126,7 +126,7 @@ def apply_code_patch(patch: bytes | None, start: StartCode) -> AppliedCode | Ref
         files[path] = applied.content
     if not files:
         message = f'it changes no file of the code, but {left_out[0]}'
-        return Refusal(detail=Detail.OTHER_FILE, message=message)
+        return Refusal(detail=Detail.NO_CODE, message=message)
     return AppliedCode(files=tuple(sorted(files.items())), left_out=tuple(sorted(left_out)))
 
 
