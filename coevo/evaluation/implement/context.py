@@ -29,7 +29,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.records import Pair, TestMethod, compute_short_hash
 from coevo.starts.isolated_cells import Files, IsolatedCellRunner, is_pass
 
-# The most tests of the touched modules that have to pass still; of more, always the same are drawn.
+# The most tests of other files that have to pass still; of more, always the same are drawn.
 MOST_KEPT = 200
 
 Methods = Mapping[str, TestMethod]
