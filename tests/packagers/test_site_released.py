@@ -143,7 +143,7 @@ def test_page_catalogue_and_readme_name_the_figures_of_one_query(
         "return [...document.querySelectorAll('.figures dd')].map(figure => figure.innerText)"
     )
     names = ('repositories', 'repositories_with_tasks', 'pairs', 'labelled_methods')
-    names += ('coevolution', 'standard', 'maintenance', 'suites')
+    names += ('coevolution', 'standard', 'maintenance', 'suites', 'implement')
     assert shown == [f'{figures[name]:,}' for name in names]
     tracks = page.script(
         """return [...document.querySelectorAll('#table_1 tbody tr')]
