@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from coevo.languages.prints import LexicalRules
 
@@ -70,7 +71,7 @@ def _split_strings(text: bytes, rules: LexicalRules) -> tuple[bytes, list[bytes]
 def _normalise(code: bytes) -> Iterator[bytes]:
     """Yield the tokens of code; names, numbers and strings lose their spelling."""
     tokens = [token[0] for token in _TOKEN.finditer(code)]
-    for token, following in zip(tokens, [*tokens[1:], b''], strict=True):
+    for token, following in pairwise([*tokens, b'']):
         if token == _STRING.strip():
             yield b's'
         elif token[:1].isdigit():

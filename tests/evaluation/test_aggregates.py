@@ -48,7 +48,7 @@ def _rows() -> list[MethodResult]:
         smells_gold=('Assertion Roulette',),
     )
     redundant = Adequacy(coverage_pred=_coverage(1), coverage_gold=_coverage(5))
-    failed = {'outcome': TaskOutcome.EXEC_FAIL, 'success_strict': False}
+    failed: dict[str, Any] = {'outcome': TaskOutcome.EXEC_FAIL, 'success_strict': False}
     return [
         row('a', 'T#1', adequacy=success, success_strict=True, vacuous=False),
         row('a', 'T#2', TaskOutcome.REDUNDANT, adequacy=redundant, vacuous=True),
@@ -150,7 +150,7 @@ def test_snapshot_without_mutants_gives_coverage_fields_only() -> None:
 
 def test_strict_success_is_a_share_of_methods_that_can_be_asked() -> None:
     """What is not known is neither yes nor no. Vacuous is a share of all methods."""
-    other = {'repo': 'other/repo'}
+    other: dict[str, Any] = {'repo': 'other/repo'}
     rows = [
         *_rows(),
         row('b', 'T#2', adequacy=Adequacy(), **other),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from coevo.evaluation.assignments import load_assignments
@@ -70,10 +69,9 @@ def test_task_is_askable_if_all_of_its_methods_are(tmp_path: Path) -> None:
 def test_old_snapshots_are_asked_for_the_rows_that_a_release_asks(tmp_path: Path) -> None:
     """Gold of these segments was not traced, so that nothing can be asked of it."""
     place = snapshots.make(tmp_path, 1, 2)
-    released = duckdb.sql(
-        f"SELECT strict_askable FROM '{place}/data/methods/*.parquet' WHERE task_id IS NOT NULL"
-    )
-    assert set(released.fetchall()) == {(False,)}
+    opened = attach_snapshots((place,))
+    sql = f'SELECT DISTINCT strict_askable FROM {opened.rows["methods"]} WHERE task_id IS NOT NULL'
+    assert opened.connection.execute(sql).fetchall() == [(False,)]
     assignments = load_assignments(place)
     old = tuple(
         replace(
@@ -85,7 +83,7 @@ def test_old_snapshots_are_asked_for_the_rows_that_a_release_asks(tmp_path: Path
         )
         for one in assignments
     )
-    assert fill_askable(attach_snapshots((place,)), old) == assignments
+    assert fill_askable(opened, old) == assignments
 
 
 def test_strict_success_is_null_where_it_cannot_be_asked() -> None:

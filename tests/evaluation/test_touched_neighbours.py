@@ -90,7 +90,7 @@ def test_patch_of_targets_and_own_helpers_touches_no_neighbour(patched: str) -> 
 
 def test_rewritten_neighbour_is_touched_alone() -> None:
     found = touch(GOLD.replace('    assert fare(0) == 4', '    assert fare(0) == 2 + 2'))
-    assert (found.rewritten, found.touched) == ({'test_none'}, {'test_none'})
+    assert found.rewritten == found.touched == {'test_none'}
     assert not found.fewer_assertions
     assert touch(GOLD.replace('    assert fare(0) == 4', '    pass')).fewer_assertions == {
         'test_none'

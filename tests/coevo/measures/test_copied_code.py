@@ -53,6 +53,8 @@ def copies(language: str, body: bytes, file: bytes) -> bool:
         (COPY.replace(b'13', b'6 + 7'), True),
         (CHECKS, False),
         (b'def test_x():\n    pass\n' * 300, False),
+        (b'', False),
+        (b'def test_x():\n    assert "" == fare(0)\n', False),
         # a comment is no code
         (b'\n'.join(b'# ' + line for line in COPY.split(b'\n')) + CHECKS, False),
     ],
