@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import io
+import json
 import math
 import os
 import signal
@@ -304,7 +305,9 @@ def _ensure_image(client: Any) -> str:
     try:
         client.images.get(name)
     except docker.errors.ImageNotFound:
-        client.api.import_image_from_data(archive, repository=_IMAGE, tag=tag)
+        said = client.api.import_image_from_data(archive, repository=_IMAGE, tag=tag)
+        imported = json.loads(said.splitlines()[-1])['status']
+        client.api.tag(imported, _IMAGE, tag)  # Podman's import ignores the tag
     return name
 
 

@@ -119,8 +119,9 @@ def test_agents_image_holds_the_start_state_and_no_gold(folder: Path) -> None:
 
 
 def test_task_with_an_image_of_its_own_is_not_built(
-    toy_tasks: Toys, update: Assignment, tmp_path: Path
+    toy_tasks: Toys, update: Assignment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(harbor_images.IMAGES, 'toy', TOY_IMAGE)  # type: ignore[arg-type]
     omissions, name = Omissions(), 'registry.test/tasks:1'
     for folder, images in (('1', {update.task_id: name}), ('2', {})):
         write_folder(

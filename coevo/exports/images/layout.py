@@ -156,7 +156,7 @@ class LayoutWriter:
     def finish(self) -> None:
         """Write the index of the images."""
         for name, content in make_index_files(self._images).items():
-            (self.folder / name).write_bytes(content)
+            (self.folder / name).write_bytes(content)  # own name: of the layout
 
     def _add_json(self, media_type: str, value: object) -> Descriptor:
         return self.add_blob(media_type, lambda stream: _write_all(stream, encode(value)))
