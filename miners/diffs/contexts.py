@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
@@ -69,6 +69,24 @@ class Test:
         """The declaration of the test method."""
         assert self.unit.member is not None
         return self.unit.member
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Uses:
+    """How a unit uses names, each of them wherever it stands.
+
+    of_types    only as members of other types, such as `Till.price`
+    of_objects  only as members of other types or of objects, such as `till.price` or `a().price`
+    """
+
+    of_types: AbstractSet[str] = frozenset()
+    of_objects: AbstractSet[str] = frozenset()
+
+
+_NO_USES = _Uses()
+
+# Words for the object whose own member is meant.
+_ITSELF = frozenset({'this', 'super', 'self', 'cls'})
 
 
 class TestTree:
@@ -240,8 +258,10 @@ class TestTree:
 
     def _find_references(self, unit: TreeUnit) -> Iterator[TreeUnit]:
         own = LocatedType(unit.path, unit.type)
-        for located in self._get_scope(own):
-            yield from self._find_named_members(located, unit)
+        scope = self._get_scope(own)
+        uses = _find_uses(unit, {located.type.simple for located in scope})
+        for located in scope:
+            yield from self._find_named_members(located, unit, uses)
         if unit.member is not None and self.reading.requests_any_fixture(unit.member):
             yield from self._find_injectable(own)
         known = self.tree.test_types
@@ -289,16 +309,29 @@ class TestTree:
                 elif 'Override' in member_unit.member.annotations:
                     yield member_unit  # called by the code to which the object is passed
 
-    def _find_named_members(self, located: LocatedType, unit: TreeUnit) -> Iterator[TreeUnit]:
+    def _find_named_members(
+        self, located: LocatedType, unit: TreeUnit, uses: _Uses = _NO_USES
+    ) -> Iterator[TreeUnit]:
+        """Yield the members of a type that a unit names, but for what it names as another's.
+
+        A name that is used of other types alone is no member of this one. Tests are no members of
+        objects, either: `till.price()` is not the test `price` of the same class.
+        """
         members = self._get_members(located)
-        methods = unit.calls | unit.strings | get_method_source(unit)
-        for name in sorted((unit.names | methods) & members.keys()):
+        spelled = unit.strings | get_method_source(unit)
+        methods = (unit.calls - uses.of_types) | spelled
+        for name in sorted(((unit.names - uses.of_types) | methods) & members.keys()):
             for member_unit in members[name]:
                 assert member_unit.member is not None
-                if member_unit is not unit and (
-                    member_unit.member.kind == 'field' or name in methods
+                if member_unit is unit or (
+                    name in uses.of_objects - spelled and self._is_test(member_unit)
                 ):
+                    continue
+                if member_unit.member.kind == 'field' or name in methods:
                     yield member_unit
+
+    def _is_test(self, unit: TreeUnit) -> bool:
+        return any(test.unit is unit for test in self.list_tests(unit.path))
 
     def _find_injectable(self, own: LocatedType) -> Iterator[TreeUnit]:
         """Yield all units in the scope of a type that the framework injects by name."""
@@ -392,6 +425,23 @@ def get_method_source(unit: TreeUnit) -> frozenset[str]:
 def _is_imported_from(located: LocatedType, statics: Iterable[Import]) -> bool:
     canonical = located.canonical
     return any(static_import.text.startswith(canonical) for static_import in statics)
+
+
+def _find_uses(unit: TreeUnit, own: AbstractSet[str]) -> _Uses:
+    """Return how a unit uses the names in its text.
+
+    own  the simple names of the unit's type, of those around it, and of their ancestors
+    """
+    tokens = unit.member.tokens if unit.member else ()
+    of_types: set[str] = set()
+    of_objects: set[str] = set()
+    plain: set[str] = set()
+    for holder, dot, name in zip(('', '', *tokens), ('', *tokens), tokens, strict=False):
+        if dot not in ('.', '::') or holder in own or holder in _ITSELF:
+            plain.add(name)
+        else:
+            (of_types if holder[:1].isupper() else of_objects).add(name)
+    return _Uses(of_types=of_types - of_objects - plain, of_objects=(of_types | of_objects) - plain)
 
 
 def _get_holder_name(text: str, name: str) -> str:

@@ -127,6 +127,41 @@ def test_a_member_that_a_test_does_not_use_is_no_context(
     assert 'm' not in changes(change)
 
 
+@pytest.mark.parametrize(
+    ('use', 'changed'),
+    [
+        ('Foo.one(0);', False),
+        ('new Foo().one();', False),
+        ('Foo foo = make(); foo.one();', False),
+        ('Stream.of(1).map(Foo::one);', False),
+        ('one();', True),
+        ('this.one();', True),
+        ('FooTest.one();', True),
+        ('Foo.one(0); one();', True),
+    ],
+)
+def test_a_test_named_like_a_tested_method_is_no_context_of_its_callers(
+    tmp_path: Path, use: str, changed: bool
+) -> None:
+    other = f'@Test public void other() {{ {use} }}'
+    old = {'FooTest': java_class(ONE, other)}
+    change = diffed(tmp_path, old, {'FooTest': java_class(ONE.replace('(1,', '(11,'), other)})
+    assert changes(change) == {
+        'one': 'changed',
+        **({'other': 'context_changed'} if changed else {}),
+    }
+
+
+@pytest.mark.parametrize(('use', 'changed'), [('Foo.help();', False), ('a.help();', True)])
+def test_a_helper_is_a_context_unless_the_name_is_of_another_type_alone(
+    tmp_path: Path, use: str, changed: bool
+) -> None:
+    test, helper = f'@Test public void m() {{ {use} }}', 'int help() { return 1; }'
+    old = {'FooTest': java_class(test, helper)}
+    change = diffed(tmp_path, old, {'FooTest': java_class(test, helper.replace('1', '2'))})
+    assert changes(change) == ({'m': 'context_changed'} if changed else {})
+
+
 def test_a_superclass_change_in_another_file_is_a_context_change(tmp_path: Path) -> None:
     test = java_class('@Test public void m() { check(); }', name='ATest', extra='extends Base')
     base = 'class Base extends Top { void check() { assertOk(1); } }'
