@@ -66,6 +66,7 @@ class SurefireSettings:
     arg_line        options of the JVM, as one text
     assertions      whether `assert` statements are switched on
     properties      system properties
+    parameters      further ones, in files of TestNG's suites, which are a part of the tests
     environment     environment variables
     working_folder  path in the tree; None for the module's own folder
     more_places     additional entries at the end of the class path, as a test process sees them
@@ -76,6 +77,7 @@ class SurefireSettings:
     arg_line: str = ''
     assertions: bool = True
     properties: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     working_folder: str | None = None
     more_places: tuple[str, ...] = ()
@@ -120,8 +122,19 @@ class JavaModule:
 
 def remove_own_options(module: JavaModule) -> JavaModule:
     """Return the module without the JVM options, properties and variables of the project."""
-    plain = replace(module.surefire, arg_line='', properties={}, environment={})
+    plain = replace(module.surefire, arg_line='', properties={}, parameters={}, environment={})
     return replace(module, surefire=plain)
+
+
+def take_parameters(module: JavaModule, tests: JavaModule | None) -> JavaModule:
+    """Return the module with the parameters of suites that it has at the tests' revision.
+
+    tests  the module there; None if that revision lacks it, and nothing changes
+    """
+    if tests is None or tests.surefire.parameters == module.surefire.parameters:
+        return module
+    settings = replace(module.surefire, parameters=tests.surefire.parameters)
+    return replace(module, surefire=settings)
 
 
 def parse_modules(report: Mapping[str, Any]) -> dict[str, JavaModule]:
@@ -278,6 +291,7 @@ def locate_library(path: str) -> str | None:
 
 def _parse_surefire(settings: Mapping[str, Any], here: _ModuleFolder) -> SurefireSettings:
     properties = settings.get('properties') or {}
+    parameters = settings.get('suiteParameters') or {}
     variables = settings.get('environmentVariables') or {}
     more = (
         _translate_path(path, here) for path in settings.get('additionalClasspathElements') or ()
@@ -286,6 +300,7 @@ def _parse_surefire(settings: Mapping[str, Any], here: _ModuleFolder) -> Surefir
     return SurefireSettings(
         arg_line=_translate_text(settings.get('argLine') or ''),
         properties={name: _translate_text(value) for name, value in sorted(properties.items())},
+        parameters={name: _translate_text(value) for name, value in sorted(parameters.items())},
         environment={name: _translate_text(value) for name, value in sorted(variables.items())},
         working_folder=_locate_in_tree(folder, here) if folder else None,
         assertions=settings.get('enableAssertions') != 'false',

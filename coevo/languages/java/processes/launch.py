@@ -282,7 +282,8 @@ class Launcher:
             yield '-da'
         yield from select_usable_options(module.surefire.arg_line)
         yield f'-Dbasedir={TREE}/{module.path}'
-        yield from (f'-D{name}={value}' for name, value in module.surefire.properties.items())
+        defined = {**module.surefire.parameters, **module.surefire.properties}
+        yield from (f'-D{name}={value}' for name, value in defined.items())
 
     def _list_class_path(self, plan: LaunchPlan) -> Iterator[str]:
         """Yield the class path: worker, workarounds, the project's own entries, missing engines.

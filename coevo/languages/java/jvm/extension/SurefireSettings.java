@@ -39,6 +39,7 @@ final class SurefireSettings {
         Xpp3Dom dom = configuration();
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("argLine", text(dom, "argLine", "argLine"));
+        map.put("suiteParameters", suiteParameters(dom));
         map.put("properties", effectiveProperties(dom));
         map.put("environmentVariables", pairs(dom.getChild("environmentVariables")));
         map.put("workingDirectory", text(dom, "workingDirectory", "surefire.workdir"));
@@ -57,12 +58,11 @@ final class SurefireSettings {
 
     /**
      * Collects properties in surefire's own order; parameters of the JUnit Platform are read from
-     * them, too. TestNG looks for parameters among them that no suite gives it.
+     * them, too.
      */
     private Map<String, String> effectiveProperties(Xpp3Dom dom) {
         String file = text(dom, "systemPropertiesFile", "surefire.systemPropertiesFile");
-        Map<String, String> all = suiteParameters(dom);
-        all.putAll(configurationParameters(dom.getChild("properties")));
+        Map<String, String> all = configurationParameters(dom.getChild("properties"));
         all.putAll(properties(dom.getChild("systemProperties")));
         all.putAll(file == null ? new TreeMap<>() : read(file));
         all.putAll(pairs(dom.getChild("systemPropertyVariables")));
@@ -70,7 +70,10 @@ final class SurefireSettings {
         return all;
     }
 
-    /** Returns the parameters in files of TestNG's suites that have one value in all of them. */
+    /**
+     * Returns the parameters in files of TestNG's suites that have one value in all of them. TestNG
+     * looks for a parameter among the system properties if no suite gives it.
+     */
     private Map<String, String> suiteParameters(Xpp3Dom dom) {
         Map<String, String> found = new TreeMap<>();
         Set<String> ambiguous = new HashSet<>();

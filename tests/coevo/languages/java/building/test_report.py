@@ -9,7 +9,9 @@ import pytest
 from coevo.languages.java.building.report import (
     ReportedClassPathEntry,
     SurefireSettings,
+    list_left_out,
     parse_modules,
+    take_parameters,
 )
 
 
@@ -139,3 +141,25 @@ def test_surefire_settings_exclude_libraries_from_the_class_path(
         ReportedClassPathEntry(coordinates='g:a:1', scope='test')
     )
     assert left_out is expected
+
+
+def test_parameters_of_suites_are_those_of_the_tests_and_all_else_is_of_the_code() -> None:
+    def settings(price: str) -> dict[str, Any]:
+        return {'suiteParameters': {'price': price}, 'properties': {'till': price}}
+
+    code, tests = (
+        parse_modules({'projects': [project('.', surefire=settings(price))]})['.']
+        for price in ('4', '3')
+    )
+    taken = take_parameters(code, tests)
+    assert (taken.surefire.parameters, taken.surefire.properties) == ({'price': '3'}, {'till': '4'})
+    assert take_parameters(code, None) is take_parameters(code, code) is code
+
+
+def test_plugins_that_modules_are_built_without_are_named_once() -> None:
+    rows = [
+        project('a', without=['exec-maven-plugin'], linters=True),
+        project('b', without=['exec-maven-plugin', 'maven-compiler-plugin@module-info']),
+    ]
+    modules = parse_modules({'projects': rows}).values()
+    assert list_left_out(modules) == ('exec-maven-plugin', 'maven-compiler-plugin@module-info')

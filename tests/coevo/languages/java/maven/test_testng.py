@@ -19,6 +19,7 @@ JUNIT = '<groupId>junit</groupId><artifactId>junit</artifactId><version>4.13.2</
 TESTNG = '<groupId>org.testng</groupId><artifactId>testng</artifactId><version>7.5.1</version>'
 SUITE = """<!DOCTYPE suite SYSTEM "https://testng.org/testng-1.0.dtd">
 <suite name="shop"><parameter name="count" value="2"/>
+  <parameter name="price" value="{}"/>
   <test name="one"><parameter name="side" value="left"/><classes>
     <class name="shop.TillTest"/></classes></test>
   <test name="other"><parameter name="side" value="right"/></test></suite>
@@ -30,6 +31,9 @@ public class TillTest {{
     @Test @Parameters("count") public void counts(int count) {{
         assertEquals(Till.price() * count, {});
     }}
+    @Test @Parameters("price") public void sells(int price) {{
+        assertEquals(Till.price() + {}, price + {});
+    }}
     @Test @Parameters({{"side"}}) public void sides(@Optional("neither") String side) {{
         assertEquals(side + Till.price(), "neither{}");
     }}
@@ -37,18 +41,19 @@ public class TillTest {{
 """
 
 
-def test_parameters_of_a_suite_reach_tests_unless_its_parts_contradict(tmp_path: Path) -> None:
+def test_parameters_of_a_suite_reach_its_tests_unless_its_parts_contradict(tmp_path: Path) -> None:
     steps = [
         {
             'pom.xml': pom(BUILD).replace(JUNIT, TESTNG),
-            'testng.xml': SUITE,
+            'testng.xml': SUITE.format(number),
             **source('Till', f'    public static int price() {{ return {number}; }}\n'),
-            'src/test/java/shop/TillTest.java': TEST.format(2 * number, number),
+            'src/test/java/shop/TillTest.java': TEST.format(2 * number, number, number, number),
         }
         for number in (3, 4)
     ]
     found = mined(write(tmp_path / 'repository', steps), tmp_path / 'store')
     assert {row.test_method: row.label for row in found.methods} == {
         'counts': Label.UPDATE,
+        'sells': Label.UPDATE,
         'sides': Label.UPDATE,
     }
