@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.model.dependencies import Revised
+
+_NAMELESS = ('', '_')
+
+MOST_PLAIN = 3
+"""How many plain values a method returns in turn, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +38,59 @@ def find_same_member(member: Member, type_: DeclaredType) -> Member | None:
     )
 
 
+def find_resigned_member(member: Member, old: DeclaredType, new: DeclaredType) -> Member | None:
+    """Return the method of the old type that an inserted one replaces under another signature.
+
+    It has the same kind and name, and is gone from the new type. Of several, the one that shares
+    most words is returned. None if there is none.
+    """
+    gone = [
+        other
+        for other in old.members
+        if (other.kind, other.name) == (member.kind, member.name)
+        and find_same_member(other, new) is None
+    ]
+    return max(gone, key=lambda other: _count_shared_words(other, member), default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A parameter of a method, as its source writes it.
+
+    type         '' if none is written
+    default      None if it must be given
+    is_variadic  whether it takes any number of values
+    """
+
+    name: str
+    type: str = ''
+    default: str | None = None
+    is_variadic: bool = False
+
+
+def map_parameters(
+    old: Sequence[Parameter], new: Sequence[Parameter]
+) -> tuple[tuple[Parameter, str], ...] | None:
+    """Return the old parameters that the new signature lacks, each with what stands for it.
+
+    It is the new parameter at its place, if the old signature lacks that, or else its default value.
+    None if there is neither.
+    """
+    names = {parameter.name for parameter in new}
+    known = {parameter.name for parameter in old}
+    pairs = []
+    for place, parameter in enumerate(old):
+        if parameter.name in names or parameter.name in _NAMELESS:
+            continue
+        if place < len(new) and new[place].name not in known:
+            pairs.append((parameter, new[place].name))
+        elif parameter.default is not None:
+            pairs.append((parameter, parameter.default))
+        else:
+            return None
+    return tuple(pairs)
+
+
 def find_neighbours(
     old: LocatedDeclaration, new: LocatedDeclaration
 ) -> tuple[Member | None, Member | None]:
@@ -48,8 +108,23 @@ def find_neighbours(
     return next(filter(None, above), None), next(filter(None, below), None)
 
 
+def _count_shared_words(one: Member, other: Member) -> int:
+    return (Counter(one.tokens) & Counter(other.tokens)).total()
+
+
 def _identify_member(member: Member) -> tuple[str, ...]:
     return member.kind, member.name, *member.parameters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainVersion:
+    """A file at new in which a method only returns a plain value, or a field holds one.
+
+    written  what stands in place of the body or value, such as ` { return 0; }` or ` = 0`
+    """
+
+    written: str
+    source: bytes
 
 
 class ChangeUndoing(Protocol):
@@ -58,16 +133,36 @@ class ChangeUndoing(Protocol):
     Everything that is not undone stays as it is.
     """
 
+    @property
+    def IS_COMPILED(self) -> bool:
+        """Whether a compiler reports a missing name before anything runs."""
+
     def undo_member(
         self, revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration
-    ) -> bytes:
+    ) -> bytes | None:
         """Return the file at new with one member as it was at old.
 
-        An inserted member is removed, a modified one replaced, a removed one put back.
+        An inserted member is removed, a modified one replaced, a removed one put back. None if
+        nothing but errors would follow, and no compiler reports them: the parameters differ, or the
+        old text needs names that are gone.
 
         revised  what happened to the member between old and new
         old      the member at old; None if it was inserted
         new      the member at new; only its type if the member was removed
+        """
+
+    def keep_signature(self, old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
+        """Return the file at new with a member's old body or value behind its new signature.
+
+        Parameters that were renamed are mapped by their places. None if that is not possible, such
+        as for a parameter that is gone.
+        """
+
+    def list_plain_versions(self, new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
+        """Return the file at new with a member that returns plain values, or holds one.
+
+        Plain values are zero, empty and an argument, at most `MOST_PLAIN` of them, and none that
+        fails as soon as it is used. Empty if there is none for the type, or no body or value.
         """
 
     def undo_header(self, old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:

@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from coevo.languages.declarations import DeclaredType, Import, SourceFile
 from coevo.languages.java.reading.source import parse_java_source
 from coevo.languages.java.reading.syntax import parse
+from coevo.languages.java.surgery.kept_signature import put_old_body
+from coevo.languages.java.surgery.plain_values import list_plain_versions as list_plain_versions
 from coevo.languages.text_edits import TextEdits, find_indentation
 from coevo.languages.undoing import LocatedDeclaration, find_neighbours
 from coevo.model.dependencies import Revised
+
+IS_COMPILED = True
+"""The compiler reports a missing name."""
 
 
 def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
@@ -36,6 +41,20 @@ def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDe
     else:
         _restore_member(edits, old, new, text)
     _add_missing_imports(edits, old.file, new.file, old.member.names)
+    return edits.apply_edits()
+
+
+def keep_signature(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
+    """Return the new file with the old body or value of a member behind its new signature.
+
+    Imports that it needs are added. None if it cannot stand there.
+    """
+    assert old.member is not None
+    made = put_old_body(old, new)
+    if made is None:
+        return None
+    edits = TextEdits(made)
+    _add_missing_imports(edits, old.file, parse(made), old.member.names)
     return edits.apply_edits()
 
 

@@ -18,19 +18,31 @@ from coevo.languages.python.surgery.cuts import (
     reindent,
     remove_pieces,
 )
+from coevo.languages.python.surgery.kept_signature import (
+    accepts_same_calls,
+    needs_lost_names,
+    put_old_body,
+)
 from coevo.languages.python.surgery.old_pieces import add_import, format_import_line
 from coevo.languages.python.surgery.pieces import make_outline, strip_module_name
+from coevo.languages.python.surgery.plain_values import list_plain_versions as list_plain_versions
 from coevo.languages.spans import Span
 from coevo.languages.text_edits import TextEdits, find_indentation, find_line_end
 from coevo.languages.undoing import LocatedDeclaration, find_neighbours
 from coevo.model.dependencies import Revised
 
+IS_COMPILED = False
+"""Nothing reports a missing name before it is used."""
 
-def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration) -> bytes:
+
+def undo_member(
+    revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration
+) -> bytes | None:
     """Return the new file with one member as it was in the old one: removed, replaced or put back.
 
     Imports that the old text uses and the new file lacks are added. A class with no other member
-    gets `pass`.
+    gets `pass`. None if a modified member takes other parameters or needs names that are gone,
+    since then any call of it would fail.
 
     revised  what the change did with the member
     """
@@ -43,6 +55,8 @@ def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDe
     was = old.member.start_byte, old.member.end_byte
     if revised is Revised.MODIFIED:
         assert new.member is not None
+        if not accepts_same_calls(old, new) or needs_lost_names(old, new):
+            return None
         margin = find_indentation(new.source, new.member.start_byte)
         edits.replace(
             new.member.start_byte, new.member.end_byte, _reindent_text(old.source, was, margin)
@@ -50,6 +64,20 @@ def undo_member(revised: Revised, old: LocatedDeclaration | None, new: LocatedDe
     else:
         _restore_statement(edits, old, new, was)
     _add_missing_imports(edits, old.source, new.source, old.member.names)
+    return edits.apply_edits()
+
+
+def keep_signature(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
+    """Return the new file with the old body of a function behind its new signature.
+
+    Imports that the body needs are added. None if it cannot stand there, and for a variable.
+    """
+    assert old.member is not None
+    made = put_old_body(old, new)
+    if made is None:
+        return None
+    edits = TextEdits(made)
+    _add_missing_imports(edits, old.source, made, old.member.names)
     return edits.apply_edits()
 
 

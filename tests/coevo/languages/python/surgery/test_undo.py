@@ -83,6 +83,7 @@ def undone(revised: Revised, name: str, old: str = OLD, new: str = NEW) -> str:
         made = undo.undo_member(revised, known, located.around(known, PATH, new))
     else:
         made = undo.undo_member(revised, at(old, name), at(new, name))
+    assert made is not None
     ast.parse(made)
     return made.decode()
 

@@ -1,0 +1,169 @@
+"""Let a function return plain values of its types, or a variable hold one, in place of what it does.
+
+Imports that are no longer used are removed, as the compiler demands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from tree_sitter import Node
+
+from coevo.languages.golang.surgery.import_repair import repair_imports
+from coevo.languages.golang.surgery.pieces import make_outline
+from coevo.languages.text_edits import replace_span
+from coevo.languages.undoing import MOST_PLAIN, LocatedDeclaration, Parameter, PlainVersion
+
+_INTEGERS = (
+    *('byte', 'int', 'int8', 'int16', 'int32', 'int64', 'rune'),
+    *('uint', 'uint8', 'uint16', 'uint32', 'uint64', 'uintptr'),
+)
+_VALUES = {
+    **dict.fromkeys(_INTEGERS, ('0', '1')),
+    **dict.fromkeys(('float32', 'float64'), ('0', '1')),
+    'any': ('0', '""'),
+    'bool': ('false', 'true'),
+    'error': ('nil',),
+    'string': ('""', '"?"'),
+}
+_LITERALS = {
+    'false': ('false', 'true'),
+    'float_literal': ('0.0', '1.0'),
+    'int_literal': ('0', '1'),
+    'interpreted_string_literal': ('""', '"?"'),
+    'raw_string_literal': ('""', '"?"'),
+    'rune_literal': ("'?'",),
+    'true': ('false', 'true'),
+}
+_FILLED = ('array_type', 'map_type', 'slice_type')
+_NIL = ('function_type', 'interface_type')
+_NAMELESS = ('', '_')
+
+
+def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
+    """Return the file with a function that returns plain values, or with a variable that holds one.
+
+    Pointers point to zero values. Empty for a function without a body, and for a variable whose
+    value is no literal.
+    """
+    assert new.member is not None
+    file = make_outline(new.source)
+    if new.member.kind == 'field':
+        texts = tuple(_list_values(new))
+    else:
+        body = find_node(new).child_by_field_name('body')
+        texts = () if body is None else tuple(_list_bodies(find_node(new), body))
+    return tuple(
+        PlainVersion(
+            written=written,
+            source=repair_imports(replace_span(new.source, start, end, text), file, []),
+        )
+        for written, start, end, text in texts[:MOST_PLAIN]
+    )
+
+
+def find_node(declared: LocatedDeclaration) -> Node:
+    """Return the node of a member: the outermost one with its span."""
+    member = declared.member
+    assert member is not None
+    span = member.start_byte, member.end_byte
+    node = make_outline(declared.source).root.descendant_for_byte_range(*span)
+    assert node is not None, 'a declaration of this very source'
+    while (around := node.parent) is not None and (around.start_byte, around.end_byte) == span:
+        node = around
+    return node
+
+
+def find_value(declared: LocatedDeclaration) -> Node | None:
+    """Return the value of a variable or constant that is declared alone; None if there is none."""
+    node = find_node(declared)
+    specs = [child for child in (node, *node.named_children) if child.type in _SPECS]
+    if len(specs) != 1 or len(specs[0].children_by_field_name('name')) != 1:
+        return None
+    values = specs[0].child_by_field_name('value')
+    return (
+        values.named_children[0] if values is not None and values.named_child_count == 1 else None
+    )
+
+
+_SPECS = ('const_spec', 'var_spec')
+
+
+def get_text(node: Node | None) -> str:
+    """Return the source text of a node; '' for None."""
+    return '' if node is None or node.text is None else node.text.decode(errors='replace')
+
+
+def list_parameters(holder: Node | None) -> tuple[Parameter, ...]:
+    """Return the parameters, results or receiver in brackets, in order."""
+    declarations = holder.named_children if holder is not None else []
+    return tuple(
+        Parameter(name=name, type=type_, is_variadic=node.type.startswith('variadic'))
+        for node in declarations
+        if node.type in ('parameter_declaration', 'variadic_parameter_declaration')
+        for type_ in [_name_type(node)]
+        for name in list(map(get_text, node.children_by_field_name('name'))) or ['']
+    )
+
+
+def _name_type(node: Node) -> str:
+    text = get_text(node.child_by_field_name('type'))
+    return f'[]{text}' if node.type.startswith('variadic') else text
+
+
+def _list_bodies(function: Node, body: Node) -> Iterator[tuple[str, int, int, bytes]]:
+    """Yield plain bodies: what the row shows of each, its span, and its text."""
+    taken = list_parameters(function.child_by_field_name('receiver')) + list_parameters(
+        function.child_by_field_name('parameters')
+    )
+    values = [_list_result_values(type_, taken) for type_ in _list_result_types(function)]
+    rows = list(zip_longest(*values)) if values else [()]
+    for row in rows:
+        filled = (value or known[0] for value, known in zip(row, values, strict=True))
+        text = f'return {", ".join(filled)}' if values else ''
+        written = f'{{ {text} }}' if text else '{ }'
+        yield f' {written}', body.start_byte, body.end_byte, written.encode()
+
+
+def _list_result_types(function: Node) -> list[Node]:
+    result = function.child_by_field_name('result')
+    if result is None or result.type != 'parameter_list':
+        return [] if result is None else [result]
+    return [
+        type_
+        for node in result.named_children
+        if (type_ := node.child_by_field_name('type')) is not None
+        for _ in node.children_by_field_name('name') or [node]
+    ]
+
+
+def _list_result_values(type_: Node, taken: tuple[Parameter, ...]) -> list[str]:
+    """Return plain values of a type: zero, a parameter of that type, another one."""
+    text = get_text(type_)
+    zero, *others = _VALUES.get(text, (_make_zero(type_, text),))
+    same = [one.name for one in taken if one.type == text and one.name not in _NAMELESS]
+    return [zero, *same[:1], *others]
+
+
+def _make_zero(type_: Node, text: str) -> str:
+    if type_.type in _NIL:
+        return 'nil'
+    if type_.type in _FILLED:
+        return f'{text}{{}}'
+    if type_.type == 'pointer_type':
+        return f'new({text.removeprefix("*").strip()})'
+    return f'make({text})' if type_.type == 'channel_type' else f'*new({text})'
+
+
+def _list_values(new: LocatedDeclaration) -> Iterator[tuple[str, int, int, bytes]]:
+    value = find_value(new)
+    if value is None:
+        return
+    texts = _LITERALS.get(value.type, ())
+    if value.type == 'composite_literal':
+        kind = value.child_by_field_name('type')
+        if kind is not None and kind.type != 'implicit_length_array_type':
+            texts = (f'{get_text(kind)}{{}}',)
+    for text in texts:
+        yield f' = {text}', value.start_byte, value.end_byte, text.encode()
