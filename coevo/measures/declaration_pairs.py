@@ -8,7 +8,11 @@ from dataclasses import replace
 from coevo.git.repository import Repository
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.languages.table import get_reading
-from coevo.languages.undoing import LocatedDeclaration, find_same_member
+from coevo.languages.undoing import (
+    LocatedDeclaration,
+    find_resigned_member,
+    find_same_member,
+)
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
 
@@ -53,6 +57,21 @@ def find_counterpart(
         if removed or member is not None:
             return replace(located, member=member)
     return None
+
+
+def find_resigned(
+    repository: Repository, pair: Pair, known: LocatedDeclaration
+) -> LocatedDeclaration | None:
+    """Return the old method that an inserted one replaces under another signature; None if none.
+
+    known  the inserted method at new
+    """
+    assert known.member is not None
+    old = find_other_type(repository, pair, known, is_new=True)
+    if old is None:
+        return None
+    member = find_resigned_member(known.member, old.type, known.type)
+    return None if member is None else replace(old, member=member)
 
 
 def find_declared_type(

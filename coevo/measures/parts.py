@@ -2,24 +2,30 @@
 
 A method or constructor is one part. A dependency on a type as a whole means its code outside of
 methods. It has several parts: the header (with the constants of an enum), and each field and
-initializer. A new type is one part, undone by removing it; a removed type is one part, undone by
-putting it back. A resource is one part, undone by restoring its old content.
+initializer. A new type is one part, undone by removing it, and each of its fields is another one; a
+removed type is one part, undone by putting it back. A resource is one part, undone by restoring its
+old content.
+
+What is undone is behaviour. Others compile against names, so a part has stages, of which the first
+that compiles counts: the old text as a whole, the old body or value behind the new signature, and
+plain values in its place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 from coevo.git.repository import Repository
 from coevo.languages.declarations import Member
 from coevo.languages.table import get_measures
-from coevo.languages.undoing import ChangeUndoing, LocatedDeclaration
+from coevo.languages.undoing import ChangeUndoing, LocatedDeclaration, PlainVersion
 from coevo.measures.declaration_pairs import (
     find_counterpart,
     find_declaration,
     find_declared_type,
     find_other_type,
+    find_resigned,
 )
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
@@ -31,13 +37,33 @@ Edit = tuple[str, bytes | None]
 """A path and its content; None means that the file is absent."""
 
 
+AS_BEFORE = ' as before'
+"""What follows a declaration in its row if the old body or value stands behind its new signature."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoneVersion:
+    """The code with a part undone.
+
+    written  what follows the declaration in its row: '' for the old text as a whole, `AS_BEFORE`,
+             or the plain body or value
+    edit     the one file that differs
+    """
+
+    written: str = ''
+    edit: Edit
+
+
+Stage = tuple[UndoneVersion, ...]
+"""Versions of which each is run."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoablePart:
     """A change that can be undone alone.
 
     start_line  the first line at new, or at old if the declaration was removed
-    edit        the file in which it is undone; None if its type is not at the other end, or if the
-                language cannot undo changes
+    stages      in the order in which they are tried; empty if it cannot be undone
     is_offered  whether the language can undo changes
     """
 
@@ -45,13 +71,27 @@ class UndoablePart:
     file: str
     start_line: int
     revised: Revised
-    edit: Edit | None
+    stages: tuple[Stage, ...]
     is_offered: bool = True
 
     @property
     def key(self) -> Key:
-        """The key of its row in the table `reversals`."""
+        """The key of its row in the table `reversals` if the old text stands there as a whole."""
         return self.file, self.start_line, self.revised, self.declaration
+
+    @property
+    def versions(self) -> tuple[UndoneVersion, ...]:
+        """The versions of all stages."""
+        return tuple(version for stage in self.stages for version in stage)
+
+    def make_key(self, version: UndoneVersion) -> Key:
+        """Return the key of the row of one of its versions."""
+        return self.file, self.start_line, self.revised, self.declaration + version.written
+
+    def select_versions(self, keys: Collection[Key]) -> UndoablePart:
+        """Return the part with the versions of some rows alone, in one stage."""
+        stage = tuple(version for version in self.versions if self.make_key(version) in keys)
+        return replace(self, stages=(stage,) if stage else ())
 
 
 def list_undoable_parts(
@@ -86,27 +126,68 @@ class _DependencyChange:
 
 def _make_method_part(change: _DependencyChange, known: LocatedDeclaration) -> UndoablePart:
     dependency, undoing = change.dependency, change.undoing
-    other = find_counterpart(change.repository, change.pair, dependency)
+    part = _make_whole_part(dependency, None)
     if dependency.revised is Revised.INSERTED:
-        return _make_whole_part(
-            dependency, (known.path, undoing.undo_member(dependency.revised, None, known))
-        )
+        resigned = find_resigned(change.repository, change.pair, known)
+        return replace(part, stages=_list_stages(undoing, Revised.INSERTED, resigned, known))
+    other = find_counterpart(change.repository, change.pair, dependency)
     if other is None:
-        return _make_whole_part(dependency, None)
+        return part
     old, new = (known, other) if dependency.revised is Revised.REMOVED else (other, known)
-    return _make_whole_part(
-        dependency, (new.path, undoing.undo_member(dependency.revised, old, new))
+    return replace(part, stages=_list_stages(undoing, dependency.revised, old, new))
+
+
+def _list_stages(
+    undoing: ChangeUndoing,
+    revised: Revised,
+    old: LocatedDeclaration | None,
+    new: LocatedDeclaration,
+) -> tuple[Stage, ...]:
+    """Return the stages of undoing one member.
+
+    old  the member at old; of an inserted one the member that it replaces, or None
+    """
+    whole: bytes | None = None
+    kept: bytes | None = None
+    plain: tuple[PlainVersion, ...] = ()
+    has_name = new.member is not None and new.member.kind != 'initializer'
+    if revised is not Revised.INSERTED or not has_name or (undoing.IS_COMPILED and old is None):
+        whole = undoing.undo_member(revised, old, new)
+    if has_name and revised is not Revised.REMOVED:
+        kept = None if old is None else undoing.keep_signature(old, new)
+        plain = undoing.list_plain_versions(new)
+    stages: tuple[list[tuple[str, bytes | None]], ...] = (
+        [('', whole)],
+        [(AS_BEFORE, kept)],
+        [(version.written, version.source) for version in plain],
     )
+    known = {new.source}
+    made: list[Stage] = []
+    for stage in stages:
+        fresh = {
+            source: written
+            for written, source in stage
+            if source is not None and source not in known
+        }
+        known |= fresh.keys()
+        if fresh:
+            made.append(
+                tuple(
+                    UndoneVersion(written=written, edit=(new.path, source))
+                    for source, written in fresh.items()
+                )
+            )
+    return tuple(made)
 
 
 def _make_whole_part(dependency: Dependency, edit: Edit | None) -> UndoablePart:
-    """Return the dependency as a single part."""
+    """Return the dependency as a single part with at most one version."""
     return UndoablePart(
         declaration=dependency.declaration,
         file=dependency.file,
         start_line=dependency.start_line,
         revised=dependency.revised,
-        edit=edit,
+        stages=() if edit is None else ((UndoneVersion(edit=edit),),),
     )
 
 
@@ -130,7 +211,13 @@ def _list_type_parts(change: _DependencyChange) -> Iterator[UndoablePart]:
     if known is None:
         return
     if dependency.revised is Revised.INSERTED:
-        yield _make_whole_part(dependency, (known.path, undoing.remove_type_declaration(known)))
+        edit = known.path, undoing.remove_type_declaration(known)
+        yield _make_whole_part(dependency, edit if undoing.IS_COMPILED else None)
+        for member in _list_first_members(known):
+            part = _make_member_part(undoing, Revised.INSERTED, None, replace(known, member=member))
+            plain = tuple(stage for stage in part.stages if stage[0].written)
+            if plain:
+                yield replace(part, stages=plain)
         return
     if dependency.revised is Revised.REMOVED:
         yield _make_whole_part(dependency, _put_type_back(change, known))
@@ -229,5 +316,5 @@ def _make_member_part(
         file=known.path,
         start_line=known.member.start_line,
         revised=revised,
-        edit=(new.path, undoing.undo_member(revised, old, new)),
+        stages=_list_stages(undoing, revised, old, new),
     )

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coevo.languages.verdicts import Verdict
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
-from coevo.measures.parts import Key, UndoablePart, list_undoable_parts
+from coevo.measures.parts import Key, UndoablePart, UndoneVersion, list_undoable_parts
+from coevo.model.dependencies import Revised
 from coevo.model.quality import ReversalRow, ReversalStatus
 from coevo.model.words import Outcome
 
@@ -19,24 +20,29 @@ def measure_reversals(
 ) -> tuple[ReversalRow, ...]:
     """Run every test alone with each part of its changed dependencies undone in the new code.
 
-    The tests are known to pass on the new code as it is. Each part is compiled once for all tests
-    of a module. The first part of every dependency comes first, dependencies of best rank before
-    others; then the second parts follow, and so on. Parts beyond `most_runs` are `not_run`; parts
-    that the language cannot undo are `not_offered`.
+    The tests are known to pass on the new code as it is. Each version of a part is compiled once
+    for all tests of a module. A test has rows of the first stage of a part with which the code and
+    the test compile, or else of the first stage. The first part of every dependency comes first,
+    dependencies of best rank before others; then the second parts follow, and so on. Parts beyond
+    `most_runs` are `not_run`; parts that the language cannot undo are `not_offered`.
     Raises: Transient if a test process does not start.
     """
     parts = {test.method_id: _list_wanted_parts(runner, test) for test in tests}
-    rows: dict[tuple[str, Key], ReversalRow] = {}
+    rows: dict[tuple[str, Key], list[ReversalRow]] = {}
     left = most_runs
     for part, concerned in _group_by_part(tests, parts):
-        run = concerned[:left] if part.is_offered else []
-        left = None if left is None else left - len(run)
-        for row in _run_undone(runner, part, run):
-            rows[row.method_id, part.key] = row
+        most = max(1, len(part.versions))
+        run = concerned[: None if left is None else left // most] if part.is_offered else []
+        left = None if left is None else left - len(run) * most
+        for test, found in _run_undone(runner, part, run):
+            rows[test.method_id, part.key] = found
         for test in concerned[len(run) :]:
-            rows[test.method_id, part.key] = _make_row(runner, test, part, None)
+            rows[test.method_id, part.key] = [_make_row(runner, test, part, part.key, None)]
     return tuple(
-        rows[test.method_id, part.key] for test in tests for _, part in parts[test.method_id]
+        row
+        for test in tests
+        for _, part in parts[test.method_id]
+        for row in rows[test.method_id, part.key]
     )
 
 
@@ -52,44 +58,81 @@ def _list_wanted_parts(
     for dependency in test.dependencies:
         parts = list_undoable_parts(runner.repository, runner.pair, dependency)
         for number, part in enumerate(parts):
-            if test.undone is None or part.key in test.undone:
-                by_key.setdefault(part.key, ((number, dependency.rank), part))
+            wanted = part if test.undone is None else part.select_versions(test.undone)
+            if test.undone is None or wanted.stages:
+                by_key.setdefault(part.key, ((number, dependency.rank), wanted))
     return list(by_key.values())
 
 
 def _group_by_part(
     tests: Iterable[GoldTest], parts: Mapping[str, Sequence[tuple[Place, UndoablePart]]]
 ) -> Iterator[tuple[UndoablePart, list[GoldTest]]]:
-    """Yield every part with the tests of one module that depend on it, in the order of runs."""
-    groups: dict[tuple[Key, str], tuple[Place, UndoablePart, list[GoldTest]]] = {}
+    """Yield every part with the tests of one module that depend on it, in the order of runs.
+
+    Tests that want other versions of a part are apart.
+    """
+    groups: dict[tuple[Key, str, tuple[Key, ...]], tuple[Place, UndoablePart, list[GoldTest]]] = {}
     for test in tests:
         for position, part in parts[test.method_id]:
-            group = groups.setdefault((part.key, test.method.module), (position, part, []))
-            group[2].append(test)
+            versions = tuple(map(part.make_key, part.versions))
+            key = part.key, test.method.module, versions
+            groups.setdefault(key, (position, part, []))[2].append(test)
     for key in sorted(groups, key=lambda key: (groups[key][0], key)):
         yield groups[key][1:]
 
 
 def _run_undone(
     runner: EditedCellRunner, part: UndoablePart, tests: Sequence[GoldTest]
+) -> Iterator[tuple[GoldTest, list[ReversalRow]]]:
+    """Yield every test with its rows for a part."""
+    if not part.stages:
+        yield from ((test, [_make_row_of_absent(runner, test, part)]) for test in tests)
+        return
+    first: dict[str, list[ReversalRow]] = {}
+    left = list(tests)
+    for stage in part.stages:
+        found: dict[str, list[ReversalRow]] = {}
+        for version in stage if left else ():
+            for row in _run_version(runner, part, version, left):
+                found.setdefault(row.method_id, []).append(row)
+        for test in list(left):
+            rows = [
+                row for row in found[test.method_id] if row.outcome is not Outcome.COMPILE_ERROR
+            ]
+            if rows:
+                yield test, rows
+                left.remove(test)
+        first = first or found
+    yield from ((test, first[test.method_id]) for test in left)
+
+
+def _run_version(
+    runner: EditedCellRunner, part: UndoablePart, version: UndoneVersion, tests: Sequence[GoldTest]
 ) -> Iterator[ReversalRow]:
-    if not tests:
-        return
-    if part.edit is None:
-        absent = Verdict(outcome=Outcome.COMPILE_ERROR, signature=TYPE_ABSENT)
-        yield from (_make_row(runner, test, part, absent, compiles=False) for test in tests)
-        return
+    key = part.make_key(version)
     for files in dict.fromkeys(test.tests for test in tests):
-        compiled = runner.compile(tests[0].method.module, part.edit, files)
+        compiled = runner.compile(tests[0].method.module, version.edit, files)
         for test in (other for other in tests if other.tests == files):
             verdict = runner.run_confirmed(compiled, test.method)
-            yield _make_row(runner, test, part, verdict, compiles=compiled.code_failure is None)
+            compiles = compiled.code_failure is None
+            yield _make_row(runner, test, part, key, verdict, compiles=compiles)
+
+
+def _make_row_of_absent(
+    runner: EditedCellRunner, test: GoldTest, part: UndoablePart
+) -> ReversalRow:
+    """Return the row of a part that has no version: nothing stands in its place, or its type is gone."""
+    if part.revised is Revised.INSERTED:
+        return _make_row(runner, test, part, part.key, None)
+    absent = Verdict(outcome=Outcome.COMPILE_ERROR, signature=TYPE_ABSENT)
+    return _make_row(runner, test, part, part.key, absent, compiles=False)
 
 
 def _make_row(
     runner: EditedCellRunner,
     test: GoldTest,
     part: UndoablePart,
+    key: Key,
     verdict: Verdict | None,
     *,
     compiles: bool = True,
@@ -104,15 +147,16 @@ def _make_row(
         status = ReversalStatus.UNDETECTED
     else:
         status = ReversalStatus.DETECTED
+    file, start_line, revised, declaration = key
     return ReversalRow(
         repo=runner.pair.repo,
         walk=runner.pair.walk,
         pair_id=runner.pair.pair_id,
         method_id=test.method_id,
-        declaration=part.declaration,
-        file=part.file,
-        start_line=part.start_line,
-        revised=part.revised,
+        declaration=declaration,
+        file=file,
+        start_line=start_line,
+        revised=Revised(revised),
         status=status,
         outcome=verdict.outcome if verdict else None,
         signature=verdict.signature if verdict else None,

@@ -352,7 +352,8 @@ class ReversalRow:
         str,
         Column(
             'The part of the change that was undone: a method, field, initializer, type '
-            'header, whole type or resource.'
+            'header, whole type or resource. If its name and signature stay, `as before` or the '
+            'plain body or value that it got follows.'
         ),
     ]
     file: Annotated[str, Column('The path of its file.')]

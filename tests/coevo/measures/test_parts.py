@@ -71,8 +71,7 @@ def told(found: tuple[UndoablePart, ...]) -> list[tuple[str, str]]:
 def texts(found: tuple[UndoablePart, ...]) -> list[str | None]:
     made = []
     for part in found:
-        assert part.edit is not None
-        path, content = part.edit
+        path, content = part.versions[0].edit
         assert path == PATH
         made.append(None if content is None else content.decode())
     return made
@@ -161,7 +160,7 @@ def test_a_moved_type_keeps_its_new_path_and_gets_its_old_fields(tmp_path: Path)
     new = shop('int n = 2;').replace('package shop', 'package store')
     repo_files = {PATH: shop('int n = 1;')}
     (part,) = parts(tmp_path, repo_files, {moved: new}, 'store.Shop', moved, Revised.MODIFIED)
-    assert part.edit == (moved, new.replace('n = 2', 'n = 1').encode())
+    assert part.versions[0].edit == (moved, new.replace('n = 2', 'n = 1').encode())
 
 
 def test_undoing_a_new_type_removes_its_file_if_it_holds_no_other_type(tmp_path: Path) -> None:
@@ -197,7 +196,7 @@ def test_undoing_a_removed_type_restores_it(tmp_path: Path) -> None:
 def test_a_removed_type_inside_a_removed_type_cannot_be_restored(tmp_path: Path) -> None:
     old = shop('class In { int k; }')
     (part,) = parts(tmp_path, {PATH: old, 'README': 'x'}, {'README': 'y'}, 'shop.Shop$In')
-    assert part.edit is None
+    assert part.stages == ()
 
 
 def test_a_source_template_among_the_resources_is_undone_as_a_resource(tmp_path: Path) -> None:
@@ -216,14 +215,14 @@ def test_a_source_template_among_the_resources_is_undone_as_a_resource(tmp_path:
         rank=1,
     )
     (part,) = list_undoable_parts(repository, pair_of(repository, *revs), dependency)
-    assert part.edit == (path, b'package ${package};')
+    assert part.versions[0].edit == (path, b'package ${package};')
 
 
 def test_an_undone_resource_gets_its_old_content(tmp_path: Path) -> None:
     def undone(name: str, old: Files, new: Files) -> list[object]:
         keep = {'README': name}
         found = parts(tmp_path / name, {**old, **keep}, {**new, **keep}, RESOURCE, RESOURCE)
-        return [(part.revised, part.declaration, part.edit) for part in found]
+        return [(part.revised, part.declaration, part.versions[0].edit) for part in found]
 
     here, there = {RESOURCE: 'hello'}, {RESOURCE: 'ahoy'}
     assert undone('a', here, there) == [('modified', 'resource', (RESOURCE, b'hello'))]

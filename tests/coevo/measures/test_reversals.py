@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -21,7 +22,7 @@ CHANGES = {
     'tax': Revised.INSERTED,
     'toString': Revised.REMOVED,
 }
-NAMES = ('strong', 'weak', 'taxes', 'names')
+NAMES = ('strong', 'weak', 'taxes', 'names', 'sums')
 TESTS = [gold(name, **CHANGES) for name in NAMES]
 
 
@@ -32,51 +33,75 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCellRunne
 
 
 @pytest.fixture(scope='module')
-def found(runner: EditedCellRunner) -> dict[tuple[str, str], ReversalRow]:
-    rows = measure_reversals(runner, TESTS)
-    return {(row.method_id, row.declaration.split('(')[0].split()[-1]): row for row in rows}
+def found(runner: EditedCellRunner) -> tuple[ReversalRow, ...]:
+    return measure_reversals(runner, TESTS)
+
+
+def name(row: ReversalRow) -> str:
+    return row.declaration.split('(')[0].split()[-1]
 
 
 def test_every_test_is_run_against_every_undone_declaration(
-    found: dict[tuple[str, str], ReversalRow],
+    found: tuple[ReversalRow, ...],
 ) -> None:
-    assert sorted(found) == sorted((test, method) for test in NAMES for method in CHANGES)
+    asked = {(row.method_id, name(row)) for row in found}
+    assert asked == {(test, method) for test in NAMES for method in CHANGES}
+
+
+FAIL, PASS = ('detected', 'fail'), ('undetected', 'pass')
 
 
 @pytest.mark.parametrize(
-    ('test', 'method', 'status', 'outcome'),
+    ('test', 'method', 'expected'),
     [
-        ('strong', 'price', ReversalStatus.DETECTED, Outcome.FAIL),
-        ('weak', 'price', ReversalStatus.UNDETECTED, Outcome.PASS),
-        ('taxes', 'price', ReversalStatus.DETECTED, Outcome.FAIL),
-        ('taxes', 'tax', ReversalStatus.DETECTED, Outcome.COMPILE_ERROR),
-        ('strong', 'tax', ReversalStatus.UNDETECTED, Outcome.PASS),
-        ('names', 'toString', ReversalStatus.DETECTED, Outcome.FAIL),
-        ('strong', 'toString', ReversalStatus.UNDETECTED, Outcome.PASS),
-        ('strong', 'sum', ReversalStatus.DOES_NOT_COMPILE, Outcome.COMPILE_ERROR),
+        ('strong', 'price', {'': FAIL}),
+        ('weak', 'price', {'': PASS}),
+        ('taxes', 'price', {'': FAIL}),
+        ('strong', 'tax', {'': PASS}),
+        # it calls what was inserted, which so stays and returns plain values, of which one is right
+        ('taxes', 'tax', {' { return 0; }': FAIL, ' { return 1; }': PASS}),
+        ('names', 'toString', {'': FAIL}),
+        ('strong', 'toString', {'': PASS}),
+        # the old body calls a method that is gone
+        ('sums', 'sum', {' { return 0; }': FAIL, ' { return 1; }': FAIL}),
+        ('strong', 'sum', {' { return 0; }': PASS, ' { return 1; }': PASS}),
     ],
 )
 def test_reversal_status_follows_from_the_outcome_of_the_test(
-    found: dict[tuple[str, str], ReversalRow],
+    found: tuple[ReversalRow, ...],
     test: str,
     method: str,
-    status: ReversalStatus,
-    outcome: Outcome,
+    expected: dict[str, tuple[str, str]],
 ) -> None:
-    row = found[test, method]
+    rows = [row for row in found if (row.method_id, name(row)) == (test, method)]
 
-    assert (row.status, row.outcome) == (status, outcome)
-    assert row.revised is CHANGES[method]
-    assert (row.signature is None) is (outcome is Outcome.PASS)
+    assert {
+        row.declaration.partition(')')[2]: (str(row.status), str(row.outcome)) for row in rows
+    } == expected
+    assert {row.revised for row in rows} == {CHANGES[method]}
+    assert all((row.signature is None) is (row.outcome is Outcome.PASS) for row in rows)
 
 
-def test_reversals_beyond_the_run_limit_are_not_run(
-    runner: EditedCellRunner, found: dict[tuple[str, str], ReversalRow]
+def test_submitted_test_is_run_with_the_selected_versions_alone(
+    runner: EditedCellRunner, found: tuple[ReversalRow, ...]
 ) -> None:
-    rows = measure_reversals(runner, TESTS, 5)
+    wanted = {
+        (row.file, row.start_line, str(row.revised), row.declaration)
+        for row in found
+        if row.method_id == 'taxes' and row.declaration.endswith('{ return 0; }')
+    }
+    rows = measure_reversals(runner, [replace(TESTS[0], undone=frozenset(wanted))])
+    assert [(row.declaration, row.status) for row in rows] == [
+        (declaration, ReversalStatus.UNDETECTED) for *_, declaration in sorted(wanted)
+    ]
+
+
+def test_reversals_beyond_the_run_limit_are_not_run(runner: EditedCellRunner) -> None:
+    rows = measure_reversals(runner, TESTS[:2], 4)
 
     run = [row for row in rows if row.status is not ReversalStatus.NOT_RUN]
-    assert len(rows) == len(found)
-    assert len(run) == 5
-    assert set(run) < set(found.values())
+    assert {(row.method_id, name(row)) for row in rows} == {
+        (test, method) for test in NAMES[:2] for method in CHANGES
+    }
+    assert 0 < len(run) <= 4
     assert {row.outcome for row in set(rows) - set(run)} == {None}
