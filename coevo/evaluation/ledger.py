@@ -23,8 +23,8 @@ from coevo.model import codec
 from coevo.storage import durable
 
 # Increased when verdicts or measures of an evaluation may change although the engine does not. 13:
-# strict success is unknown where gold lacks it, and false of a test that copies the code or whose
-# patch weakens neighbours.
+# strict success asks for behaviour, is unknown where gold lacks it, and is false of a test that
+# copies the code or whose patch weakens neighbours.
 JUDGING_VERSION = 13
 
 

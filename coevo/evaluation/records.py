@@ -209,8 +209,9 @@ class MethodResult:
         Column(
             'Whether it is a success and tells something of the change: it executes a '
             'changed dependency, reaches an assertion, notices a part of the change that '
-            'gold notices, kills a mutant if gold kills any, does not copy the code, and '
-            'breaks or weakens no other test of the file. Null if that is unknown, and unless `strict_askable`.'
+            'gold notices if it notices any, kills a mutant if gold kills any, does not copy the '
+            'code, and breaks or weakens no other test of the file. Null if that is unknown, and '
+            'unless `strict_askable`.'
         ),
     ] = None
     vacuous: Annotated[

@@ -35,6 +35,10 @@ def adequacy(**others: Any) -> Adequacy:
         # what gold does not notice either is nobody's fault
         ({'reversals': BY_NOBODY}, None, False),
         ({'reversals': None}, None, False),
+        # where nothing could be undone, mutants that gold kills decide
+        ({'reversals': None, 'mutants': RAN}, True, False),
+        ({'reversals': BY_NOBODY, 'mutants': RAN}, True, False),
+        ({'reversals': None, 'mutants': NAMED}, False, False),
         ({'executes_delta': None}, None, None),
         ({'executes_delta': None, 'reaches_assertion': False}, False, True),
         ({'reversals': None, 'executes_delta': False}, False, True),

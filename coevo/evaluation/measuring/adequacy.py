@@ -13,7 +13,7 @@ test notices a mutant or an undone change.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -189,8 +189,10 @@ def _select_rows(name: str, rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.method_id == name]
 
 
-# File, start line, kind of change and declaration of a part of the change.
+# File, start line, kind of change and declaration of a part of the change, undone in one way.
 Change = tuple[str, int, str, str]
+# The same without the declaration, which says in which way it is undone.
+Place = tuple[str, int, str]
 Key = TypeVar('Key')
 
 
@@ -221,9 +223,47 @@ def count_mutant_kills(gold: GoldMethod, pred: Iterable[MutantRow]) -> Detection
 def count_noticed_undos(gold: GoldMethod, pred: Iterable[ReversalRow]) -> Detections | None:
     """Count the undone changes that compile and that both tests were run with.
 
-    None if there is no such change.
+    A change may be undone in several ways, such as by several plain values. It is noticed if one of
+    them is. For `both_ran` the submitted test has to fail with all those with which gold fails,
+    since a test that checks little notices one of them by chance. None if there is no such change.
     """
-    return _count_detections(_map_undone_outcomes(gold.reversals), _map_undone_outcomes(pred))
+    expected, found = (_map_undone_outcomes(rows) for rows in (gold.reversals, pred))
+    own = {change: outcome for change, outcome in found.items() if change in expected}
+    places = _group_by_place(own)
+    if not places:
+        return None
+    ran = {
+        place: [change for change in changes if expected[change] in RUN_AND_BROKEN]
+        for place, changes in places.items()
+    }
+    return Detections(
+        count=len(places),
+        pred=_count_places(places, lambda change: _is_noticed(own[change])),
+        gold=_count_places(places, lambda change: _is_noticed(expected[change])),
+        both=_count_places(
+            places, lambda change: _is_noticed(own[change]) and _is_noticed(expected[change])
+        ),
+        not_run=len(_group_by_place(expected).keys() - places.keys()),
+        gold_ran=sum(map(bool, ran.values())),
+        both_ran=sum(
+            bool(changes) and all(own[change] in RUN_AND_BROKEN for change in changes)
+            for changes in ran.values()
+        ),
+    )
+
+
+def _group_by_place(changes: Iterable[Change]) -> dict[Place, list[Change]]:
+    """Return the ways in which each declaration is undone."""
+    by_place: dict[Place, list[Change]] = {}
+    for change in changes:
+        by_place.setdefault(change[:3], []).append(change)
+    return by_place
+
+
+def _count_places(
+    places: Mapping[Place, Sequence[Change]], is_counted: Callable[[Change], bool]
+) -> int:
+    return sum(any(map(is_counted, changes)) for changes in places.values())
 
 
 def _count_detections(
@@ -310,8 +350,8 @@ def find_failing_edit(
     failed = {_make_change_key(row) for row in reversals if row.outcome in RUN_AND_BROKEN}
     for dependency in dependencies if failed else ():
         for part in list_undoable_parts(runner.repository, runner.pair, dependency):
-            if part.key in failed and part.edit is not None:
-                return part.edit
+            for version in part.select_versions(failed).versions:
+                return version.edit
     for row in mutants:
         if row.outcome in RUN_AND_BROKEN:
             source = runner.repository.blob(runner.repository.tree(runner.rev)[row.file].oid)

@@ -46,14 +46,13 @@ def is_strict_success(
 ) -> bool | None:
     """Return whether a test succeeds and demonstrably checks the change; None if that is unknown.
 
-    All of these must hold: it executes a changed dependency and reaches an assertion. It fails with
-    at least one change undone that makes gold fail. It kills at least one mutant that gold kills,
-    if gold kills any. Its patch breaks no neighbour. If gold ran and failed with such an edit, the
-    test must run and fail with one as well, since a mere compile error shows only which names the
-    test uses.
+    All of these must hold: it executes a changed dependency and reaches an assertion. It runs and
+    fails with at least one change undone with which gold runs and fails, if there is one. It kills
+    at least one mutant that gold kills, if gold kills any. Its patch breaks no neighbour. A mere
+    compile error shows only which names the test uses; if gold runs and fails with a mutant, the
+    test must do so with one as well.
 
-    It is None for trouble of coevo's own, if gold itself notices no change, or if gold notices
-    edits only by not compiling.
+    It is None for trouble of coevo's own, or if gold ran and failed with no edit at all.
     """
     if outcome is TaskOutcome.INFRA:
         return None
@@ -62,36 +61,26 @@ def is_strict_success(
     nothing_lost = None if others_lost is None else not others_lost
     if adequacy is None:
         return _all_hold(nothing_lost, None)
-    undone = adequacy.reversals
-    notices = None if undone is None or not undone.gold else _notices(undone)
-    kills = _kills_enough(adequacy.mutants, gold)
-    return _all_hold(
-        *(adequacy.executes_delta, adequacy.reaches_assertion, notices, kills, nothing_lost),
-        None if _is_noticed_by_name_alone(undone, adequacy.mutants) else True,
+    executes = adequacy.executes_delta, adequacy.reaches_assertion, nothing_lost
+    if adequacy.mutants is None and gold is not None and gold.killed:
+        return _all_hold(*executes, _notices(adequacy.reversals), None)  # kills were not measured
+    answers = _notices(adequacy.reversals), _notices(adequacy.mutants)
+    known = tuple(answer for answer in answers if answer is not None)
+    return _all_hold(*executes, *known) if known else _all_hold(*executes, None)
+
+
+def _notices(found: Detections | None) -> bool | None:
+    """Return whether the test notices an edit that gold notices by running.
+
+    None if gold ran and failed with none of them: it may notice names, by not compiling. Where that
+    is not known, all that gold notices counts.
+    """
+    if found is None:
+        return None
+    asked, noticed = (
+        (found.gold, found.both) if found.gold_ran is None else (found.gold_ran, found.both_ran)
     )
-
-
-def _kills_enough(found: Detections | None, gold: Mutation | None) -> bool | None:
-    """Return whether the test kills a mutant that gold kills; True if gold kills none.
-
-    None if gold kills mutants and none of these was run.
-    """
-    if found is not None and found.gold:
-        return _notices(found)
-    return None if gold is not None and gold.killed else True
-
-
-def _notices(found: Detections) -> bool:
-    return found.both_ran > 0 if found.gold_ran and found.both_ran is not None else found.both > 0
-
-
-def _is_noticed_by_name_alone(*found: Detections | None) -> bool:
-    """Return whether gold never ran and failed with an edit, but at most did not compile.
-
-    Any test that uses a new name does not compile then, either.
-    """
-    gold_ran_counts = [detections.gold_ran for detections in found if detections is not None]
-    return bool(gold_ran_counts) and all(ran == 0 for ran in gold_ran_counts)
+    return bool(noticed) if asked else None
 
 
 def is_vacuous(outcome: TaskOutcome, adequacy: Adequacy | None) -> bool | None:
