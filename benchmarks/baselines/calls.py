@@ -9,7 +9,11 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from tree_sitter import Parser
+
 from benchmarks.baselines.copying import Model
+from coevo.languages.golang.reading.token_walk import GO
+from coevo.languages.golang.surgery.plain_values import get_text, list_parameters
 from coevo.model.dependencies import Dependency
 
 _JAVA_DEFAULTS = {
@@ -18,6 +22,12 @@ _JAVA_DEFAULTS = {
     'byte': '(byte) 0',
     'char': "' '",
     'boolean': 'false',
+}
+_GO_DEFAULTS = {
+    **dict.fromkeys(('byte', 'int', 'int32', 'int64', 'rune', 'uint', 'uint64'), '0'),
+    **dict.fromkeys(('any', 'error', 'interface{}'), 'nil'),
+    'bool': 'false',
+    'string': '""',
 }
 _PYTHON_DEFAULTS = {'int': '0', 'float': '0.0', 'str': "''", 'bool': 'False', 'bytes': "b''"}
 
@@ -101,7 +111,47 @@ def _choose_default(argument: ast.arg) -> str:
     return _PYTHON_DEFAULTS.get(kind, 'None')
 
 
+def write_go_test(name: str, dependencies: Sequence[Dependency], model: Model) -> str:
+    """Write a test function of that name; outside of the package, functions are named by it."""
+    package = re.search(rb'(?m)^package (\w+?)(_test)?\s*$', model.source)
+    holder = f'{package[1].decode()}.' if package is not None and package[2] else ''
+    lines = [line for each in dependencies for line in _write_go_call(each, holder)]
+    return '\n'.join((f'func {name}(t *testing.T) {{', *(f'\t{line}' for line in lines), '}'))
+
+
+def _write_go_call(dependency: Dependency, holder: str) -> Iterator[str]:
+    source = f'package p\n{dependency.declaration} {{ }}\n'.encode()
+    function = next(
+        (node for node in Parser(GO).parse(source).root_node.children if 'decl' in node.type), None
+    )
+    name = None if function is None else function.child_by_field_name('name')
+    if function is None or name is None:
+        return
+    given = ', '.join(
+        _choose_go_default(parameter.type)
+        for parameter in list_parameters(function.child_by_field_name('parameters'))
+        if not parameter.is_variadic
+    )
+    receiver = list_parameters(function.child_by_field_name('receiver'))
+    called = f'new({holder}{receiver[0].type.lstrip("*")}).' if receiver else holder
+    call = f'{called}{get_text(name)}({given})'
+    result = function.child_by_field_name('result')
+    count = 0 if result is None else max(1, len(list_parameters(result)))
+    if not count:
+        yield call
+    else:
+        names = ', '.join(['got', *['_'] * (count - 1)])
+        yield f'if {names} := {call}; interface{{}}(got) == nil {{'
+        yield '\tt.Fatal("nothing came back")'
+        yield '}'
+
+
+def _choose_go_default(type_: str) -> str:
+    return _GO_DEFAULTS.get(type_, 'nil' if type_[:1] in '*[m' else f'*new({type_})')
+
+
 CALLS: Mapping[str, Callable[[str, Sequence[Dependency], Model], str]] = {
+    'go': write_go_test,
     'java': write_java_test,
     'python': write_python_test,
 }

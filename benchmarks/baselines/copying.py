@@ -173,7 +173,7 @@ def put_test(start: bytes | None, target: Target, model: Model, text: str) -> by
 def _append_test(start: bytes, type_: DeclaredType, text: str, path: str) -> bytes:
     """Append at the end of its container: before its brace, or after its last line where it has none."""
     body = start[type_.start_byte : type_.end_byte]
-    if body.rstrip().endswith(b'}'):
+    if type_.kind != MODULE and body.rstrip().endswith(b'}'):
         end = start.rindex(b'}', type_.start_byte, type_.end_byte)
         return start[:end] + b'\n    ' + text.encode() + b'\n' + start[end:]
     first = next(iter(type_.members), None)
@@ -212,6 +212,8 @@ def _make_file(model: Model, method: TestMethod, text: str) -> bytes:
         own, other = _take_simple_name(model.class_name), simple
         if '$' in model.class_name and '$' in method.test_class:
             whole = re.sub(rf'\b{re.escape(own)}\b', other, whole.decode()).encode()
+        return whole
+    if model.path.endswith('.go'):
         return whole
     package = method.test_class.rpartition('.')[0]
     named = re.sub(rf'\b{re.escape(_take_simple_name(model.class_name))}\b', simple, whole.decode())
