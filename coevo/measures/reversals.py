@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coevo.languages.verdicts import Verdict
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
-from coevo.measures.parts import Key, UndoablePart, UndoneVersion, list_undoable_parts
+from coevo.measures.parts import AS_BEFORE, Key, UndoablePart, UndoneVersion, list_undoable_parts
 from coevo.model.dependencies import Revised
 from coevo.model.quality import ReversalRow, ReversalStatus
 from coevo.model.words import Outcome
@@ -22,7 +22,8 @@ def measure_reversals(
 
     The tests are known to pass on the new code as it is. Each version of a part is compiled once
     for all tests of a module. A test has rows of the first stage of a part with which the code and
-    the test compile, or else of the first stage. The first part of every dependency comes first,
+    the test compile, or else of the first stage; if it does not notice the old body behind the new
+    signature, also of the next. The first part of every dependency comes first,
     dependencies of best rank before others; then the second parts follow, and so on. Parts beyond
     `most_runs` are `not_run`; parts that the language cannot undo are `not_offered`.
     Raises: Transient if a test process does not start.
@@ -89,6 +90,7 @@ def _run_undone(
         yield from ((test, [_make_row_of_absent(runner, test, part)]) for test in tests)
         return
     first: dict[str, list[ReversalRow]] = {}
+    unnoticed: dict[str, list[ReversalRow]] = {}
     left = list(tests)
     for stage in part.stages:
         found: dict[str, list[ReversalRow]] = {}
@@ -99,11 +101,17 @@ def _run_undone(
             rows = [
                 row for row in found[test.method_id] if row.outcome is not Outcome.COMPILE_ERROR
             ]
-            if rows:
-                yield test, rows
+            if rows and stage[0].written == AS_BEFORE and _are_unnoticed(rows):
+                unnoticed[test.method_id] = rows  # plain values tell whether it looks at all
+            elif rows:
+                yield test, [*unnoticed.pop(test.method_id, ()), *rows]
                 left.remove(test)
         first = first or found
-    yield from ((test, first[test.method_id]) for test in left)
+    yield from ((test, unnoticed.get(test.method_id, first[test.method_id])) for test in left)
+
+
+def _are_unnoticed(rows: Sequence[ReversalRow]) -> bool:
+    return all(row.outcome is Outcome.PASS for row in rows)
 
 
 def _run_version(
