@@ -121,6 +121,7 @@ class Survey:
         before = self._known.rows.get(seen.github_id)
         repo = self._assign_key(seen)
         reason: CandidateReason | None
+        unanswered: tuple[str, ...]
         if repo in self._known.withdrawn:
             facts, unanswered, reason = self._find_facts(seen), (), CandidateReason.WITHDRAWN
         else:
