@@ -87,7 +87,7 @@ def _find_missing(
     find_date: FindCommitDate,
     stated: datetime | None,
 ) -> MissingRepository | None:
-    """Return what a month lacks of a repository; None if all of it is there.
+    """Return the reason why a repository is missing in a month; None if all of it is there.
 
     Walks that nobody continues count for nothing as long as another one reaches the month's end.
     """

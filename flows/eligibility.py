@@ -53,7 +53,7 @@ _OBSTACLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eligibility:
-    """Whether a repository that crawls have found is worked on.
+    """The eligibility of a repository that crawls have found.
 
     candidate   what the crawls that keep it say; None if none keeps it
     validation  its latest validation; None if it has none

@@ -32,7 +32,7 @@ from miners.walks.pairs import Route, Visit, visit_route
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPlan:
-    """What a run would do with a pair.
+    """The plan for a pair: whether it would run, and why not.
 
     tests     the number of tests that would be run, by what happened to them
     reasons   the number of drops before anything is run, by reason; the pair itself is one of them
@@ -48,7 +48,7 @@ class PairPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MiningPlan:
-    """What a run would do with one language of a repository, pairs newest first.
+    """The plan for one language of a repository, pairs newest first.
 
     walk_reasons  the number of visited commits that end no pair, by reason
     """

@@ -21,7 +21,7 @@ class RepositoryState(StrEnum):
 
     @property
     def sentence(self) -> str:
-        """What the state means, as a clause."""
+        """The meaning of the state, as a clause."""
         return _SENTENCES[self]
 
 

@@ -135,7 +135,7 @@ class ChangeUndoing(Protocol):
 
     @property
     def IS_COMPILED(self) -> bool:
-        """Whether a compiler reports a missing name before anything runs."""
+        """Return whether a compiler reports a missing name before anything runs."""
 
     def undo_member(
         self, revised: Revised, old: LocatedDeclaration | None, new: LocatedDeclaration

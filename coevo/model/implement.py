@@ -14,7 +14,7 @@ from coevo.model.column import Column
 
 
 class TestRole(Choice):
-    """What a test is asked for when code is graded."""
+    """The role of a test in the grading of code."""
 
     __test__ = False  # pytest would collect the class as a test
 

@@ -28,7 +28,7 @@ Texts = dict[str, bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiblingEdits:
-    """What is removed around a task's targets: its siblings, the targets of the pair's other tasks.
+    """The tests that are removed around a task's targets: its siblings, the targets of the pair's other tasks.
 
     files     changed test files but the task's own, as in `CellEdits`; None means absent
     here      siblings in the task's own file, which the start file lacks

@@ -71,7 +71,7 @@ class MonthCohort:
 
     @property
     def unvalidated_sentence(self) -> str:
-        """How many candidates were not validated yet, as a clause; empty if all were."""
+        """The number of candidates that were not validated yet, as a clause; empty if all were."""
         if not self.unvalidated:
             return ''
         several = 's were' if self.unvalidated > 1 else ' was'
@@ -79,7 +79,7 @@ class MonthCohort:
 
     @property
     def sentence(self) -> str:
-        """What is missing, with the first few repositories, as a clause."""
+        """The missing repositories, the first few by name, as a clause."""
         if not self.members:
             return 'no repository of the crawls until its end is eligible and valid'
         named = ', '.join(each.sentence for each in self.missing[:_NAMED])

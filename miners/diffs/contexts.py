@@ -73,7 +73,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Uses:
-    """How a unit uses names, each of them wherever it stands.
+    """The names that a unit uses in one way only.
 
     of_types    only as members of other types, such as `Till.price`
     of_objects  only as members of other types or of objects, such as `till.price` or `a().price`

@@ -1,4 +1,4 @@
-"""What the tests of a task do at the start and with gold's code, found once for each task.
+"""The outcomes of a task's tests at the start and with gold's code, found once for each task.
 
 Neither run sees a submission. Tests that do not end in the same way each time ask for nothing.
 """

@@ -31,7 +31,7 @@ _SPACES = re.compile(r'\s+')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a target of a copy ends: `pass` or `fail`, with the message of the failed assertion."""
+    """The ending of a target of a copy: `pass` or `fail`, with the message of the failed assertion."""
 
     copy: int
     name: str

@@ -1,4 +1,4 @@
-"""Whether strict success can be asked of a task: whether gold itself has it.
+"""Decide whether strict success can be asked of a task: only where gold itself has it.
 
 That is fixed when a snapshot is released, by the one run of gold with mutants and undone changes
 that mining made. So every submission is asked at the same methods, whatever becomes of it there.

@@ -1,4 +1,4 @@
-"""What runs in the verifier's container: coevo's grader for one task and one test file,
+"""The program of the verifier's container: coevo's grader for one task and one test file,
 or the folder of an agent that wrote code.
 
     python3 -m coevo.exports.harbor.grading grade TASK.JSON

@@ -25,7 +25,7 @@ _VERSION = re.compile(r'\d+(\.\d+)*', re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageImage:
-    """How the image of a language is made.
+    """The recipe of a language's image.
 
     base      the image, with a blank for the version
     parts     how many numbers of the runtime's version the base is named by

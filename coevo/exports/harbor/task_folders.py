@@ -56,7 +56,7 @@ services:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFolders:
-    """Where task folders go, and what all of them share.
+    """The place of task folders, and the parts that all of them share.
 
     root           the folder `tasks` of the data set
     scratch        a folder for start states

@@ -36,7 +36,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseImage:
-    """What images are built on."""
+    """The base that images are built on."""
 
     layers: tuple[Layer, ...]
     settings: ImageSettings

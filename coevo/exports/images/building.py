@@ -65,7 +65,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageOptions:
-    """What images are built of.
+    """The options of a build of images.
 
     base  an archive of an image to build on; None for Debian packages
     name  of the images, without a tag

@@ -42,7 +42,7 @@ _DIGEST = re.compile(r'sha256:[0-9a-f]{64}', re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptor:
-    """What refers to a blob.
+    """A reference to a blob.
 
     digest  `sha256:…`
     size    in bytes
@@ -72,7 +72,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageSettings:
-    """How an image is run: variables, folder, and labels."""
+    """The settings with which an image is run: variables, folder, and labels."""
 
     variables: Mapping[str, str]
     folder: str = '/'

@@ -228,7 +228,7 @@ def _get_parameters(test: Node) -> bytes | None:
 def _get_parameter_names(test: Node) -> frozenset[bytes]:
     listed = test.child_by_field_name('parameters')
     declared = [] if listed is None else listed.named_children
-    names = (name for one in declared for name in one.children_by_field_name('name'))
+    names = (name for parameter in declared for name in parameter.children_by_field_name('name'))
     return frozenset(name.text or b'' for name in names)
 
 
