@@ -16,7 +16,7 @@ from flows.pipeline import mine
 from tests.folders import open_folder
 from tests.projects import junit, options, pom, running, source, write
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 JAR = 'junit/junit/4.13.2/junit-4.13.2.jar'
 

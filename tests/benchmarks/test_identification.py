@@ -42,6 +42,7 @@ def found(rows: Sequence[LabelledTest]) -> dict[tuple[str, str], Row]:
     return {(row['train'], row['test']): row for row in build_table(rows)}
 
 
+@pytest.mark.slow
 def test_classifier_learns_a_visible_rule_and_not_unexplained_edits() -> None:
     """Who knows which tests break has an F1 on static labels that follows from their numbers."""
     rows = list(made())

@@ -160,6 +160,7 @@ def test_forged_pass_is_never_a_success(court: Court, name: str) -> None:
         assert row.outcome is TaskOutcome.EXEC_FAIL, (row.detail, row.said)
 
 
+@pytest.mark.slow
 def test_uncompilable_target_breaks_the_module_only_by_the_papers_rule(
     court: Court,
 ) -> None:
@@ -180,6 +181,7 @@ def test_output_of_a_test_is_kept(court: Court) -> None:
     assert row.said == 'java.lang.AssertionError@shop.FaultTest.adds; so it is'
 
 
+@pytest.mark.slow
 def test_task_whose_old_test_passes_on_the_new_code_is_infra(court: Court) -> None:
     """The old text of `nothing` passes on the new code: as a target it would be no task."""
     assignment = court.shop.tasks[Track.UPDATE]
@@ -193,6 +195,7 @@ def test_task_whose_old_test_passes_on_the_new_code_is_infra(court: Court) -> No
     assert found.said == 'nothing is pass on the new code at the start'
 
 
+@pytest.mark.slow
 def test_task_whose_start_file_has_a_broken_sibling_is_infra(
     court: Court,
 ) -> None:

@@ -33,6 +33,7 @@ def test_a_second_run_executes_nothing(
     )
 
 
+@pytest.mark.slow
 def test_a_damaged_object_loses_only_its_own_pair(
     repository: Path, work: Path, tmp_path: Path
 ) -> None:
@@ -128,6 +129,7 @@ def test_a_folder_that_is_no_store_is_refused_and_left_unchanged(
     assert [path.name for path in tmp_path.iterdir()] == ['notes.txt']
 
 
+@pytest.mark.slow
 def test_an_occupied_snapshot_folder_is_refused(
     undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,6 +166,7 @@ def without_histories(snapshot: Path) -> pa.Table:
     return pq.read_table(snapshot / PAIR_ROWS).drop_columns(past)
 
 
+@pytest.mark.slow
 def test_a_commit_lost_after_mining_loses_no_mined_pair(
     repository: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
@@ -182,6 +185,7 @@ def test_a_commit_lost_after_mining_loses_no_mined_pair(
     assert different(released(store), undisturbed) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('rev', ['HEAD', 'HEAD~2'])
 def test_a_clone_that_lacks_a_needed_commit_is_cloned_anew(
     repository: Path, undisturbed: Path, tmp_path: Path, rev: str
@@ -195,6 +199,7 @@ def test_a_clone_that_lacks_a_needed_commit_is_cloned_anew(
     assert different(released(store), undisturbed) == []
 
 
+@pytest.mark.slow
 def test_a_pair_that_lacks_a_file_is_mined_after_the_clone_is_made_anew(tmp_path: Path) -> None:
     """One that no walk looks at: the same in all commits."""
     repository = write(

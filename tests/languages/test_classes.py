@@ -155,6 +155,7 @@ def test_gold_succeeds_and_kills_the_mutants_recorded_for_gold(
     assert row.adequacy.lines is None
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize('name', HOSTILE)
 def test_a_hostile_suite_gets_its_expected_outcome(found: Mined, released: Path, name: str) -> None:
@@ -165,6 +166,7 @@ def test_a_hostile_suite_gets_its_expected_outcome(found: Mined, released: Path,
         assert (row.tests, row.runtime) == ((), None)
 
 
+@pytest.mark.slow
 def test_the_evaluate_command_reports_the_averages_of_the_suite_and_of_gold(
     found: Mined, released: Path, tmp_path: Path
 ) -> None:
@@ -218,6 +220,7 @@ def evaluated(found: Mined, released: Path, *predictions: Prediction) -> tuple[S
     return evaluation.suites
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize('name', FILES)
 def test_a_whole_file_is_graded_like_a_patch(found: Mined, released: Path, name: str) -> None:
@@ -229,6 +232,7 @@ def test_a_whole_file_is_graded_like_a_patch(found: Mined, released: Path, name:
     assert (row.outcome, row.detail) == (outcome, detail)
 
 
+@pytest.mark.slow
 def test_several_attempts_are_graded_separately_and_reported_together(
     found: Mined, released: Path, tmp_path: Path
 ) -> None:

@@ -140,6 +140,7 @@ def test_gold_patches_succeed_and_empty_patches_do_not(
         assert [row['outcome'] == 'success' for row in table] == [patched] * 4
 
 
+@pytest.mark.slow
 def test_a_release_records_the_repository_url_or_warns_that_none_is_known(
     found: Mined, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +157,7 @@ def test_a_release_records_the_repository_url_or_warns_that_none_is_known(
     assert f'it holds {repo}' in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_start_state_is_checked_out_as_one_commit(
     found: Mined, released: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,7 +27,7 @@ from tests.languages import toys
 from tests.projects import Mined, options, write
 from tests.settings_files import settings
 
-pytestmark = pytest.mark.usefixtures('toy')
+pytestmark = [pytest.mark.usefixtures('toy'), pytest.mark.slow]
 
 POM = '<project><modelVersion>4.0.0</modelVersion></project>\n'
 

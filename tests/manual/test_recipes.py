@@ -72,6 +72,7 @@ def checkout(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures('checkout')
 def test_the_notebook_runs_from_top_to_bottom_and_gives_what_it_shows_of_the_month() -> None:
     space: dict[str, Any] = {}

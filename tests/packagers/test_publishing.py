@@ -54,6 +54,7 @@ def test_snapshot_in_a_bucket_has_the_bytes_of_one_in_a_folder(
     )
 
 
+@pytest.mark.slow
 def test_repeated_release_writes_nothing_and_another_snapshot_is_refused(
     store: Store, target: Url
 ) -> None:
@@ -68,6 +69,7 @@ def test_repeated_release_writes_nothing_and_another_snapshot_is_refused(
     assert content(open_place(target)) == before
 
 
+@pytest.mark.slow
 def test_bucket_folder_that_is_no_snapshot_is_left_alone(store: Store, target: Url) -> None:
     open_place(target).write_file('photo.png', b'')
     with pytest.raises(Fatal, match='is no snapshot'):
@@ -144,6 +146,7 @@ def test_one_of_two_concurrent_releases_wins_and_the_other_reports_it(
     assert count == (winner.rows['pairs'],)
 
 
+@pytest.mark.slow
 def test_previous_snapshot_may_be_in_a_bucket(store: Store, target: Url, tmp_path: Path) -> None:
     snapshots.write(store, target, month='2024-01')
     other = Store(tmp_path / 'other')
@@ -153,6 +156,7 @@ def test_previous_snapshot_may_be_in_a_bucket(store: Store, target: Url, tmp_pat
     assert report.new == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('kind', ['folder', 'bucket'])
 def test_complete_snapshots_of_a_folder_or_bucket_are_listed_by_name(
     store: Store, tmp_path: Path, kind: str, request: pytest.FixtureRequest

@@ -68,6 +68,7 @@ def test_mining_order_does_not_change_the_snapshot(tmp_path: Path) -> None:
     assert content(tmp_path / 'a' / 'snapshot') == content(tmp_path / 'b' / 'snapshot')
 
 
+@pytest.mark.slow
 def test_interrupted_and_resumed_run_does_not_change_the_snapshot(tmp_path: Path) -> None:
     halved = Store(tmp_path / 'halved')
     halved.write_walk(PARTITION, segments.walk(1, 2))
@@ -82,6 +83,7 @@ def test_interrupted_and_resumed_run_does_not_change_the_snapshot(tmp_path: Path
     assert content(tmp_path / 'a') == content(tmp_path / 'b')
 
 
+@pytest.mark.slow
 def test_measured_seconds_change_only_the_timings_table(tmp_path: Path) -> None:
     for name, seconds in (('a', 1.5), ('b', 2.5)):
         store = Store(tmp_path / name / 'store')
@@ -152,6 +154,7 @@ def test_foreign_folder_or_file_is_left_alone(store: Store, tmp_path: Path) -> N
     assert photo.exists()
 
 
+@pytest.mark.slow
 def test_release_into_an_empty_folder_is_allowed(store: Store, tmp_path: Path) -> None:
     (tmp_path / 'empty').mkdir()
     assert snapshots.write(store, tmp_path / 'empty').written
@@ -186,6 +189,7 @@ def test_snapshot_has_every_table_with_its_columns(store: Store, tmp_path: Path)
     assert report.rows['tasks'] == 4
 
 
+@pytest.mark.slow
 def test_columns_are_compressed_and_have_statistics(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     file = pq.ParquetFile(tmp_path / 'snapshot' / 'data' / 'methods' / 'part-0.parquet')
@@ -280,6 +284,7 @@ def test_drops_of_the_task_stage_join_the_other_drops(store: Store, tmp_path: Pa
 # -- dates of the snapshot -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_missing_cutoff_defaults_to_the_newest_commit(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     found = manifest(tmp_path / 'snapshot')
@@ -288,6 +293,7 @@ def test_missing_cutoff_defaults_to_the_newest_commit(store: Store, tmp_path: Pa
     assert rows(tmp_path / 'snapshot', 'repositories')[0]['cutoff'] == segments.day(2)
 
 
+@pytest.mark.slow
 def test_cutoff_of_another_time_zone_is_written_in_utc(store: Store, tmp_path: Path) -> None:
     east = datetime(2024, 1, 3, 13, tzinfo=timezone(timedelta(hours=1)))
     walk = store.load_walk(PARTITION)
@@ -319,6 +325,7 @@ def test_task_missing_from_the_next_snapshot_is_withdrawn(tmp_path: Path) -> Non
     assert {(row['table'], row['month']) for row in withdrawn} == {('tasks', '2024-02')}
 
 
+@pytest.mark.slow
 def test_withdrawn_task_stays_withdrawn_until_it_is_reissued(tmp_path: Path) -> None:
     first = snapshots.make(tmp_path / 'first', 1, 2)
     half, whole = Store(tmp_path / 'half'), Store(tmp_path / 'whole')
@@ -333,6 +340,7 @@ def test_withdrawn_task_stays_withdrawn_until_it_is_reissued(tmp_path: Path) -> 
     assert {row['released'] for row in rows(tmp_path / 'fourth', 'tasks')} == {'2024-01', '2024-02'}
 
 
+@pytest.mark.slow
 def test_task_keeps_the_month_of_its_first_release(tmp_path: Path) -> None:
     first = snapshots.make(tmp_path / 'first', 1)
     store = Store(tmp_path / 'store')
@@ -343,6 +351,7 @@ def test_task_keeps_the_month_of_its_first_release(tmp_path: Path) -> None:
     assert '2 tasks are new, 0 withdrawn, 0 issued anew' in report.sentence
 
 
+@pytest.mark.slow
 def test_task_with_an_earlier_contamination_date_than_before_is_reissued(tmp_path: Path) -> None:
     def earlier(found: Rows) -> Sequence[MethodRow]:
         day = timedelta(days=1)
@@ -368,6 +377,7 @@ def test_task_with_an_earlier_contamination_date_than_before_is_reissued(tmp_pat
     assert rows(tmp_path / 'third', 'withdrawn') == again
 
 
+@pytest.mark.slow
 def test_previous_snapshot_of_the_same_month_is_refused(store: Store, tmp_path: Path) -> None:
     first = snapshots.make(tmp_path / 'first', 1)
     with pytest.raises(Fatal, match='no earlier month'):
@@ -489,6 +499,7 @@ def test_croissant_points_to_files_and_columns_that_exist(store: Store, tmp_path
             assert field['source']['extract']['column'] in columns
 
 
+@pytest.mark.slow
 def test_release_onto_a_copy_of_the_snapshot_writes_nothing(store: Store, tmp_path: Path) -> None:
     snapshots.write(store, tmp_path / 'snapshot')
     shutil.copytree(tmp_path / 'snapshot', tmp_path / 'copy')

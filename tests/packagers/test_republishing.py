@@ -37,6 +37,7 @@ def test_published_copy_has_the_bytes_of_the_snapshot(
     assert 'already there' in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_snapshot_copied_back_is_unchanged(snapshot: Path, target: Root, tmp_path: Path) -> None:
     publish_copy(snapshot, target)
     assert publish_copy(target, tmp_path / 'back')
@@ -49,6 +50,7 @@ def test_file_that_is_not_of_the_snapshot_is_not_published(snapshot: Path, targe
     assert 'notes.txt' not in content(open_place(target))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 def test_another_snapshot_is_not_overwritten(snapshot: Path, target: Root, tmp_path: Path) -> None:
     publish_copy(snapshot, target)

@@ -59,6 +59,7 @@ def three_labels(folder: Path) -> Path:
     return write(folder / 'repository', [first, second])
 
 
+@pytest.mark.slow
 def test_all_cells_option_records_more_cells_and_changes_no_label(tmp_path: Path) -> None:
     repository = three_labels(tmp_path)
     plain = toys.mined(repository, tmp_path / 'plain')

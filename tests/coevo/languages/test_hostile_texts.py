@@ -91,6 +91,7 @@ def _seconds(path: str, text: str) -> float:
         gc.enable()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ('path', 'text'),
     [

@@ -140,6 +140,7 @@ def test_a_budget_of_no_runs_runs_no_mutant(drawn: MutantMeasures) -> None:
     assert {row.outcome for row in drawn.rows} == {None}
 
 
+@pytest.mark.slow
 def test_a_test_is_run_on_all_of_its_mutants_or_on_none(
     runner: EditedCellRunner, measured: MutantMeasures
 ) -> None:

@@ -59,6 +59,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditedCellRunne
         yield runner
 
 
+@pytest.mark.slow
 def test_mutants_of_another_module_are_killed(runner: EditedCellRunner) -> None:
     measured = measure_mutants(runner, [TEST])
 

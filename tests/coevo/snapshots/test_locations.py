@@ -78,6 +78,7 @@ def large(snapshot: Path) -> Iterator[tuple[str, int]]:
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_columns_and_rows_outside_a_query_are_not_fetched(
     site: Site, large: tuple[str, int]
 ) -> None:
@@ -94,6 +95,7 @@ def test_columns_and_rows_outside_a_query_are_not_fetched(
     connection.close()
 
 
+@pytest.mark.slow
 def test_threads_share_a_remote_file(site: Site, large: tuple[str, int]) -> None:
     name, _ = large
     connection = coevo.open(f'{site.url}/{name}')

@@ -79,6 +79,7 @@ def test_a_missing_file_is_found(
     assert capsys.readouterr().out.startswith(f'pairs: file_missing: {PAIRS}\n')
 
 
+@pytest.mark.sampled(1)
 def test_a_wrong_count_under_matching_checksums_is_found(snapshot: Path, publish: Publish) -> None:
     manifest = json.loads((snapshot / 'manifest.json').read_bytes())
     manifest['walks'][0]['pairs_unmined'] = 5

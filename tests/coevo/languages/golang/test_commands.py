@@ -18,7 +18,10 @@ from coevo.model.records import TestMethod
 from tests.projects import write
 from tests.repos import git
 
-pytestmark = pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
+pytestmark = [
+    pytest.mark.skipif(not find_toolchains(), reason='there is no Go here'),
+    pytest.mark.slow,
+]
 
 SHOP = {
     'go.mod': 'module example.com/shop\n\ngo 1.21\n',

@@ -163,6 +163,7 @@ def test_variants_of_a_source_are_compiled_separately(place: GoPlace) -> None:
     assert (same.signature, renamed.signature) == (None, None)
 
 
+@pytest.mark.slow
 def test_equal_settings_of_two_revisions_do_not_differ(place: GoPlace) -> None:
     for scope in SettingsScope:
         borrowed = BorrowedSettings(rev=place.built.old.rev, scope=scope)

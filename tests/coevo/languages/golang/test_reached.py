@@ -113,6 +113,7 @@ def test_failing_test_has_no_trace(place: GoPlace) -> None:
     assert traced.traces == (None,)
 
 
+@pytest.mark.slow
 def test_first_line_of_a_test_can_be_watched(place: GoPlace) -> None:
     traced = place.built.trace(place.compiled(), [place.method('TestOther')], [], watched=ALL)
     (trace,) = traced.traces

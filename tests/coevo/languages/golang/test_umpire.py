@@ -69,6 +69,7 @@ def test_outcomes_are_those_of_one_run_of_the_whole_package(tmp_path: Path) -> N
         assert place.verdict('TestComesAfterASale').outcome is Outcome.FAIL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'body',
     ['fmt.Printf("%d\\n", "one")', 'undeclared()', 'syscall.Exit(0)', 'syscall.Exit(3)'],

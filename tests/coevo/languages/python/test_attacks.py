@@ -274,6 +274,7 @@ def test_exiting_test_leaves_the_next_test_without_a_verdict(place: Shop) -> Non
     assert (first.outcome, first.signature, second) == (Outcome.ERROR, 'exit:0', None)
 
 
+@pytest.mark.slow
 def test_conftest_that_ends_the_process_breaks_the_tests_below_it(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     assert cell.broken == ('tests/ended/test_below.py',)

@@ -181,6 +181,7 @@ def test_trace_lists_executed_functions_beside_lines(place: Shop) -> None:
     assert [one.method for one in found.executed] == ['price']
 
 
+@pytest.mark.slow
 def test_coverage_package_is_fetched_with_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +194,7 @@ def test_coverage_package_is_fetched_with_the_environment(
         assert made.verdict(method('test_nothing')).outcome is Outcome.PASS
 
 
+@pytest.mark.slow
 def test_first_lines_of_statements_and_heads_are_added() -> None:
     text = CODE.encode()
     assert add_first_lines({8}, text) == {6, 8}

@@ -75,6 +75,7 @@ def test_a_package_without_a_wheel_is_built_in_the_sandbox(tmp_path: Path) -> No
         assert place.verdict(method('test_docopt')).outcome is Outcome.PASS
 
 
+@pytest.mark.slow
 def test_loosening_a_too_old_pytest_pin_keeps_the_other_pins(tmp_path: Path) -> None:
     project = needing('pytest==2.9.2', 'freezegun==1.2.0')
     with shop(tmp_path, FILES, {'README': ''}, project) as place:
@@ -83,6 +84,7 @@ def test_loosening_a_too_old_pytest_pin_keeps_the_other_pins(tmp_path: Path) -> 
         assert place.builds[1].overrides == ('loosened-pytest',)
 
 
+@pytest.mark.slow
 def test_later_date_is_tried_before_a_requirement_is_left_out(sandbox: Sandbox) -> None:
     """docopt has no wheel: with a pytest that is let go alone it would have to be left out at once."""
     day = datetime(2024, 3, 1, tzinfo=UTC)
@@ -106,6 +108,7 @@ def test_missing_version_1_503_is_not_mistaken_for_a_server_error(tmp_path: Path
         assert [build.find_trouble('.') for build in place.builds] == ['requirements:six'] * 2
 
 
+@pytest.mark.slow
 def test_projects_of_the_repository_are_not_installed_from_the_index(tmp_path: Path) -> None:
     files = {
         **FILES,
@@ -121,6 +124,7 @@ def test_projects_of_the_repository_are_not_installed_from_the_index(tmp_path: P
         assert place.verdict(method('test_own')).outcome is Outcome.PASS
 
 
+@pytest.mark.slow
 def test_broken_example_project_does_not_break_tests_of_other_projects(tmp_path: Path) -> None:
     own = 'import till\n\n\ndef test_price():\n    assert till.price == 1\n'
     other = 'import demo_has_no_such_module\n\n\ndef test_demo():\n    pass\n'
@@ -158,6 +162,7 @@ def test_project_that_only_the_new_revision_has_is_run_on_the_old_code_too(tmp_p
         assert found == {place.old: Outcome.COMPILE_ERROR, place.new: Outcome.PASS}
 
 
+@pytest.mark.slow
 def test_revision_with_an_unknown_requirement_is_not_built(tmp_path: Path) -> None:
     absent = PROJECT + 'dependencies = ["coevo-has-no-such-package"]\n'
     with shop(tmp_path, FILES, {'pyproject.toml': PROJECT}, absent) as place:
@@ -175,6 +180,7 @@ def test_missing_interpreter_is_reported(tmp_path: Path) -> None:
             assert place.builds[1].find_trouble('.') == 'runtime_missing'
 
 
+@pytest.mark.slow
 def test_next_interpreter_is_tried_if_the_code_does_not_load(tmp_path: Path) -> None:
     """`async` became a word of the language in 3.7: what only 3.10 loads stands for it here."""
     if (3, 10) not in {one.feature for one in find_interpreters()}:
@@ -190,6 +196,7 @@ def test_next_interpreter_is_tried_if_the_code_does_not_load(tmp_path: Path) -> 
         assert place.verdict(method('test_price')).outcome is Outcome.PASS
 
 
+@pytest.mark.slow
 def test_syntax_error_on_a_later_interpreter_tries_no_newer_interpreter(
     tmp_path: Path,
 ) -> None:
@@ -246,6 +253,7 @@ def test_extensions_are_built_from_the_code_revision(tmp_path: Path) -> None:
             assert place.verdict(method('test_price'), place.cell(tests, code)).outcome is outcome
 
 
+@pytest.mark.slow
 def test_mypyc_modules_are_run_uncompiled(tmp_path: Path) -> None:
     """Its extensions hide modules in Python: none is built, so nothing is lost where it cannot be."""
     files = {

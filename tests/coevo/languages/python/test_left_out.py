@@ -47,6 +47,7 @@ def test_symlink_into_a_submodule_is_reported_as_needs_submodule(tmp_path: Path)
         assert [build.find_trouble('.') for build in place.builds] == [NEEDS_SUBMODULE] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which('gcc') is None, reason='there is no compiler')
 @pytest.mark.parametrize(('place', 'needs'), [('deps/ring', True), ('docs/theme', False)])
 def test_extensions_need_the_submodule_that_setup_py_names(

@@ -77,6 +77,7 @@ def test_project_without_a_release_has_version_0(monkeypatch: pytest.MonkeyPatch
         assert find_released_version('../till', MONTH[1]) == '0'
 
 
+@pytest.mark.slow
 def test_version_does_not_depend_on_the_tags_of_a_clone(tmp_path: Path) -> None:
     project = PROJECT.replace('till', 'six')
     files = {
@@ -104,6 +105,7 @@ def fresh_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return fresh / 'pythons/metadata'
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ('first', 'kept'),
     [("raise OSError('no')", 2), ('while True: pass', 0)],

@@ -13,6 +13,8 @@ from tests.coevo.languages.python.shops import shop
 from tests.once import mined_once
 from tests.projects import write
 
+pytestmark = pytest.mark.slow
+
 FIRST = (3, 11)  # as of 2024-01-01
 NEXT = [one.feature for one in find_interpreters() if one.feature in ((3, 10), (3, 9))]
 

@@ -235,6 +235,7 @@ def test_several_tests_run_in_the_requested_order(place: Shop) -> None:
     assert told == [Outcome.SKIPPED, Outcome.PASS, Outcome.MISSING, Outcome.ERROR]
 
 
+@pytest.mark.slow
 def test_mixin_declared_in_the_test_package_runs_in_derived_classes(place: Shop) -> None:
     heir = b'import unittest\nimport tests\nclass HeirTest(tests.Mixin, unittest.TestCase): pass\n'
     mixin = b'class Mixin:\n    def test_held(self): assert 0\n    def test_kept(self): pass\n'
@@ -362,6 +363,7 @@ def test_edited_file_that_does_not_load_gives_a_compile_error_when_run(place: Sh
     )
 
 
+@pytest.mark.slow
 def test_only_a_missing_name_is_stubbed(place: Shop) -> None:
     loads_only_so = (
         'import sys\nif "coevo_absent" not in sys.modules:\n    raise {}\ndef test_a(): pass\n'
@@ -424,6 +426,7 @@ def test_trace_lists_the_executed_functions_and_lines(place: Shop) -> None:
         assert hit == [2]
 
 
+@pytest.mark.slow
 def test_environment_lists_the_installed_libraries(place: Shop) -> None:
     found = place.built.describe_environment(place.new, '.')
     assert found is not None

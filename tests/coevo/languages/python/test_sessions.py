@@ -193,6 +193,7 @@ def test_tree_that_shadows_an_import_of_pytest_is_not_forked(place: Shop) -> Non
     assert hiding.unit_ok is False or place.verdict(FORKED, hiding).outcome is not Outcome.PASS
 
 
+@pytest.mark.slow
 def test_files_that_shadow_no_import_do_not_prevent_forking(tmp_path: Path) -> None:
     files = {'till/__init__.py': CODE, 'tests/test_till.py': TESTS}
     settings = {'pytest.ini': '[pytest]\n', 'pluggy-1.0.egg-info/PKG-INFO': ''}
@@ -200,6 +201,7 @@ def test_files_that_shadow_no_import_do_not_prevent_forking(tmp_path: Path) -> N
         assert found.verdict(FORKED).outcome is Outcome.PASS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', LEAVING)
 def test_next_run_finds_no_leftovers_of_a_run(place: Shop, name: str) -> None:
     for test in (name, 'test_finds_nothing'):
@@ -216,6 +218,7 @@ def test_killing_other_processes_is_an_error_of_the_killing_test_only(
     assert place.verdict(FORKED).outcome is Outcome.PASS
 
 
+@pytest.mark.slow
 def test_forked_pytest_has_the_same_state_as_an_unforked_pytest(place: Shop) -> None:
     test = method('test_tells_of_pytest')
     forked = place.verdict(test)

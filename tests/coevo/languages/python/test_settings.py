@@ -75,6 +75,7 @@ def test_unknown_mark_is_a_compile_error(tmp_path_factory: pytest.TempPathFactor
         assert made.verdict(method('test_marks')).outcome is Outcome.COMPILE_ERROR
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize('release', ['3.2.5', '4.6.11', '8.0.2'])
 def test_plugins_that_rerun_tests_are_blocked_on_every_pytest_version(
@@ -110,6 +111,7 @@ other = "other"
         assert (found.outcome, found.message) == (Outcome.PASS, '')
 
 
+@pytest.mark.slow
 def test_plugin_that_lacks_its_library_does_not_stop_all_tests(tmp_path: Path) -> None:
     """pytest-qt refuses to start where no package of Qt is installed."""
     project = PROJECT + '[project.optional-dependencies]\ntests = ["pytest-qt"]\n'

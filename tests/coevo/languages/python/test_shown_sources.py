@@ -143,6 +143,7 @@ def test_tests_that_read_sources_find_the_new_text_in_all_cells(place: Shop) -> 
         assert passing == {honest, *READERS}, found
 
 
+@pytest.mark.slow
 def test_withheld_sources_hide_the_text_and_run_the_same_code(place: Shop) -> None:
     for rev, honest in ((place.old, 'test_costs_one'), (place.new, 'test_costs_two')):
         cell = place.cell(place.new, rev)
@@ -156,6 +157,7 @@ def test_cell_shows_its_own_sources_by_default(place: Shop) -> None:
     assert PASS not in found.values()
 
 
+@pytest.mark.slow
 def test_module_exists_only_where_the_code_has_it(place: Shop) -> None:
     names = ('test_has_the_old_module', 'test_has_the_new_module')
     for sources in (None, MainSources(), MainSources(rev=place.new), MainSources(rev=place.old)):
@@ -164,6 +166,7 @@ def test_module_exists_only_where_the_code_has_it(place: Shop) -> None:
             assert [name for name in names if found[name] is PASS] == [has], (sources, found)
 
 
+@pytest.mark.slow
 def test_traces_describe_the_code_that_runs(place: Shop) -> None:
     cell = place.cell(place.new, place.new)
     for sources in (MainSources(), MainSources(rev=place.old)):

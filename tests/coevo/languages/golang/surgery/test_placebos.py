@@ -86,6 +86,7 @@ def test_placebo_adds_a_statement_to_a_function_and_a_comment_elsewhere() -> Non
             assert (b'\n' in text) == (kind is PlaceboKind.MOVED)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
 def test_every_drawn_placebo_compiles(tmp_path: Path) -> None:
     (tmp_path / 'go.mod').write_text('module example.com/till\n\ngo 1.21\n')

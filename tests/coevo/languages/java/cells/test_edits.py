@@ -116,6 +116,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield Place(rev=found.rev, built=found.built, builds=found.builds)
 
 
+@pytest.mark.slow
 def test_edited_code_is_run_by_tests_of_its_own_and_of_other_modules(place: Place) -> None:
     body = {f'{MAIN}Price.java': PRICE.replace('1 + more', '3 + more')}
     edited = place.compiled(code=body)

@@ -14,6 +14,8 @@ from tests.coevo.languages.java.maven.test_shapes import JUPITER, PLACE, TEST_JA
 from tests.once import mined_once
 from tests.projects import Mined, write
 
+pytestmark = pytest.mark.slow
+
 
 def known(*parents: str, abstract: bool = False, outer: str | None = None) -> JavaClass:
     return JavaClass(parents=parents, abstract=abstract, outer=outer)

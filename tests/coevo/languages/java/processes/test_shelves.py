@@ -67,6 +67,7 @@ def told(place: Place, name: str) -> tuple[Outcome, str]:
     return verdict.outcome, verdict.message
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.jvm
 def test_test_process_sees_only_its_own_libraries(place: Place) -> None:
     assert told(place, 'rings') == (Outcome.PASS, '')

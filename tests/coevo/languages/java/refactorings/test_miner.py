@@ -166,6 +166,7 @@ def test_pair_that_is_too_large_is_not_sent_to_the_miner(limits: MinerLimits) ->
         assert miner.process.pid is None
 
 
+@pytest.mark.slow
 def test_killed_miner_worker_loses_only_its_current_pair() -> None:
     with RefactoringMiner() as miner:
         assert types(miner.compare(LONG_AGO, TODAY)) == ['Rename Method']

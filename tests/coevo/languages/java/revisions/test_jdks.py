@@ -182,6 +182,7 @@ def test_next_jdk_is_tried_if_no_test_gives_a_result(
 NEWER = '    public static int last() {{ return java.util.List.of({}).reversed().get(0); }}\n'
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.skipif(
     not any(jdk.feature >= 21 for jdk in find_jdks())

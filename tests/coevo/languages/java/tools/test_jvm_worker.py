@@ -619,6 +619,7 @@ def test_junit_6_gives_the_same_outcomes(
     assert got == {**expected, **{n: o for n, o in EXPECTED6.items() if n in expected}}
 
 
+@pytest.mark.slow
 def test_junit_console_gives_the_same_outcomes(
     junit4: list[Path],
     junit5: list[Path],

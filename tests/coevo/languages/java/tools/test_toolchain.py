@@ -153,6 +153,7 @@ def test_missing_maven_is_reported_with_what_to_install(
         prepare_toolchain()
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 def test_builder_sources_compile_for_java_8(tmp_path: Path) -> None:
     """But for the compiler's own interface, which a compiler for release 8 does not know."""
