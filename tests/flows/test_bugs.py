@@ -13,6 +13,7 @@ from coevo.command.main import main
 from coevo.git.repository import Repository
 from coevo.model.containment import Bug, run_contained
 from coevo.model.errors import Fatal, Transient
+from coevo.model.profiles import Gate
 from coevo.model.records import Pair
 from coevo.model.words import Walk
 from coevo.snapshots.verification import verify_snapshot
@@ -42,10 +43,10 @@ def hit(repository: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The new revision of the pair that nothing but a mended coevo can mine."""
     rev = git(repository, 'rev-parse', 'HEAD~1').strip()
 
-    def broken(clone: Repository, pair: Pair) -> PairChange:
+    def broken(clone: Repository, pair: Pair, gate: Gate | None = None) -> PairChange:
         if pair.new.rev == rev:
             return {}['$Outer']  # type: ignore[no-any-return, misc]
-        return diff_pair(clone, pair)
+        return diff_pair(clone, pair, gate)
 
     monkeypatch.setattr(mining, 'diff_pair', broken)
     return rev
