@@ -153,6 +153,7 @@ def asked(made: Path, *words: str) -> int:
     return main(['report', 'contamination', str(made / 'snapshot'), str(made / 'results'), *words])
 
 
+@pytest.mark.slow
 def test_contamination_command_prints_text_or_json(
     made: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

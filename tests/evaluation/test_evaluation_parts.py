@@ -45,6 +45,7 @@ def test_last_graded_part_merges_the_results(shop: Shop, tmp_path: Path) -> None
     assert (job.out / NAME).read_bytes() == (folder / NAME).read_bytes()
 
 
+@pytest.mark.slow
 def test_part_that_cannot_be_graded_raises_the_message_of_the_command(
     shop: Shop, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ from tests.evaluation.shop import FILES, Shop, make_shop, open_shop
 from tests.exports.test_training import contents, lines
 from tests.folders import made_once
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.slow]
 
 
 @pytest.fixture(scope='module')

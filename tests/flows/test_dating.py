@@ -82,6 +82,7 @@ def test_a_store_without_dates_is_searched_once_and_gives_the_same_bytes(shop: S
     assert Steps().release(shop, 'third') == set()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize('name', ['toy.wanted', 'toy.seen'])
 def test_a_damaged_dates_file_is_rebuilt(shop: Shop, name: str) -> None:
     (file,) = (shop.folder / 'store' / 'dates').glob(f'*/{name}')
@@ -91,6 +92,7 @@ def test_a_damaged_dates_file_is_rebuilt(shop: Shop, name: str) -> None:
     assert file.read_bytes() == good
 
 
+@pytest.mark.slow
 def test_a_release_does_the_date_search_that_a_killed_run_missed(shop: Shop) -> None:
     store = Store(shop.folder / 'store')
     assert not dates.is_unsearched(store.storage, NAME)
@@ -99,6 +101,7 @@ def test_a_release_does_the_date_search_that_a_killed_run_missed(shop: Shop) -> 
     assert not dates.is_unsearched(store.storage, NAME)
 
 
+@pytest.mark.slow
 def test_a_test_body_is_dated_by_the_clone_of_another_repository(
     shop: Shop, tmp_path: Path
 ) -> None:

@@ -66,6 +66,7 @@ def test_a_month_release_holds_only_commits_until_the_end_of_the_month(
     assert shop.manifest('second')['news'] == news
 
 
+@pytest.mark.slow
 def test_pairs_mined_after_a_month_release_enter_the_next_month(
     toy: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

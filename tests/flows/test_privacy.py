@@ -118,6 +118,7 @@ def test_private_store_is_a_folder_of_this_machine() -> None:
         refuse_elsewhere(Url('s3://bucket/store'))
 
 
+@pytest.mark.slow
 def test_licence_that_was_added_later_lets_older_rows_in_without_their_texts(
     repository: Path, tmp_path: Path
 ) -> None:

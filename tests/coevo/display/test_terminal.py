@@ -108,7 +108,7 @@ STREAMS = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(('command', 'status'), STREAMS)
 def test_closed_or_full_stream_ends_without_a_traceback(
     made: Path, command: str, status: int

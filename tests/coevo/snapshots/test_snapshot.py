@@ -110,7 +110,7 @@ def test_midnight_belongs_to_the_next_day(asked: Asked) -> None:
         assert row == {'c': clean}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize('table', TABLES)
 def test_every_table_obeys_the_cutoff(asked: Asked, table: str) -> None:
     """Children by join: nothing of a pair that is left out is to be seen anywhere."""
@@ -122,7 +122,7 @@ def test_every_table_obeys_the_cutoff(asked: Asked, table: str) -> None:
         assert kept == of_last != []
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize('table', TABLES)
 def test_every_table_obeys_the_track(asked: Asked, table: str) -> None:
     kept = asked(f'SELECT * FROM {table}', track='generation')

@@ -69,6 +69,7 @@ def test_unreachable_server_is_reported(tmp_path: Path) -> None:
     assert told.startswith(f'alerts: no Prefect server answers at {api} (ConnectError): start it')
 
 
+@pytest.mark.sampled(1)
 def test_server_of_another_version_is_reported(old_server: str, tmp_path: Path) -> None:
     told = refusal('flows.live.worker', tmp_path, PREFECT_API_URL=f'{old_server}/api')
     assert f'the server at {old_server}/api is Prefect 2.20.4, here is 3.' in told
