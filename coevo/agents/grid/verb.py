@@ -123,14 +123,14 @@ def load_requested_grid(arguments: argparse.Namespace) -> Grid:
 
     Raises: Fatal if its file is not valid, or other options conflict with it.
     """
+    if arguments.protocol != 'once':
+        raise Fatal('a grid works only with the protocol `once`; leave out the other protocol')
     for name in _SAID:
         if getattr(arguments, name) is not None:
             raise Fatal(
                 'a grid file names its own models and prompts; leave out '
                 f'--{name.replace("_", "-")}'
             )
-    if arguments.protocol != 'once':
-        raise Fatal('a grid works only with the protocol `once`; leave out the other protocol')
     return load_grid(arguments.grid)
 
 

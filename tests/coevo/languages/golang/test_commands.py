@@ -18,7 +18,7 @@ from coevo.model.records import TestMethod
 from tests.projects import write
 from tests.repos import git
 
-pytestmark = [, pytest.mark.slow]
+pytestmark = [
     pytest.mark.skipif(not find_toolchains(), reason='there is no Go here'),
     pytest.mark.slow,
 ]
