@@ -48,10 +48,10 @@ def build_maintenance_tasks(
 
     There is a task if the file has a test with a label that must stay, and has not moved.
 
-    updates  tasks of co-evolution; those of other tracks are ignored
+    updates  the tasks of a release; those of other families and tracks are ignored
     methods  rows with their contamination dates, including those without a track
     """
-    wanted = {_get_file_key(task): task for task in updates if task.track is Track.UPDATE}
+    wanted = {_get_file_key(task): task for task in updates if _is_updated_by_developers(task)}
     rows: dict[Place, list[MethodRow]] = defaultdict(list)
     for row in methods:
         file_key = row.pair_id, row.walk, row.test_file
@@ -69,6 +69,11 @@ def build_maintenance_tasks(
             drops.append(task_or_drop)
     tasks.sort(key=lambda task: task.task_id)
     return tasks, drops
+
+
+def _is_updated_by_developers(task: TaskRow) -> bool:
+    """Return whether a task is an update of co-evolution; suites have such a track, too."""
+    return task.track is Track.UPDATE and task.family in (None, Family.COEVOLUTION)
 
 
 def _get_file_key(task: TaskRow) -> Place:
