@@ -123,6 +123,7 @@ def test_diversify_attempts_add_up_their_killed_mutants(made: Path, tmp_path: Pa
     assert at(made, tmp_path / 'out', 'mutation') == pytest.approx([1 / 3, 2 / 3])
 
 
+@pytest.mark.slow
 def test_independent_attempts_know_nothing_of_each_other(made: Path, tmp_path: Path) -> None:
     assert attempt(made, tmp_path / 'out', ADDS) == 0
     assert attempt(made, tmp_path / 'out', ADDS, '--attempts', '2') == 0

@@ -133,6 +133,7 @@ def test_the_question_speaks_of_no_tools(world: World, model: ModelServer, tmp_p
     assert '\n\nYou have one answer. The files are:\n\ntest_till.toy:\n' in asked
 
 
+@pytest.mark.slow
 def test_a_limited_run_of_an_edition_fetches_the_texts_of_its_tasks_alone(
     world: World, model: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,6 +177,7 @@ def test_a_run_is_a_submission_that_its_own_check_accepts(
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
+@pytest.mark.slow
 def test_an_endpoint_without_counts_of_tokens_is_graded(
     world: World, model: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -256,6 +258,7 @@ ENDLESS = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: clo
 NOT_FOUND = b'HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\nConnection: close\r\n\r\nno model!'
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ('answer', 'status', 'sentence'),
     [
@@ -290,6 +293,7 @@ def test_a_model_that_answers_nonsense_ends_the_run_in_one_sentence(
     assert (tmp_path / 'out/predictions.jsonl').read_text() == '' if status == 3 else True
 
 
+@pytest.mark.slow
 def test_an_answer_that_drips_for_ever_is_cut_off_by_the_time_of_an_attempt(
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -73,6 +73,7 @@ def test_total_of_a_split_part_is_the_sum_of_its_halves(server: Server) -> None:
     assert not waiting
 
 
+@pytest.mark.slow
 def test_unsplittable_part_is_reported(server: Server) -> None:
     found = searched(server, 'language:Scala')
     (part,) = [one for one in found.unsplit_parts if one.outcome is SearchOutcome.UNSPLITTABLE]

@@ -128,6 +128,7 @@ def test_month_in_another_form_is_refused_with_the_right_one(month: str) -> None
         coevo.open(month)
 
 
+@pytest.mark.slow
 def test_date_bounds_limit_the_opened_tasks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
