@@ -142,7 +142,7 @@ def test_missing_or_outdated_report_or_report_of_another_snapshot_is_refused(
             folder.write_site([other], tmp_path / 'site', silent, [place])
     (scored / 'report.json').write_text('{"report_version": 0}')
     with pytest.raises(
-        Fatal, match='is not a report of version 3; write it again with `coevo report regrade'
+        Fatal, match='is not a report of version 4; write it again with `coevo report regrade'
     ):
         folder.write_site([snapshot], tmp_path / 'site', silent, [scored])
     assert not (tmp_path / 'site').exists()
