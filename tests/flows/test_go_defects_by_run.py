@@ -82,8 +82,8 @@ PASSING = {
     Defect.INVALID_CALL: 1,
     Defect.MISSED_DEPENDENCIES: 0,
     Defect.INVALID_CONSTRUCTOR: 1,
-    Defect.RUNTIME_ERRORS: 1,
-    Defect.DUPLICATE_ENTITY: 0,
+    Defect.RUNTIME_ERRORS: 0,
+    Defect.DUPLICATE_ENTITY: 1,
     Defect.SYNTAX_ERROR: 0,
 }
 
