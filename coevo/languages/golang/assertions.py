@@ -95,20 +95,16 @@ def find_oracle_lines(source: bytes) -> frozenset[int]:
     return frozenset(lines | read.find_output_lines())
 
 
-def find_assertion_calls(function: Node, source: bytes) -> Sequence[Node]:
-    """Return the calls in a function that are assertions; outer calls come before inner ones.
+def find_assertion_calls(function: Node, source: bytes) -> Sequence[tuple[Node, Sequence[Node]]]:
+    """Return the calls in a function that are assertions, each with the arguments it compares.
+
+    Outer calls come before inner ones. The `t` and the message are not compared, and a failing call
+    such as `t.Error` compares nothing itself.
 
     source  the file of the function
     """
-    return [*_OracleFinder(function, source).find_calls()]
-
-
-def list_asserted_nodes(call: Node, function: Node, source: bytes) -> Sequence[Node]:
-    """Return the arguments that an assertion compares, without its `t` and its message.
-
-    A failing call such as `t.Error` compares nothing itself.
-    """
-    return _OracleFinder(function, source).list_asserted_nodes(call)
+    finder = _OracleFinder(function, source)
+    return [(call, finder.list_asserted_nodes(call)) for call in finder.find_calls()]
 
 
 def expects_exception(source: bytes, method: TestMethod) -> bool:
@@ -193,7 +189,7 @@ class _OracleFinder:
             return name in _FAILING
         if receiver in _PACKAGES or receiver.endswith(_MADE):
             return name[:1].isupper() and name != 'New'
-        handed = [self._read_text(argument) for argument in _list_arguments(node)[:1]]
+        handed = [self._read_text(argument) for argument in list_arguments(node)[:1]]
         return bool(handed) and handed[0] in self._handed and _HELPER.match(name) is not None
 
     def _split_callee(self, call: Node) -> tuple[str, str]:
@@ -214,7 +210,7 @@ class _OracleFinder:
 
     def _list_asserted_arguments(self, call: Node, name: str) -> list[Node]:
         """Return the arguments of a call without the message and the `t`."""
-        listed = _list_arguments(call)
+        listed = list_arguments(call)
         if listed and self._read_text(listed[0]) in self._handed:
             listed = listed[1:]
         most = _ARITY.get(name, _ARITY.get(name.removesuffix('f'), len(listed)))
@@ -237,7 +233,8 @@ class _OracleFinder:
         return self._source[node.start_byte : node.end_byte].decode(errors='replace')
 
 
-def _list_arguments(call: Node) -> list[Node]:
+def list_arguments(call: Node) -> list[Node]:
+    """Return the arguments of a call, without comments."""
     arguments = call.child_by_field_name('arguments')
     return (
         [c for c in arguments.named_children if c.type != 'comment']

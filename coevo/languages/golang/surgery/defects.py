@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from tree_sitter import Node, Parser
 
 from coevo.languages.declarations import Member
-from coevo.languages.golang.assertions import find_assertion_calls, list_asserted_nodes
+from coevo.languages.golang.assertions import find_assertion_calls, list_arguments
 from coevo.languages.golang.reading.token_walk import GO
 from coevo.languages.golang.surgery.import_repair import repair_imports
 from coevo.languages.golang.surgery.pieces import make_outline
@@ -74,14 +74,14 @@ def _remove_assertions(source: bytes, test: Node, tests: Sequence[Node]) -> Iter
     stay, assigned to blanks.
     """
     edits, removed_any = TextEdits(source), False
-    for call in find_assertion_calls(test, source):
+    for call, compared in find_assertion_calls(test, source):
         statement = _find_own_statement(call)
         if statement is None:
             continue
         removed_any = True
         operands = [
             source[node.start_byte : node.end_byte]
-            for node in list_asserted_nodes(call, test, source)
+            for node in compared
             if node.type not in _CONSTANT
         ]
         if operands:
@@ -120,10 +120,10 @@ def _copy_other_body(source: bytes, test: Node, tests: Sequence[Node]) -> Iterat
 
 def _insert_undefined_name(source: bytes, test: Node, tests: Sequence[Node]) -> Iterator[bytes]:
     """Yield the file with the first name used as an argument or called function made undefined."""
-    asserted = {node.id for node in find_assertion_calls(test, source)}
+    asserted = {call.id for call, _ in find_assertion_calls(test, source)}
     for call in _walk_nodes(_get_body(test), 'call_expression'):
         function = call.child_by_field_name('function')
-        names = _list_arguments(call) if call.id in asserted else [function, *_list_arguments(call)]
+        names = list_arguments(call) if call.id in asserted else [function, *list_arguments(call)]
         for node in names:
             is_handed = node is not None and node.text in _get_parameter_names(test)
             if node is not None and node.type == 'identifier' and not is_handed:
@@ -148,7 +148,7 @@ def _add_argument_to_call(source: bytes, test: Node, *, constructor: bool) -> It
 
     Assertions and methods of `t` are left as they are.
     """
-    asserted = {node.id for node in find_assertion_calls(test, source)}
+    asserted = {call.id for call, _ in find_assertion_calls(test, source)}
     for call in _walk_nodes(_get_body(test), 'call_expression'):
         function, listed = (call.child_by_field_name(name) for name in ('function', 'arguments'))
         if function is None or listed is None or call.id in asserted:
@@ -157,7 +157,7 @@ def _add_argument_to_call(source: bytes, test: Node, *, constructor: bool) -> It
         is_constructor = name.startswith(_CONSTRUCTOR.encode())
         if receiver in _get_parameter_names(test) or is_constructor is not constructor:
             continue
-        more = b', nil' if _list_arguments(call) else b'nil'
+        more = b', nil' if list_arguments(call) else b'nil'
         at = listed.end_byte - 1
         yield replace_span(source, at, at, more)
         return
@@ -230,11 +230,6 @@ def _get_parameter_names(test: Node) -> frozenset[bytes]:
     declared = [] if listed is None else listed.named_children
     names = (name for parameter in declared for name in parameter.children_by_field_name('name'))
     return frozenset(name.text or b'' for name in names)
-
-
-def _list_arguments(call: Node) -> list[Node]:
-    listed = call.child_by_field_name('arguments')
-    return [] if listed is None else [n for n in listed.named_children if n.type != 'comment']
 
 
 def _walk_nodes(root: Node, kind: str) -> Iterator[Node]:
