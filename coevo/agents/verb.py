@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from coevo.agents.protocols import PROTOCOLS
+from coevo.agents.protocols import PROTOCOLS, PUBLISHED
 from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.verbs import add_task_options, require_extra
 from coevo.options.parser import (
@@ -78,7 +78,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         default=str(AttemptProtocol.ONCE),
         help='what an attempt knows of earlier ones: nothing (once); the result of the last one, '
         'whose file it continues (feedback); or their files, to which it adds another (diversify); '
-        'or the settings of a paper (testevo, tam-eval, ult, multifile, agonetest)',
+        f'or the settings of a paper ({", ".join(PUBLISHED)})',
     )
     run.add_argument(
         '--prices',
