@@ -21,6 +21,10 @@ from miners.discovery.candidates import (
 )
 from miners.discovery.repository_metadata import RepositoryMetadata
 
+BUILT_IN = (
+    *('testevo', 'testevo-python', 'testevo-go'),
+    *('tam-eval', 'tam-eval-python', 'tam-eval-go'),
+)
 OWN = """
 version = 1
 [scala]
@@ -78,7 +82,7 @@ def test_python_and_go_have_the_rules_of_java(rules: str) -> None:
 def test_a_user_can_add_profiles(tmp_path: Path) -> None:
     file = tmp_path / 'own.toml'
     file.write_text(OWN)
-    assert list(load_profiles(file)) == [*load_profiles(), 'scala']
+    assert list(load_profiles(file)) == [*BUILT_IN, 'scala']
     found = load_profile('scala', file)
     assert found.search_queries[1] == (
         'is:public language:Scala fork:true archived:false pushed:>=2024-05-06 license:mit'
