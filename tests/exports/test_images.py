@@ -32,7 +32,6 @@ from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
 from coevo.sandboxes.job import Mount
 from coevo.sandboxes.sandbox import open_sandbox
-from tests.daemon import docker_daemon
 from tests.exports.conftest import Toys
 from tests.exports.root_file_systems import (
     load_blob,
@@ -437,14 +436,11 @@ def test_bad_words_are_one_sentence(
 
 
 @pytest.fixture
-def engine() -> Iterator[Any]:
+def engine(daemon: None) -> Iterator[Any]:
     import docker
 
-    with docker_daemon() as obstacle:
-        if obstacle is not None:
-            pytest.skip(obstacle)
-        with closing(docker.from_env()) as client:
-            yield client
+    with closing(docker.from_env()) as client:
+        yield client
 
 
 @pytest.mark.docker

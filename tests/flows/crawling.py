@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 from coevo.languages.table import LANGUAGES, get_engine_version
 from coevo.model.listener import SILENT, Listener
 from coevo.storage.place import Root
+from coevo.storage.places import open_place
+from coevo.storage.withdrawals import Withdrawal, WithdrawnKind, add_withdrawal
 from flows.crawling.crawls import Crawl, load_repositories, write_crawl
 from flows.crawling.rows import RepositorySeen
 from flows.discovery import CrawlOptions, CrawlReport, crawl
@@ -142,3 +144,8 @@ def validated(
     )
     write_validation(store, found, ValidationSeconds(build=0.0, suite=0.0))
     write_latest(store, found, pushed)
+
+
+def withdraw(store: Root, repo: str) -> None:
+    withdrawal = Withdrawal(kind=WithdrawnKind.REPOSITORY, id=repo, reason='its owner asked for it')
+    add_withdrawal(open_place(store), withdrawal)

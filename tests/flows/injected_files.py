@@ -47,3 +47,15 @@ def injected_rows(
         for row in segment.single_revision
         if row.start_builder == 'injected'
     }
+
+
+def check_effect(row: SingleRevisionRow, kind: Defect, passing: int) -> None:
+    """The defect is in, so many tests pass, and the start kills no more than gold."""
+    assert row.defect is kind
+    assert row.start_patch
+    assert row.start_adequacy is not None
+    assert row.adequacy is not None
+    assert row.start_adequacy.passing == passing
+    assert row.start_adequacy.killed is not None
+    assert row.adequacy.killed is not None
+    assert row.start_adequacy.killed <= row.adequacy.killed

@@ -16,13 +16,12 @@ from coevo.storage import months
 from coevo.storage.cohorts import LeftRepository, MissingReason, MissingRepository, MonthCohort
 from coevo.storage.months import CloneMoments, MonthRecord
 from coevo.storage.store import Partition, Store
-from coevo.storage.withdrawals import Withdrawal, WithdrawnKind, add_withdrawal
 from flows.bugs import PairBugs
 from flows.cohorts import find_cohort
 from flows.validations import InvalidReason
 from miners.discovery.candidates import CandidateReason
 from tests import segments
-from tests.flows.crawling import row, validated, write_rows
+from tests.flows.crawling import row, validated, withdraw, write_rows
 from tests.segments import REPO
 
 MONTH = '2024-01'
@@ -174,9 +173,8 @@ def empty(store: Path) -> None:
     write_rows(store, LATER, row(REPO, 1, CRAWL, reason=CandidateReason.EMPTY))
 
 
-def withdraw(store: Path) -> None:
-    withdrawal = Withdrawal(kind=WithdrawnKind.REPOSITORY, id=REPO, reason='asked')
-    add_withdrawal(Store(store).storage, withdrawal)
+def take_back(store: Path) -> None:
+    withdraw(store, REPO)
 
 
 def break_build(store: Path) -> None:
@@ -188,7 +186,7 @@ def break_build(store: Path) -> None:
     [
         (delete, 'gone'),
         (empty, 'not_a_candidate'),
-        (withdraw, 'withdrawn'),
+        (take_back, 'withdrawn'),
         (break_build, 'invalid'),
     ],
 )

@@ -10,23 +10,16 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.storage.place import Root
-from coevo.storage.places import open_place
-from coevo.storage.withdrawals import Withdrawal, WithdrawnKind, add_withdrawal
 from flows.batches.jobs import Verb
 from flows.candidates import find_due_repositories
 from flows.crawling.crawls import load_stamps_at
 from flows.eligibility import Obstacle, check_not_withdrawn, load_eligibility
 from flows.validations import InvalidReason
 from miners.discovery.candidates import CandidateReason
-from tests.flows.crawling import crawled, github, many, row, rows, validated, write_rows
+from tests.flows.crawling import crawled, github, many, row, rows, validated, withdraw, write_rows
 
 DAY = datetime(2024, 2, 1, tzinfo=UTC)
 LATER = datetime(2024, 2, 2, tzinfo=UTC)
-
-
-def withdraw(store: Root, repo: str) -> None:
-    withdrawal = Withdrawal(kind=WithdrawnKind.REPOSITORY, id=repo, reason='its owner asked for it')
-    add_withdrawal(open_place(store), withdrawal)
 
 
 def write_world(store: Root) -> None:

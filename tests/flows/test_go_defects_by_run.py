@@ -9,7 +9,7 @@ import pytest
 from coevo.model.families import Defect
 from coevo.model.single_revision_rows import SingleRevisionRow
 from tests.coevo.languages.golang.place import GO_MOD
-from tests.flows.injected_files import injected_rows, names_by_kind
+from tests.flows.injected_files import check_effect, injected_rows, names_by_kind
 
 pytestmark = pytest.mark.slow
 
@@ -92,11 +92,4 @@ PASSING = {
 def test_each_injected_defect_has_the_effect_of_its_kind(
     found: Mapping[Defect, SingleRevisionRow], kind: Defect
 ) -> None:
-    row = found[kind]
-    assert row.defect is kind
-    assert row.start_adequacy is not None
-    assert row.adequacy is not None
-    assert row.start_adequacy.passing == PASSING[kind]
-    assert row.start_adequacy.killed is not None
-    assert row.adequacy.killed is not None
-    assert row.start_adequacy.killed <= row.adequacy.killed
+    check_effect(found[kind], kind, PASSING[kind])

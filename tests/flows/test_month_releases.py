@@ -12,11 +12,9 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import IncompleteMonth
 from coevo.snapshots.verification import verify_snapshot
-from coevo.storage.store import Store
-from coevo.storage.withdrawals import Withdrawal, WithdrawnKind, add_withdrawal
 from flows.options import ReleaseOptions
 from flows.publication import publish_or_wait
-from tests.flows.crawling import row, validated, write_rows
+from tests.flows.crawling import row, validated, withdraw, write_rows
 from tests.flows.mining_runs import different
 from tests.flows.shops import Shop, opened
 from tests.projects import NAME, QUICKLY
@@ -170,8 +168,7 @@ def test_a_scheduled_release_waits_for_its_repositories_until_a_time(cohort: Sho
     with pytest.raises(IncompleteMonth):
         publish_or_wait(options, until=until, now=until)
     # What the crawls found is validated first, if there is time for it.
-    withdrawal = Withdrawal(kind=WithdrawnKind.REPOSITORY, id=LATE, reason='asked')
-    add_withdrawal(Store(options.store).storage, withdrawal)
+    withdraw(options.store, LATE)
     crawl = datetime(2024, 1, 31, 2, tzinfo=UTC)
     write_rows(options.store, crawl, row(NAME, 1, crawl), row('ada/new', 3, crawl))
     sentence = publish_or_wait(options, until=until, now=until - timedelta(seconds=1))

@@ -12,7 +12,6 @@ from coevo.command.main import main
 from coevo.model.words import Walk
 from coevo.storage import leases
 from coevo.storage.store import Partition, Store
-from coevo.storage.withdrawals import Withdrawal, WithdrawnKind, add_withdrawal
 from flows.batches.claims import name_repository_claim
 from flows.batches.contained import ChildExit
 from flows.batches.failures import JobFailure, write_failure
@@ -22,7 +21,7 @@ from flows.segment_keys import compute_mining_code
 from flows.validations import InvalidReason
 from miners.discovery.candidates import CandidateReason
 from tests import segments
-from tests.flows.crawling import row, validated, write_rows
+from tests.flows.crawling import row, validated, withdraw, write_rows
 
 CRAWL = datetime(2024, 2, 1, tzinfo=UTC)
 PUSHED = datetime(2024, 1, 20, tzinfo=UTC)
@@ -71,8 +70,7 @@ def store(tmp_path: Path) -> Path:
     for repo in reasons.keys() - {'a/waiting', 'a/invalid'}:
         validated(folder, repo)
     validated(folder, 'a/invalid', reason=InvalidReason.NO_TESTS)
-    withdrawal = Withdrawal(kind=WithdrawnKind.REPOSITORY, id='a/withdrawn', reason='asked')
-    add_withdrawal(Store(folder).storage, withdrawal)
+    withdraw(folder, 'a/withdrawn')
     for repo in ('a/failed', 'a/done', 'a/gone'):
         fail(folder, repo)
     for repo in ('a/done', BY_HAND):

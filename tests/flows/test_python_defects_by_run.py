@@ -10,7 +10,7 @@ from coevo.model.families import Defect
 from coevo.model.single_revision_rows import SingleRevisionRow
 from flows.single_revision.starts import order_defects
 from tests.coevo.languages.python.shops import PROJECT
-from tests.flows.injected_files import injected_rows, names_by_kind
+from tests.flows.injected_files import check_effect, injected_rows, names_by_kind
 
 pytestmark = pytest.mark.slow
 
@@ -76,15 +76,7 @@ PASSING = {
 def test_each_injected_defect_has_the_effect_of_its_kind(
     found: Mapping[Defect, SingleRevisionRow], kind: Defect
 ) -> None:
-    row = found[kind]
-    assert row.defect is kind
-    assert row.start_patch
-    assert row.start_adequacy is not None
-    assert row.adequacy is not None
-    assert row.start_adequacy.passing == PASSING[kind]
-    assert row.start_adequacy.killed is not None
-    assert row.adequacy.killed is not None
-    assert row.start_adequacy.killed <= row.adequacy.killed
+    check_effect(found[kind], kind, PASSING[kind])
 
 
 def test_a_test_declared_twice_is_replaced_by_the_next_kind_in_python(
