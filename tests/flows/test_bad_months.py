@@ -21,8 +21,6 @@ from tests.git_server import Fault, GitBackend, serving
 from tests.projects import NAME, QUICKLY
 from tests.repos import git
 
-pytestmark = pytest.mark.slow
-
 HOUR = 3600
 
 

@@ -156,7 +156,6 @@ def test_gold_succeeds_and_kills_the_mutants_recorded_for_gold(
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize('name', HOSTILE)
 def test_a_hostile_suite_gets_its_expected_outcome(found: Mined, released: Path, name: str) -> None:
     patch, outcome, detail = HOSTILE[name]
@@ -221,7 +220,6 @@ def evaluated(found: Mined, released: Path, *predictions: Prediction) -> tuple[S
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize('name', FILES)
 def test_a_whole_file_is_graded_like_a_patch(found: Mined, released: Path, name: str) -> None:
     file, outcome, detail = FILES[name]

@@ -27,7 +27,7 @@ from tests.languages import toys
 from tests.projects import Mined, options, write
 from tests.settings_files import settings
 
-pytestmark = [pytest.mark.usefixtures('toy'), pytest.mark.slow]
+pytestmark = pytest.mark.usefixtures('toy')
 
 POM = '<project><modelVersion>4.0.0</modelVersion></project>\n'
 
@@ -78,6 +78,7 @@ def rows(folder: Path, table: str) -> list[dict[str, Any]]:
     return [row for file in files for row in pq.read_table(file).to_pylist()]
 
 
+@pytest.mark.slow
 def test_each_language_has_the_pairs_that_change_its_files(found: Mined) -> None:
     assert {part.language for part in found.report.partitions} == {'python', 'toy'}
     assert (found.report.visited, found.report.pairs, found.report.executed) == (3, 3, 3)
@@ -89,6 +90,7 @@ def test_each_language_has_the_pairs_that_change_its_files(found: Mined) -> None
     ]
 
 
+@pytest.mark.slow
 def test_a_commit_is_dropped_from_the_walk_with_a_reason_for_each_language(released: Path) -> None:
     left = [row for row in rows(released, 'drops') if row['stage'] == Stage.WALK]
     assert sorted((row['language'], row['reason']) for row in left) == [
@@ -98,6 +100,7 @@ def test_a_commit_is_dropped_from_the_walk_with_a_reason_for_each_language(relea
     ]
 
 
+@pytest.mark.slow
 def test_a_snapshot_passes_verification_and_gold_succeeds_in_all_languages(
     found: Mined, released: Path, tmp_path: Path
 ) -> None:
@@ -120,6 +123,7 @@ def test_a_snapshot_passes_verification_and_gold_succeeds_in_all_languages(
         }
 
 
+@pytest.mark.slow
 def test_a_language_without_its_runtime_does_not_stop_mining_of_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

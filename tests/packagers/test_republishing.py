@@ -51,7 +51,6 @@ def test_file_that_is_not_of_the_snapshot_is_not_published(snapshot: Path, targe
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(1)
 def test_another_snapshot_is_not_overwritten(snapshot: Path, target: Root, tmp_path: Path) -> None:
     publish_copy(snapshot, target)
     (tmp_path / 'other').mkdir()

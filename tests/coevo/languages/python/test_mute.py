@@ -13,8 +13,6 @@ from tests.coevo.languages.python.shops import shop
 from tests.once import mined_once
 from tests.projects import write
 
-pytestmark = pytest.mark.slow
-
 FIRST = (3, 11)  # as of 2024-01-01
 NEXT = [one.feature for one in find_interpreters() if one.feature in ((3, 10), (3, 9))]
 
@@ -57,6 +55,7 @@ def test_next_interpreter_is_used_if_the_first_gives_no_result(tmp_path: Path) -
     assert found.method('test_last').label is Label.UPDATE
 
 
+@pytest.mark.slow
 def test_first_interpreter_is_used_if_all_interpreters_give_no_result(tmp_path: Path) -> None:
     found = mined_once(write(tmp_path / 'repository', steps(0)), tmp_path / 'store')
     (pair,) = found.pairs
@@ -67,6 +66,7 @@ def test_first_interpreter_is_used_if_all_interpreters_give_no_result(tmp_path: 
 
 
 @pytest.mark.skipif(not NEXT, reason='there is no Python 3.9 or 3.10 here')
+@pytest.mark.slow
 def test_interpreter_that_is_asked_for_after_the_chosen_one_is_not_missing(tmp_path: Path) -> None:
     known = [one for one in find_interpreters() if one.feature in (FIRST, (3, 9))]
     files = {'till/__init__.py': 'import something_absent\n', 'tests/test_till.py': 'A = 1\n'}

@@ -76,7 +76,6 @@ def test_unknown_mark_is_a_compile_error(tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize('release', ['3.2.5', '4.6.11', '8.0.2'])
 def test_plugins_that_rerun_tests_are_blocked_on_every_pytest_version(
     tmp_path_factory: pytest.TempPathFactory, release: str

@@ -14,8 +14,6 @@ from tests.coevo.languages.java.maven.test_shapes import JUPITER, PLACE, TEST_JA
 from tests.once import mined_once
 from tests.projects import Mined, write
 
-pytestmark = pytest.mark.slow
-
 
 def known(*parents: str, abstract: bool = False, outer: str | None = None) -> JavaClass:
     return JavaClass(parents=parents, abstract=abstract, outer=outer)
@@ -161,6 +159,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mined:
     return mined_once(write(folder / 'repository', steps), folder / 'store')
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.parametrize('name', ['multipliesShared', 'addsShared', 'multipliesLone', 'addsLone'])
 def test_base_test_is_an_update_if_a_runner_in_another_module_breaks(
