@@ -73,12 +73,12 @@ def _remove_assertions(source: bytes, test: Node, tests: Sequence[Node]) -> Iter
     The condition around `t.Error` stays, with an empty body; of another assertion its operands
     stay, assigned to blanks.
     """
-    edits, removed_any = TextEdits(source), False
+    edits, edited_to = TextEdits(source), 0
     for call, compared in find_assertion_calls(test, source):
         statement = _find_own_statement(call)
-        if statement is None:
-            continue
-        removed_any = True
+        if statement is None or statement.start_byte < edited_to:
+            continue  # an assertion within an operand stays there, and is never called
+        edited_to = statement.end_byte
         operands = [
             source[node.start_byte : node.end_byte]
             for node in compared
@@ -91,7 +91,7 @@ def _remove_assertions(source: bytes, test: Node, tests: Sequence[Node]) -> Iter
             )
         else:
             edits.cut_span(statement.start_byte, statement.end_byte)
-    if removed_any:
+    if edited_to:
         yield repair_imports(edits.apply_edits(), make_outline(source), [])
 
 

@@ -73,6 +73,19 @@ def test_removed_assertions_leave_their_operands_and_used_imports() -> None:
     assert b'"strings"' in without
 
 
+def test_assertion_within_another_one_stays_in_its_operand() -> None:
+    source = b"""\
+package shop
+
+func TestPays(t *testing.T) {
+	require.NotPanics(t, func() { assert.NoError(t, pay()) })
+	close()
+}
+"""
+    (text,) = insert_defects(Defect.MISSED_ASSERTS, source, members(source))
+    assert b'\t_ = func() { assert.NoError(t, pay()) }\n\tclose()\n}\n' in text
+
+
 def test_missed_dependency_removes_one_import() -> None:
     texts = [*insert_defects(Defect.MISSED_DEPENDENCIES, SOURCE, members(SOURCE))]
     assert [text.count(b'"') - SOURCE.count(b'"') for text in texts] == [-2, -2, -2]
