@@ -7,7 +7,6 @@ even fetched: the crawl that reports this has seen its current state.
 from __future__ import annotations
 
 import dataclasses
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +17,7 @@ from flows.batches.jobs import Verb
 from flows.crawling.crawls import CrawledRepository, load_latest_candidates
 from flows.eligibility import Eligibility, load_eligibility
 from flows.segment_keys import compute_mining_code
-from flows.validations import load_latest_validation, load_validated_push
+from flows.validations import Validation, load_validated_push
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +45,11 @@ def find_due_repositories(
     """
     known = load_eligibility(store) if known is None else known
     if verb is Verb.VALIDATE:
-        kept = [each.candidate for each in known.values() if each.is_candidate and each.candidate]
+        kept = [
+            (each.candidate, each.validation)
+            for each in known.values()
+            if each.is_candidate and each.candidate
+        ]
         return _find_due_for_validation(store, kept, sandbox)
     valid = [each.candidate for each in known.values() if each.obstacle is None and each.candidate]
     mined = Store(store)
@@ -65,13 +68,17 @@ def find_due_repositories(
 
 
 def _find_due_for_validation(
-    store: Root, kept: Sequence[CrawledRepository], sandbox: str | None
+    store: Root,
+    kept: Sequence[tuple[CrawledRepository, Validation | None]],
+    sandbox: str | None,
 ) -> DueRepositories:
     proven = {
-        candidate.repo for candidate in kept if _is_validation_current(store, candidate, sandbox)
+        candidate.repo
+        for candidate, validation in kept
+        if _is_validation_current(store, candidate, validation, sandbox)
     }
     return DueRepositories(
-        repositories=tuple(candidate.repo for candidate in kept if candidate.repo not in proven),
+        repositories=tuple(candidate.repo for candidate, _ in kept if candidate.repo not in proven),
         unchanged=tuple(sorted(proven)),
     )
 
@@ -96,13 +103,14 @@ def index_candidates(store: Root) -> dict[str, CrawledRepository]:
     return {candidate.repo: candidate for candidate in load_latest_candidates(store)}
 
 
-def _is_validation_current(store: Root, candidate: CrawledRepository, sandbox: str | None) -> bool:
+def _is_validation_current(
+    store: Root, candidate: CrawledRepository, validation: Validation | None, sandbox: str | None
+) -> bool:
     """Return whether the latest validation, valid or not, would give the same result again.
 
     False if a push, another engine version or another sandbox came since, or if any of these is
     unknown.
     """
-    validation = load_latest_validation(store, candidate.repo)
     if validation is None or candidate.pushed_at is None:
         return False
     language = LANGUAGES.get(validation.language or '')
@@ -117,9 +125,7 @@ def _is_validation_current(store: Root, candidate: CrawledRepository, sandbox: s
 def _join_partitions(
     store: Store, candidates: list[CrawledRepository]
 ) -> list[tuple[CrawledRepository, list[Partition]]]:
-    there: dict[str, list[Partition]] = defaultdict(list)
-    for partition in store.list_partitions():
-        there[partition.repo].append(partition)
+    there = store.group_partitions()
     return [(candidate, there[candidate.repo]) for candidate in candidates]
 
 
