@@ -45,7 +45,7 @@ class PairBugs:
 
         None if there is none, or another build met it.
         """
-        name = self._name_record(pair, key)
+        name = self._name_record(pair.pair_id, key)
         return self._place.describe(name) if self._known.get(name) == identify_build() else None
 
     def list_pairs_of_this_build(self, keys: Mapping[str, str]) -> frozenset[str]:
@@ -57,7 +57,7 @@ class PairBugs:
         return frozenset(
             pair_id
             for pair_id, key in keys.items()
-            if self._known.get(f'{self._folder}/{pair_id}.{key}.json') == build
+            if self._known.get(self._name_record(pair_id, key)) == build
         )
 
     def write_bug(self, pair: Pair, key: str, bug: Bug) -> str:
@@ -71,7 +71,7 @@ class PairBugs:
             'new_rev': pair.new.rev,
             'engine_version': str(get_engine_version(pair.language)),
         }
-        name = self._name_record(pair, key)
+        name = self._name_record(pair.pair_id, key)
         self._known[name] = identify_build()
         return bug_records.write_bug_record(self._place, name, bug, identify_build(), about)
 
@@ -80,9 +80,9 @@ class PairBugs:
 
         Do nothing if there is none.
         """
-        name = self._name_record(pair, key)
+        name = self._name_record(pair.pair_id, key)
         if self._known.pop(name, None) is not None:
             self._place.remove_files([name])
 
-    def _name_record(self, pair: Pair, key: str) -> str:
-        return f'{self._folder}/{pair.pair_id}.{key}.json'
+    def _name_record(self, pair_id: str, key: str) -> str:
+        return f'{self._folder}/{pair_id}.{key}.json'

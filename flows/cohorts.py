@@ -8,7 +8,6 @@ ended in a bug of this build of coevo is not waited for; the release names it as
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
@@ -41,9 +40,7 @@ def find_cohort(
     if not load_latest_stamps(store.root):
         return None
     last = compute_first_clean_moment(month) - timedelta(microseconds=1)
-    partitions: dict[str, list[Partition]] = defaultdict(list)
-    for partition in store.list_partitions():
-        partitions[partition.repo].append(partition)
+    partitions = store.group_partitions()
     known = load_eligibility(store.root)
     seen = [known[repo] for repo in _list_candidates_at(store.root, last) if repo in known]
     members = tuple(each.repo for each in seen if _is_member(each))
@@ -113,7 +110,7 @@ def _count_waiting_pairs(
     store: Store, partition: Partition, walk: WalkRecord, last: datetime, find_date: FindCommitDate
 ) -> int:
     """Return the number of unmined pairs until a moment, without those that this build cannot mine."""
-    unmined = set(store.list_unmined_pairs(partition))
+    unmined = set(store.load_mined(partition, walk).unmined)
     if not unmined:
         return 0
     unmined -= PairBugs(store.storage, partition).list_pairs_of_this_build(dict(walk.keys))

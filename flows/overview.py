@@ -7,15 +7,16 @@ and without decoding segments, so that it can be asked for twenty thousand repos
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from coevo.storage.store import Partition, Store
 from flows.batches.claims import list_claimed_repositories
 from flows.batches.jobs import Verb
 from flows.candidates import find_due_repositories, is_mined_by_present_code
+from flows.crawling.crawls import parse_stamp
 from flows.eligibility import (
     Eligibility,
     Obstacle,
@@ -67,9 +68,7 @@ class StoreOverview:
 def survey_store(store: Store) -> StoreOverview:
     """Return the state of each repository of a store."""
     known = load_eligibility(store.root)
-    partitions: dict[str, list[Partition]] = defaultdict(list)
-    for partition in store.list_partitions():
-        partitions[partition.repo].append(partition)
+    partitions = store.group_partitions()
     failures = {
         repo: _find_last_failure(names) for repo, names in index_failures(store.storage).items()
     }
@@ -126,6 +125,4 @@ def _decide_by_hand(
 def _find_last_failure(names: Collection[str]) -> datetime | None:
     """Return the time of the last failed run among records; None if all are of bugs in pairs."""
     stamps = [match[1] for match in map(_FAILURE.fullmatch, names) if match is not None]
-    if not stamps:
-        return None
-    return datetime.strptime(max(stamps), '%Y%m%dT%H%M%SZ').replace(tzinfo=UTC)
+    return parse_stamp(max(stamps)) if stamps else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -116,10 +115,7 @@ class ReleaseClones:
     @cached_property
     def _partitions(self) -> Mapping[str, Sequence[Partition]]:
         """All partitions of the store by repository, listed once."""
-        partitions_by_repo: dict[str, list[Partition]] = defaultdict(list)
-        for part in self.store.list_partitions():
-            partitions_by_repo[part.repo].append(part)
-        return partitions_by_repo
+        return self.store.group_partitions()
 
 
 def _build_moment(repo: str, clone: Repository) -> CloneMoment:

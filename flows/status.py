@@ -12,10 +12,11 @@ from typing import Any
 from coevo.storage import reverifications
 from coevo.storage.bases import load_basis
 from coevo.storage.place import StoragePlace, encode_folder_name
-from coevo.storage.store import Partition, Store
+from coevo.storage.store import MinedPartition, Partition, Store
 from coevo.storage.walks import WalkRecord
-from coevo.storage.withdrawals import Withdrawal, WithdrawnKind, list_withdrawals
+from coevo.storage.withdrawals import Withdrawal
 from flows.batches.failures import FOLDER
+from flows.eligibility import load_withdrawn_repositories
 from flows.segment_keys import explain_stale
 from flows.timings import select_disjoint_timings
 from flows.validations import Validation, load_latest_validation
@@ -101,13 +102,13 @@ class RepositoryCost:
 
 def summarise_repositories(store: Store, repos: Sequence[str]) -> tuple[RepositoryStatus, ...]:
     """Return the status of some repositories, in their order; their walks are read whole."""
-    taken_back = list_withdrawals(store.storage)
-    partitions: dict[str, list[Partition]] = defaultdict(list)
-    for partition in store.list_partitions():
-        partitions[partition.repo].append(partition)
+    withdrawn = load_withdrawn_repositories(store.storage)
+    partitions = store.group_partitions()
     failed = index_failures(store.storage)
     return tuple(
-        _summarise_repository(store, repo, partitions[repo], failed.get(repo, ()), taken_back)
+        _summarise_repository(
+            store, repo, partitions[repo], failed.get(repo, ()), withdrawn.get(repo)
+        )
         for repo in repos
     )
 
@@ -139,20 +140,15 @@ def _summarise_repository(
     repo: str,
     partitions: list[Partition],
     failed: tuple[str, ...],
-    taken_back: tuple[Withdrawal, ...],
+    withdrawal: Withdrawal | None,
 ) -> RepositoryStatus:
-    reasons = {
-        withdrawal.id: withdrawal.reason
-        for withdrawal in taken_back
-        if withdrawal.kind is WithdrawnKind.REPOSITORY
-    }
     failures = (_load_failure(store.storage, name) for name in failed)
     return RepositoryStatus(
         repo=repo,
         walks=tuple(_summarise_walk(store, partition) for partition in sorted(partitions)),
         validation=load_latest_validation(store.root, repo),
         failures=tuple(sorted(failures, key=lambda one: (one.at, one.name))),
-        withdrawn=reasons.get(repo),
+        withdrawn=withdrawal.reason if withdrawal else None,
     )
 
 
@@ -167,25 +163,25 @@ def _summarise_walk(store: Store, partition: Partition) -> WalkStatus:
         pairs=len(record.pairs),
         unmined=len(mined.unmined),
         again=len(record.again),
-        stale=tuple(_list_stale_pairs(store, partition, record)),
+        stale=tuple(_list_stale_pairs(store, partition, mined)),
         engine_version=record.repository.engine_version,
     )
 
 
 def _list_stale_pairs(
-    store: Store, partition: Partition, record: WalkRecord
+    store: Store, partition: Partition, mined: MinedPartition
 ) -> Iterator[StalePairs]:
     """Yield the number of stale pairs of a walk and the reason, the largest group first.
 
     Groups are by basis. Pairs that the latest run did not reach come before all others.
     """
-    unmined = {*store.list_unmined_pairs(partition)}
-    pending = {*store.list_pending_pairs(partition)} - unmined
+    record, unmined = mined.walk, {*mined.unmined}
+    pending = {*store.list_pending_pairs(partition, record)} - unmined
     if pending:
         yield StalePairs(count=len(pending), reason='the latest run did not come to them')
-    mined = {pair_id for _, pair_id in record.pairs} - unmined - pending
+    finished = {pair_id for _, pair_id in record.pairs} - unmined - pending
     bases = dict(record.bases)
-    counts = Counter(bases.get(pair_id) for pair_id in mined)
+    counts = Counter(bases.get(pair_id) for pair_id in finished)
     for basis_id, count in sorted(counts.items(), key=lambda item: (-item[1], item[0] or '')):
         basis = load_basis(store.storage, basis_id) if basis_id else None
         reason = explain_stale(basis)

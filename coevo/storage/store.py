@@ -21,6 +21,7 @@ import contextlib
 import dataclasses
 import json
 import logging
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,6 +154,13 @@ class Store:
                 f'{self.storage.describe(_PARTITIONS)} holds a folder that is no partition ({error}): '
                 'move it elsewhere'
             ) from None
+
+    def group_partitions(self) -> Mapping[str, list[Partition]]:
+        """Return all partitions by repository, sorted; a repository without any has an empty list."""
+        partitions: dict[str, list[Partition]] = defaultdict(list)
+        for partition in self.list_partitions():
+            partitions[partition.repo].append(partition)
+        return partitions
 
     def list_repository_partitions(self, repo: str) -> tuple[Partition, ...]:
         """Return the partitions of one repository.

@@ -131,15 +131,14 @@ def load_stamps_at(store: Root, moment: datetime) -> dict[str, str]:
 
     A profile that was first crawled later has the stamp of its first crawl.
     """
-    earlier = [stamp for stamp in list_stamps(store) if parse_stamp(stamp) <= moment]
+    all_stamps = list_stamps(store)
+    earlier = [stamp for stamp in all_stamps if parse_stamp(stamp) <= moment]
     stamps = dict(load_crawl_json(store, earlier[-1])['latest']) if earlier else {}
-    lacking = load_latest_stamps(store).keys() - stamps.keys()
-    for stamp in list_stamps(store)[len(earlier) :]:
-        if not lacking:
+    wanted = load_latest_stamps(store).keys()
+    for stamp in all_stamps[len(earlier) :]:
+        if wanted <= stamps.keys():
             break
-        for name in lacking & {load_crawl_json(store, stamp)['profile']['name']}:
-            stamps[name] = stamp
-            lacking = lacking - {name}
+        stamps.setdefault(load_crawl_json(store, stamp)['profile']['name'], stamp)
     return stamps
 
 
