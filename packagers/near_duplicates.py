@@ -316,10 +316,7 @@ class Mark:
     strict_askable: bool | None = None
 
 
-_COLUMNS = (
-    *('duplicate_of', 'near_duplicate_of', 'task_id', 'task_coverage', 'leak'),
-    'strict_askable',
-)
+_COLUMNS = tuple(field.name for field in dataclasses.fields(Mark) if field.default is None)
 
 
 def apply_marks(

@@ -40,14 +40,18 @@ You have one answer. The files are:
 
 Answer with the whole contents of {test_file}, from its first line to its last, in one fenced code block.
 """
+_ASKED_CODE = """
+You have one answer. The files are:
+
+{files}
+
+Answer with your changes as one patch for `git apply`, in one fenced code block.
+"""
 
 # What a task's prompt says to agents with tools: steps that run commands, which follow the last
 # step that concerns the answer, and a closing sentence.
 _COMMAND_STEPS = re.compile(
-    r'^(\d+\. Do NOT modify production code\.[^\n]*\n)(?:[^\n]+\n)*', re.MULTILINE
-)
-_COMMAND_STEPS_OF_CODE = re.compile(
-    r'^(\d+\. Do NOT modify tests, [^\n]*\n)(?:[^\n]+\n)*', re.MULTILINE
+    r'^(\d+\. Do NOT modify (?:production code\.|tests, )[^\n]*\n)(?:[^\n]+\n)*', re.MULTILINE
 )
 _TOOLS = re.compile(r'\n*^You have file read/edit and shell tools\.[^\n]*\n?', re.MULTILINE)
 
@@ -63,24 +67,13 @@ def compose_question(prompt: str, test_file: str, read: Read) -> str:
     return drop_tool_sentences(prompt) + _ASKED.format(files=files, test_file=test_file)
 
 
-_ASKED_CODE = """
-You have one answer. The files are:
-
-{files}
-
-Answer with your changes as one patch for `git apply`, in one fenced code block.
-"""
-
-
 def compose_code_question(prompt: str, test_file: str, paths: Iterable[str], read: Read) -> str:
     """Return the prompt of a task that asks for code, the files to show, and the answer's form.
 
     paths  the files that are shown after the test file
     """
     files = '\n\n'.join(_format_files(dict.fromkeys((test_file, *paths)), test_file, read))
-    return _COMMAND_STEPS_OF_CODE.sub(r'\1', drop_tool_sentences(prompt)) + _ASKED_CODE.format(
-        files=files
-    )
+    return drop_tool_sentences(prompt) + _ASKED_CODE.format(files=files)
 
 
 def drop_tool_sentences(prompt: str) -> str:

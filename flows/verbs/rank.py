@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from coevo.model.errors import Fatal, Transient
@@ -50,6 +49,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from coevo.display.console import open_console, show_progress
     from coevo.model.profiles import load_profile
     from flows.candidates import index_candidates
+    from flows.console import build_ranking_table
     from flows.options import MineOptions
     from flows.plans import plan_mining, rank_plans
 
@@ -82,12 +82,5 @@ def _run(arguments: argparse.Namespace) -> int:
             print(f'coevo: {source}: {error}; run the same command again', file=sys.stderr)
             status = status or 3
     if plans:
-        _print_ranking(rank_plans(plans))
+        console.print(build_ranking_table(rank_plans(plans)))
     return status
-
-
-def _print_ranking(plans: Sequence[MiningPlan]) -> None:
-    from coevo.display.console import open_console
-    from flows.console import build_ranking_table
-
-    open_console().print(build_ranking_table(plans))

@@ -46,9 +46,7 @@ def find_readers(
     places     the test files that differ, at old and at new
     resources  the paths of the changed resources of the tests
     """
-    stems = frozenset(
-        stem for path in resources for stem in list_stems(new.reading, path) if resources
-    )
+    stems = frozenset(stem for path in resources for stem in list_stems(new.reading, path))
     ends = []
     for own, other, own_paths, other_paths in (
         (old, new, places[0], places[1]),
