@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import chain, count
 
+from coevo.languages.prompt_words import PromptWords
 from coevo.languages.table import LANGUAGES
 from coevo.model.dependencies import Dependency
 from coevo.model.environments import Environment
@@ -58,23 +59,26 @@ class PromptSubject:
 
 def compose_prompt(subject: PromptSubject) -> str:
     """Return the whole prompt of a task, with a newline at its end."""
+    return _compose_for_methods(subject, subject.track, subject.new_rev)
+
+
+def compose_implement_prompt(subject: PromptSubject, old_rev: str) -> str:
+    """Return the prompt of a task that asks for the code of a change, on the old revision."""
+    return _compose_for_methods(subject, Family.IMPLEMENT, old_rev)
+
+
+def _compose_for_methods(subject: PromptSubject, text: str, rev: str) -> str:
     words = LANGUAGES[subject.language].make_prompt_words(
         subject.module, subject.test_file, subject.methods, subject.environment
     )
-    text, running = _number_steps(_load_text(subject.track), words.running)
     blanks = {
-        '<framework>': words.framework,
-        '<new_test>': words.new_test and f' {words.new_test}',
-        '<new_file>': words.new_file,
-        '<running>': running,
-        '<side_effects>': words.side_effects,
-        '<commit_sha>': subject.new_rev,
+        '<commit_sha>': rev,
         '<test_file>': subject.test_file,
         '<test_methods>': '\n'.join(f'- {name}' for name in subject.test_methods),
         '<deps_section>': '\n'.join(list_dependency_lines(subject.dependencies, subject.parts))
         or NONE_CHANGED,
     }
-    return _fill_blanks(text, blanks)
+    return _fill_text(text, words, blanks)
 
 
 def compose_suite_prompt(row: SingleRevisionRow, environment: Environment | None = None) -> str:
@@ -85,18 +89,7 @@ def compose_suite_prompt(row: SingleRevisionRow, environment: Environment | None
     words = LANGUAGES[row.language].make_prompt_words(row.module, row.test_file, (), environment)
     family, start = row.family or Family.CLASS, row.start_builder or StartBuilder.ABSENT
     name = f'{family}_{start}' if family is Family.FILE else str(family)
-    text, running = _number_steps(_load_text(name), words.running)
-    blanks = {
-        '<framework>': words.framework,
-        '<new_test>': words.new_test and f' {words.new_test}',
-        '<new_file>': words.new_file,
-        '<running>': running,
-        '<side_effects>': words.side_effects,
-        '<commit_sha>': row.new_rev,
-        '<test_file>': row.test_file,
-        '<focus>': '\n'.join(map(_describe_focus, row.focus)),
-    }
-    return _fill_blanks(text, blanks)
+    return _fill_text(name, words, _make_focus_blanks(row))
 
 
 def compose_unified_prompt(task: TaskRow) -> str:
@@ -108,16 +101,15 @@ def compose_unified_prompt(task: TaskRow) -> str:
     words = LANGUAGES[task.language].make_prompt_words(
         task.module, task.test_file, (), task.environment
     )
-    text, running = _number_steps(_load_text('unified'), words.running)
-    blanks = {
-        '<framework>': words.framework,
-        '<running>': running,
-        '<side_effects>': words.side_effects,
-        '<commit_sha>': task.new_rev,
-        '<test_file>': task.test_file,
-        '<focus>': '\n'.join(map(_describe_focus, task.focus or ())),
+    return _fill_text('unified', words, _make_focus_blanks(task))
+
+
+def _make_focus_blanks(row: SingleRevisionRow | TaskRow) -> dict[str, str]:
+    return {
+        '<commit_sha>': row.new_rev,
+        '<test_file>': row.test_file,
+        '<focus>': '\n'.join(map(_describe_focus, row.focus or ())),
     }
-    return _fill_blanks(text, blanks)
 
 
 def compose_maintenance_prompt(
@@ -131,35 +123,12 @@ def compose_maintenance_prompt(
 ) -> str:
     """Return the prompt of a task to maintain a whole test file."""
     words = LANGUAGES[language].make_prompt_words(module, test_file, (), environment)
-    text, running = _number_steps(_load_text(Family.MAINTENANCE), words.running)
     blanks = {
-        '<framework>': words.framework,
-        '<running>': running,
-        '<side_effects>': words.side_effects,
         '<commit_sha>': new_rev,
         '<test_file>': test_file,
         '<deps_section>': '\n'.join(list_dependency_lines(dependencies, parts)) or NONE_CHANGED,
     }
-    return _fill_blanks(text, blanks)
-
-
-def compose_implement_prompt(subject: PromptSubject, old_rev: str) -> str:
-    """Return the prompt of a task that asks for the code of a change, on the old revision."""
-    words = LANGUAGES[subject.language].make_prompt_words(
-        subject.module, subject.test_file, subject.methods, subject.environment
-    )
-    text, running = _number_steps(_load_text(Family.IMPLEMENT), words.running)
-    blanks = {
-        '<framework>': words.framework,
-        '<running>': running,
-        '<side_effects>': words.side_effects,
-        '<commit_sha>': old_rev,
-        '<test_file>': subject.test_file,
-        '<test_methods>': '\n'.join(f'- {name}' for name in subject.test_methods),
-        '<deps_section>': '\n'.join(list_dependency_lines(subject.dependencies, subject.parts))
-        or NONE_CHANGED,
-    }
-    return _fill_blanks(text, blanks)
+    return _fill_text(Family.MAINTENANCE, words, blanks)
 
 
 def _describe_focus(one: Focus) -> str:
@@ -172,6 +141,22 @@ def _describe_focus(one: Focus) -> str:
 
 def _load_text(name: str) -> str:
     return files('coevo').joinpath('prompts', f'{name}.txt').read_text('utf-8')
+
+
+def _fill_text(name: str, words: PromptWords, blanks: Mapping[str, str]) -> str:
+    """Return a text with its steps numbered and all of its blanks filled.
+
+    blanks  those that do not come from the language
+    """
+    text, running = _number_steps(_load_text(name), words.running)
+    of_language = {
+        '<framework>': words.framework,
+        '<new_test>': words.new_test and f' {words.new_test}',
+        '<new_file>': words.new_file,
+        '<running>': running,
+        '<side_effects>': words.side_effects,
+    }
+    return _fill_blanks(text, {**of_language, **blanks})
 
 
 def _fill_blanks(text: str, blanks: Mapping[str, str]) -> str:
