@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from coevo.agents.records import Attempt
 from coevo.evaluation.evaluation import Evaluation
+from coevo.evaluation.measuring.strict import decide_task_strict
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.suites.records import SuiteOutcome
@@ -58,7 +59,7 @@ def _judge_tasks(
         task_id: all(method.outcome is TaskOutcome.SUCCESS for method in methods)
         for task_id, methods in judged.items()
     }
-    strict = {task_id: _is_strict(methods) for task_id, methods in judged.items()}
+    strict = {task_id: decide_task_strict(methods) for task_id, methods in judged.items()}
     unjudged = len(rows) - len(judged)
     for suite in evaluation.suites:
         if suite.task_id not in tasks or suite.attempt != 1:
@@ -68,19 +69,6 @@ def _judge_tasks(
         else:
             successes[suite.task_id] = suite.outcome is SuiteOutcome.SUCCESS
     return successes, strict, unjudged
-
-
-def _is_strict(methods: Sequence[MethodResult]) -> bool | None:
-    """Return whether all methods are strict successes; None if that is unknown.
-
-    It is unknown of a task with a method of which it cannot be asked, whatever the others do.
-    """
-    if not all(method.strict_askable for method in methods):
-        return None
-    values = [method.success_strict for method in methods]
-    if False in values:
-        return False
-    return None if None in values else True
 
 
 def _format_tokens(attempts: Sequence[Attempt]) -> str:

@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+from coevo.evaluation.measuring.strict import decide_task_strict
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.suites.records import MaintainedOutcome, SuiteOutcome, SuiteResult
@@ -80,19 +81,14 @@ def compute_rewards(rows: Sequence[MethodResult]) -> Rewards:
         return UNKNOWN
     return Rewards(
         success=float(all(row.outcome is TaskOutcome.SUCCESS for row in rows)),
-        strict=_combine([row.success_strict for row in rows])
-        if all(row.strict_askable for row in rows)
-        else None,
+        strict=_score(decide_task_strict(rows)),
         coverage=_average([_measure_coverage(row) for row in rows]),
         mutants=_average([_measure_mutants(row) for row in rows]),
     )
 
 
-def _combine(answers: Sequence[bool | None]) -> float | None:
-    """Return 0 if one answer is no, 1 if all are yes, else None."""
-    if False in answers:
-        return 0.0
-    return None if None in answers else 1.0
+def _score(answer: bool | None) -> float | None:
+    return None if answer is None else float(answer)
 
 
 def _average(shares: Sequence[float | None]) -> float | None:
@@ -127,8 +123,7 @@ def compute_suite_rewards(row: SuiteResult) -> Rewards:
     lost = any(test.outcome in _LOST for test in row.maintained or ())
     success = float(row.outcome is SuiteOutcome.SUCCESS and not lost)
     if row.family is Family.IMPLEMENT:
-        strict = None if row.success_strict is None else float(row.success_strict)
-        return Rewards(success=success, strict=strict)
+        return Rewards(success=success, strict=_score(row.success_strict))
     if row.outcome not in (SuiteOutcome.SUCCESS, SuiteOutcome.PARTLY):
         return Rewards(success=success, coverage=0.0, mutants=0.0)
     worth = row.adequacy

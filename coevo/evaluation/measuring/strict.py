@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from coevo.evaluation.outcomes import TaskOutcome
@@ -36,6 +37,16 @@ def _decide_strict(row: MethodResult) -> bool | None:
         row.mutation_gold,
         None if row.others_lost is None else harmed,
     )
+
+
+def decide_task_strict(rows: Sequence[MethodResult]) -> bool | None:
+    """Return whether all targets of a task are strict successes; None if that is unknown.
+
+    It is unknown of a task with a target of which it cannot be asked, whatever the others do.
+    """
+    if not all(row.strict_askable for row in rows):
+        return None
+    return _all_hold(*(row.success_strict for row in rows))
 
 
 def is_strict_success(
