@@ -14,6 +14,8 @@ from coevo.command.main import main
 from coevo.evaluation.checkout import check_out
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.evaluation.suites.results import load_suites
+from coevo.exports.harbor import code_submissions
+from coevo.exports.harbor.code_submissions import make_folder_patch
 from coevo.snapshots import snapshot
 from coevo.snapshots.verification import verify_snapshot
 from tests.languages import toys
@@ -83,6 +85,29 @@ def test_the_start_state_has_the_new_tests_and_the_old_code(
     assert texts['till.toy'] == OLD['till.toy']
     assert texts['test_till.toy'] == NEW['test_till.toy']
     assert texts['test_bell.toy'] == OLD['test_bell.toy']
+
+
+def test_the_patch_of_a_folder_holds_its_code_alone(
+    found: Mined, released: Path, tmp_path: Path
+) -> None:
+    task_id, folder = find_task(released), tmp_path / 'start'
+    check_out(released, task_id, folder, found.store)
+    (folder / 'till.toy').write_text(NEW['till.toy'])
+    (folder / 'test_till.toy').write_text('[shop.TillTest]\nrings: pass\n')
+    (folder / 'bell.toy').symlink_to('/etc/passwd')
+    made = make_folder_patch(folder, str(released), found.store, task_id).decode()
+    assert made.startswith('diff --git a/till.toy b/till.toy\n')
+    assert made.count('diff --git') == 1
+    assert '+bell: 9\n' in made
+
+
+def test_code_beyond_the_file_limit_stays_as_it_is_at_the_start(
+    found: Mined, released: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task_id, folder = find_task(released), tmp_path / 'start'
+    check_out(released, task_id, folder, found.store)
+    monkeypatch.setattr(code_submissions, '_MOST_FILES', 1)
+    assert make_folder_patch(folder, str(released), found.store, task_id) == b''
 
 
 def test_the_prompt_asks_for_code_and_names_the_tests(released: Path) -> None:

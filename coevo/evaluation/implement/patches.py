@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from coevo.evaluation.judging.application import (
@@ -87,8 +88,7 @@ class StartCode:
             return self._find_side(path) is Side.SOURCE
         if name.suffix in _SETTINGS or name.name.startswith('.'):
             return False
-        sources = self.tree.list_paths(Side.SOURCE)
-        folders = {str(PurePosixPath(source).parent) for source in sources} - {'.'}
+        folders = _list_code_folders(self.tree)
         beside = not folders.isdisjoint(str(folder) for folder in name.parents)
         return beside and self.tree.is_source(path) and not self.tree.belongs_to_tests(path)
 
@@ -97,6 +97,13 @@ class StartCode:
             return self.tree.find_side(path)
         placement = self.reading.classify_path(path)
         return None if placement is None else placement.side
+
+
+@lru_cache(maxsize=8)
+def _list_code_folders(tree: RevisionTree) -> frozenset[str]:
+    """Return the folders below the root that have source files of the language."""
+    parents = (str(PurePosixPath(source).parent) for source in tree.list_paths(Side.SOURCE))
+    return frozenset(parents) - {'.'}
 
 
 def find_code_refusal(patch: bytes | None) -> Refusal | None:

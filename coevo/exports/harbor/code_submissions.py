@@ -53,16 +53,20 @@ def make_folder_patch(folder: Path, snapshot: str, store: Path, task_id: str) ->
 def _compare_files(folder: Path, code: StartCode) -> Iterator[tuple[str, Ends]]:
     tree, size = code.repository.tree(code.rev), 0
     there = set()
-    for path in _list_files(folder):
+    for number, path in enumerate(_list_files(folder)):
+        if number == _MOST_FILES:
+            return  # what was not looked at stays as it is at the start
         if not code.is_code(path):
             continue
         there.add(path)
-        content = _read_file(folder, path)
+        content = load_submission(folder / path)
         entry = tree.get(path)
         start = None
         if entry is not None:
             start = GitFile(mode=entry.mode, content=code.repository.blob(entry.oid))
-        if content is None or (start is not None and start.content == content):
+        if content is None or len(content) > MOST_BYTES:
+            continue
+        if start is not None and start.content == content:
             continue
         size += len(content)
         if size > _MOST_IN_ALL:
@@ -75,25 +79,24 @@ def _compare_files(folder: Path, code: StartCode) -> Iterator[tuple[str, Ends]]:
 
 
 def _list_files(folder: Path) -> Iterator[str]:
-    """Yield the paths of the files of a folder, without Git's own, at most `_MOST_FILES`."""
-    left = _MOST_FILES
+    """Yield the paths of the files of a folder, without Git's own."""
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != '.git')
         for name in sorted(names):
-            left -= 1
-            if left < 0:
-                return
             yield Path(parent, name).relative_to(folder).as_posix()
 
 
-def _read_file(folder: Path, path: str) -> bytes | None:
-    """Return the content of a regular file; None for a link, a device, or a file that is too large."""
+def load_submission(path: Path) -> bytes | None:
+    """Return the bytes of a regular file; None if there is none, or if it is a link.
+
+    One byte beyond the limit is read, so that the grader refuses a larger file.
+    """
     try:
-        descriptor = os.open(folder / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
     with os.fdopen(descriptor, 'rb') as file:
-        about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
-            return None
-        return file.read(MOST_BYTES)
+        return file.read(MOST_BYTES + 1)

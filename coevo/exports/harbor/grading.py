@@ -19,8 +19,6 @@ and their verifiers have the network, which the sandbox of a test never has.
 from __future__ import annotations
 
 import json
-import os
-import stat
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -28,13 +26,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.evaluation import Evaluation, evaluate
-from coevo.evaluation.judging.application import MOST_BYTES
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.output import describe_trouble
 from coevo.evaluation.records import MethodResult, Prediction
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.exports.harbor.answers import PORT, serve_answers
-from coevo.exports.harbor.code_submissions import make_folder_patch
+from coevo.exports.harbor.code_submissions import load_submission, make_folder_patch
 from coevo.exports.rewards import UNKNOWN, Rewards, compute_rewards, compute_suite_rewards
 from coevo.model.errors import Fatal, Transient
 from coevo.sandboxes.names import BUBBLEWRAP, NONE
@@ -108,22 +105,6 @@ def warm(task: VerifierTask) -> int:
     if evaluation is None or compute_evaluation_rewards(evaluation).success is None:
         return TROUBLE
     return 0
-
-
-def load_submission(path: Path) -> bytes | None:
-    """Return the bytes of a regular file; None if there is none, or if it is a link.
-
-    One byte beyond the limit is read, so that the grader refuses a larger file.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return None
-    with os.fdopen(descriptor, 'rb') as file:
-        return file.read(MOST_BYTES + 1)
 
 
 def compute_evaluation_rewards(evaluation: Evaluation) -> Rewards:
