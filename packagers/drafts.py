@@ -191,13 +191,7 @@ def _load_old_content(repository: Repository, row: MethodRow) -> bytes | None:
 
 
 def _make_target(row: MethodRow, repository: Repository) -> StartTarget:
-    method = TestMethod(
-        module=row.module,
-        test_file=row.test_file,
-        test_class=row.test_class,
-        test_method=row.test_method,
-        parameters=row.parameters,
-    )
+    method = row.method
     if row.track is Track.GENERATION:
         return StartTarget(method=method)
     path = row.old_test_file or row.test_file

@@ -26,16 +26,7 @@ def find_environment(
 
     Targets have their names at the new revision. None if mining recorded no environment.
     """
-    methods = [
-        TestMethod(
-            module=row.module,
-            test_file=row.test_file,
-            test_class=row.test_class,
-            test_method=row.test_method,
-            parameters=row.parameters,
-        )
-        for row in rows
-    ]
+    methods = [row.method for row in rows]
     return _fill_commands(rows[0], methods, known, clone)
 
 

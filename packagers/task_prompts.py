@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from coevo import prompts
 from coevo.git.repository import Repository
@@ -25,7 +26,7 @@ def render_prompt(
         prompts.describe_target(row.test_class, row.test_method, _get_start_name(row))
         for row in rows
     )
-    methods = [_make_method(row, _get_start_name(row)) for row in rows]
+    methods = [replace(row.method, test_method=_get_start_name(row)) for row in rows]
     return prompts.compose_prompt(
         _make_subject(repository, rows[0], names, methods, dependencies, environment)
     )
@@ -41,7 +42,7 @@ def render_implement_prompt(
     names = (
         prompts.describe_target(row.test_class, row.test_method, row.test_method) for row in rows
     )
-    methods = [_make_method(row, row.test_method) for row in rows]
+    methods = [row.method for row in rows]
     subject = _make_subject(repository, rows[0], names, methods, dependencies, environment)
     return prompts.compose_implement_prompt(subject, rows[0].old_rev)
 
@@ -112,13 +113,3 @@ def _get_start_name(row: MethodRow) -> str:
     """Return the method's name in the start file."""
     generated = row.track is Track.GENERATION
     return row.test_method if generated else row.old_test_method or row.test_method
-
-
-def _make_method(row: MethodRow, name: str) -> TestMethod:
-    return TestMethod(
-        module=row.module,
-        test_file=row.test_file,
-        test_class=row.test_class,
-        test_method=name,
-        parameters=row.parameters,
-    )

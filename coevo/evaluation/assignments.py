@@ -42,14 +42,7 @@ class Target:
     @property
     def method(self) -> TestMethod:
         """The target in the new revision, as gold has it."""
-        row = self.row
-        return TestMethod(
-            module=row.module,
-            test_file=row.test_file,
-            test_class=row.test_class,
-            test_method=row.test_method,
-            parameters=row.parameters,
-        )
+        return self.row.method
 
     @property
     def is_at_start(self) -> bool:

@@ -143,35 +143,24 @@ def _make_code_case(
     if isinstance(applied, Refusal):
         return make_refused_result(attempt.assignment, applied)
     digest = attempt.prediction.digest[:16]
-    tests_rev = states.commit_code(task, f'submitted/{digest}', start, applied.files)
+    tests_rev = states.commit_code(task, f'submitted/{digest}', start_rev, applied.files)
     if states.repository.header(tests_rev).tree == states.repository.header(start_rev).tree:
         return make_refused_result(attempt.assignment, Refusal(detail=Detail.EMPTY))
-    commit = states.repository.get_commit
-    pair = Pair(
-        repo=task.repo,
-        language=task.language,
-        walk=task.walk,
-        old=commit(start_rev),
-        new=commit(tests_rev),
-        old_is_ancestor=False,
-    )
     return GradingCase(
         attempt=attempt,
-        pair=pair,
+        pair=states.make_pair(task, start_rev, tests_rev),
         start=start,
         patched=start,
         tests_rev=tests_rev,
         left_out=applied.left_out,
-        gold_rev=_commit_gold(states, task, start, paths),
+        gold_rev=_commit_gold(states, task, start_rev, paths),
     )
 
 
-def _commit_gold(
-    states: StartStates, task: TaskRow, start: bytes | None, paths: Iterable[str]
-) -> str:
+def _commit_gold(states: StartStates, task: TaskRow, start_rev: str, paths: Iterable[str]) -> str:
     """Write the start state with gold's code as a commit, and return its hash."""
     code = ((path, load_content(states.source, task.new_rev, path)) for path in paths)
-    return states.commit_code(task, 'gold', start, tuple(code))
+    return states.commit_code(task, 'gold', start_rev, tuple(code))
 
 
 def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str) -> Pair:
@@ -180,17 +169,10 @@ def _make_pair(shared: RepositoryContext, assignment: Assignment, start_rev: str
     If nothing runs on old code, the start state is the old end as well, so that only one end is
     built.
     """
-    task, commit = assignment.task, shared.states.repository.get_commit
+    task = assignment.task
     needs_old = assignment.must_fail_on_old_code or shared.measures is not None
     needs_old = needs_old and not assignment.asks_for_suite
-    return Pair(
-        repo=task.repo,
-        language=task.language,
-        walk=task.walk,
-        old=commit(task.old_rev if needs_old else start_rev),
-        new=commit(start_rev),
-        old_is_ancestor=False,
-    )
+    return shared.states.make_pair(task, task.old_rev if needs_old else start_rev, start_rev)
 
 
 def grade_case(shared: RepositoryContext, case: GradingCase, builder: Builder) -> GradingResult:

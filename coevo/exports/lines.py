@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from coevo.model.families import Family
-from coevo.model.implement import TestRole
 from coevo.model.task_rows import TaskRow
 from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.manifests import load_manifest_at
@@ -44,15 +43,10 @@ def describe_task(task: TaskRow, release: Mapping[str, str | None]) -> dict[str,
         'code_first_seen': format_date(task.code_first_seen),
         'released': task.released,
         'test_file': task.test_file,
-        'test_methods': list(task.test_methods) or _list_targets(task),
+        'test_methods': list(task.test_methods or task.shown_targets),
         'prompt_version': task.prompt_version,
         'leak': task.leak,
     }
-
-
-def _list_targets(task: TaskRow) -> list[str]:
-    """Return the shown targets of a task that asks for code; empty for suites."""
-    return [each.test_method for each in task.demanded or () if each.role is TestRole.TARGET]
 
 
 def describe_release(place: Path | str, snapshot_sha256: str) -> dict[str, str | None]:

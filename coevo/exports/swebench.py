@@ -59,7 +59,6 @@ from coevo.exports.selection import (
 )
 from coevo.git.repository import Repository
 from coevo.model.families import Family
-from coevo.model.implement import TestRole
 from coevo.model.words import Label, Track
 from coevo.snapshots import snapshot
 from coevo.storage import durable
@@ -127,14 +126,6 @@ def diff_to_start(states: StartStates, texts: TaskTexts, omissions: Omissions) -
         return None
 
 
-def list_targets(assignment: Assignment) -> list[str]:
-    """Return the names of the targets that a task shows."""
-    if not assignment.asks_for_code:
-        return [target.name for target in assignment.targets]
-    demanded = assignment.task.demanded or ()
-    return [each.test_method for each in demanded if each.role is TestRole.TARGET]
-
-
 def load_passing_tests(place: Path | str) -> PassingTests:
     """Return the tests that have to pass still, by family, pair, walk and file.
 
@@ -161,7 +152,7 @@ def _make_instance(
     texts: TaskTexts, code: str, passing: PassingTests, release: Mapping[str, str | None]
 ) -> dict[str, object]:
     task, environment = texts.task, texts.task.environment
-    targets = list_targets(texts.assignment)
+    targets = [*task.shown_targets] or [target.name for target in texts.assignment.targets]
     family = texts.assignment.family
     others = passing.get((family, task.pair_id, str(task.walk), task.test_file), [])
     runtime = f' {environment.runtime}' if environment else ''

@@ -27,6 +27,7 @@ from coevo.model.column import (
 from coevo.model.dependencies import Dependency, DependencyList
 from coevo.model.labels import find_cells_of_row
 from coevo.model.quality import Coverage, CoveredDependency, IsolatedCells, Mutation, RepairGuard
+from coevo.model.records import TestMethod
 from coevo.model.words import BreakageCause, Cell, Label, MethodChange, Outcome, Track, WalkOfRow
 
 
@@ -405,6 +406,17 @@ class MethodRow:
             'undone changes were run.'
         ),
     ] = None
+
+    @property
+    def method(self) -> TestMethod:
+        """The test at the new revision."""
+        return TestMethod(
+            module=self.module,
+            test_file=self.test_file,
+            test_class=self.test_class,
+            test_method=self.test_method,
+            parameters=self.parameters,
+        )
 
 
 def list_cells_of_row(row: MethodRow) -> tuple[Cell, ...]:

@@ -38,7 +38,7 @@ from coevo.model.families import (
     SuiteAdequacy,
     Unit,
 )
-from coevo.model.implement import DemandedTest
+from coevo.model.implement import DemandedTest, TestRole
 from coevo.model.maintenance import MaintainedMethod
 from coevo.model.quality import SiblingTargets
 from coevo.model.records import TestMethod
@@ -325,6 +325,13 @@ class TaskRow:
     def gold_patch(self) -> str:
         """The developers' own answer: the patch from the start state to the new revision."""
         return self.source_patch if self.asks_for_code else self.test_patch
+
+    @property
+    def shown_targets(self) -> tuple[str, ...]:
+        """The targets that a task that asks for code shows; () for all others."""
+        return tuple(
+            each.test_method for each in self.demanded or () if each.role is TestRole.TARGET
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

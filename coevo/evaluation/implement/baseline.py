@@ -67,7 +67,7 @@ def _describe_unmet(
     context: CodeContext, at_start: Mapping[str, Verdict], targets: Sequence[str]
 ) -> str | None:
     """Return how a target that the task names ends otherwise than it has to; None if none does."""
-    for name in context.list_labelled_targets():
+    for name in context.assignment.task.shown_targets:
         if name not in at_start:
             return f'{name} is not in the test file'
         if is_pass(at_start[name].outcome):

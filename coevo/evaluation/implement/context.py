@@ -26,7 +26,7 @@ from coevo.languages.table import get_reading
 from coevo.languages.verdicts import Verdict
 from coevo.model.implement import TestRole
 from coevo.model.method_rows import MethodRow
-from coevo.model.records import Pair, TestMethod, compute_short_hash
+from coevo.model.records import TestMethod, compute_short_hash
 from coevo.starts.isolated_cells import Files, IsolatedCellRunner, is_pass
 
 # The most tests of other files that have to pass still; of more, always the same are drawn.
@@ -73,15 +73,7 @@ class CodeContext:
 
     def build_code(self, rev: str) -> CodeEnd:
         """Build a commit beside the start state."""
-        task, commit = self.assignment.task, self.states.repository.get_commit
-        pair = Pair(
-            repo=task.repo,
-            language=task.language,
-            walk=task.walk,
-            old=commit(self.start_rev),
-            new=commit(rev),
-            old_is_ancestor=False,
-        )
+        pair = self.states.make_pair(self.assignment.task, self.start_rev, rev)
         return CodeEnd(built=self.builder.build(pair), rev=rev)
 
     def build_gold(self) -> CodeEnd:
@@ -139,14 +131,6 @@ class CodeContext:
         """Return the tests of the test file that is shown, by name."""
         return self._list_tests_of_file(self.assignment.task.test_file)
 
-    def list_labelled_targets(self) -> tuple[str, ...]:
-        """Return the names of the targets that the task names."""
-        return tuple(
-            demanded.test_method
-            for demanded in self.assignment.task.demanded or ()
-            if demanded.role is TestRole.TARGET
-        )
-
     def draw_other_tests(self) -> Methods:
         """Return tests of other files of the touched modules, by file and name; at most MOST_KEPT.
 
@@ -186,7 +170,7 @@ class CodeContext:
         roles = {each.method_id: each.role for each in self.assignment.task.demanded or ()}
         for row in self.assignment.demanded:
             if roles[row.method_id] is TestRole.SIBLING:
-                yield f'{row.test_file} {_name_row(row)}', get_method(row)
+                yield f'{row.test_file} {_name_row(row)}', row.method
 
     def load_sibling_files(self) -> Files:
         """Return the files of the siblings as their developers left them."""
@@ -195,17 +179,6 @@ class CodeContext:
         return tuple(
             (path, load_content(self.states.source, task.new_rev, path)) for path in sorted(paths)
         )
-
-
-def get_method(row: MethodRow) -> TestMethod:
-    """Return the test of a row at the new revision."""
-    return TestMethod(
-        module=row.module,
-        test_file=row.test_file,
-        test_class=row.test_class,
-        test_method=row.test_method,
-        parameters=row.parameters,
-    )
 
 
 def _name_row(row: MethodRow) -> str:

@@ -34,6 +34,7 @@ from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import DemandedResult, SuiteOutcome, SuiteTest
+from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.table import get_reading
 from coevo.languages.verdicts import Verdict
@@ -106,15 +107,19 @@ class _CodeGrading:
 
     def _grade_targets(self) -> Iterator[SuiteTest]:
         own = self.context.list_own_tests()
-        for name in self.baseline.targets:
-            yield self._grade_target(name, own[name])
-
-    def _grade_target(self, name: str, method: TestMethod) -> SuiteTest:
-        """Run a target observed and, if it passes, twice without."""
-        plain = self.context.conditions
         read = get_reading(self.context.assignment.task.language)
         expects = read.list_expected_throws(self.context.start)
-        verdict = self._run_target(method, replace(plain, observed=True, expects=expects))
+        observed = replace(self.context.conditions, observed=True, expects=expects)
+        compiled = self.context.compile(self.end, self.context.module)
+        self.cpu_seconds += compiled.cpu_seconds
+        for name in self.baseline.targets:
+            yield self._grade_target(name, own[name], compiled, observed)
+
+    def _grade_target(
+        self, name: str, method: TestMethod, compiled: CompiledTests, observed: RunConditions
+    ) -> SuiteTest:
+        """Run a target observed and, if it passes, twice without."""
+        verdict = self._run_target(compiled, method, observed)
         test = SuiteTest(
             test_method=name,
             passes=is_pass(verdict.outcome) and verdict.tampered is None,
@@ -124,16 +129,17 @@ class _CodeGrading:
         )
         for _ in range(PASSES - 1):
             if test.passes:
-                again = self._run_target(method, plain)
+                again = self._run_target(compiled, method, self.context.conditions)
                 if not is_pass(again.outcome):
                     unstable = f'once pass, once {describe_verdict(again)}'
                     test = replace(test, passes=False, unstable=unstable)
         return test
 
-    def _run_target(self, method: TestMethod, conditions: RunConditions) -> Verdict:
-        compiled = self.context.compile(self.end, method.module)
+    def _run_target(
+        self, compiled: CompiledTests, method: TestMethod, conditions: RunConditions
+    ) -> Verdict:
         verdict, batch = run_alone(self.end.built, compiled, method, conditions)
-        self.cpu_seconds += batch.cpu_seconds + compiled.cpu_seconds
+        self.cpu_seconds += batch.cpu_seconds
         return verdict
 
     # -- tests that have to pass, too --------------------------------------------------------------

@@ -19,6 +19,7 @@ from coevo.evaluation.judging.unified_diffs import list_patched_files
 from coevo.git.patches import quote_path
 from coevo.git.process import ask_git, run_git
 from coevo.git.repository import Repository, load_content
+from coevo.model.records import Pair
 from coevo.model.task_rows import TaskRow
 from coevo.starts.isolated_cells import Files, add_file
 from coevo.storage.beneath import join_beneath
@@ -94,32 +95,45 @@ class StartStates:
         Raises: StartStateLost if its siblings cannot be undone.
         """
         files = collect_start_files(self.source, task, start)
-        return self._import_commit(f'refs/start/{task.task_id}', task, files)
+        tree = self.source.header(task.new_rev).tree
+        return self._import_commit(f'refs/start/{task.task_id}', task, tree, files)
 
-    def commit_code(self, task: TaskRow, name: str, start: bytes | None, code: Files) -> str:
+    def commit_code(self, task: TaskRow, name: str, start_rev: str, code: Files) -> str:
         """Write the start state of a task with other files of the code, and return its hash.
 
-        name  of the ref; a later commit of the same name replaces the ref
-        code  the files by path; None is an absent file
-        Raises: StartStateLost if its siblings cannot be undone.
+        name       of the ref; a later commit of the same name replaces the ref
+        start_rev  what `commit` returned for the start state
+        code       the files by path; None is an absent file
         """
-        files = {**dict(collect_start_files(self.source, task, start)), **dict(code)}
-        return self._import_commit(
-            f'refs/{name}/{task.task_id}', task, tuple(sorted(files.items()))
+        tree = self.repository.header(start_rev).tree
+        return self._import_commit(f'refs/{name}/{task.task_id}', task, tree, code)
+
+    def make_pair(self, task: TaskRow, old: str, new: str) -> Pair:
+        """Return two commits of a task as a pair to build."""
+        commit = self.repository.get_commit
+        return Pair(
+            repo=task.repo,
+            language=task.language,
+            walk=task.walk,
+            old=commit(old),
+            new=commit(new),
+            old_is_ancestor=False,
         )
 
-    def _import_commit(self, ref: str, task: TaskRow, files: Files) -> str:
-        stream = b''.join(self._make_import_stream(ref, task, files))
+    def _import_commit(self, ref: str, task: TaskRow, tree: str, files: Files) -> str:
+        stream = b''.join(self._make_import_stream(ref, task, tree, files))
         self.repository.run_command('fast-import', '--quiet', '--force', stdin=stream)
         return self.repository.run_command('rev-parse', '--verify', ref).decode().strip()
 
-    def _make_import_stream(self, ref: str, task: TaskRow, files: Files) -> Iterator[bytes]:
+    def _make_import_stream(
+        self, ref: str, task: TaskRow, tree: str, files: Files
+    ) -> Iterator[bytes]:
         header = self.source.header(task.new_rev)
         dates = (header.author_seconds, header.committer_seconds)
         author, committer = (max(0, seconds or 0) for seconds in dates)
         yield (
             f'commit {ref}\nauthor {_NOBODY} {author} +0000\n'
-            f'committer {_NOBODY} {committer} +0000\ndata 0\nM 040000 {header.tree} \n'
+            f'committer {_NOBODY} {committer} +0000\ndata 0\nM 040000 {tree} \n'
         ).encode()
         trees = [self.source.tree(rev) for rev in (task.new_rev, task.old_rev)]
         for name, text in files:
@@ -127,7 +141,7 @@ class StartStates:
             if text is None:
                 yield b'D %b\n' % path
                 continue
-            entry = next((tree[name] for tree in trees if name in tree), None)
+            entry = next((entries[name] for entries in trees if name in entries), None)
             mode = entry.mode if entry else _PLAIN_FILE
             yield b'M %b inline %b\ndata %d\n%b\n' % (mode.encode(), path, len(text), text)
 
