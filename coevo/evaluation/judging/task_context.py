@@ -11,6 +11,7 @@ from coevo.git.repository import Repository, load_content
 from coevo.languages.cells import CellEdits, CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.engine import BuiltPair
+from coevo.measures.edited_cells import EditedCellRunner
 from coevo.model.records import Pair, TestMethod
 from coevo.starts.isolated_cells import Files, IsolatedCellRunner
 
@@ -89,6 +90,16 @@ class TaskContext:
             built=self.built,
             repository=self.repository,
             conditions=conditions or self.conditions,
+        )
+
+    def make_edited_runner(self, tests: bytes | None) -> EditedCellRunner:
+        """Return a runner for cells with edited code, with a content of the test file."""
+        return EditedCellRunner(
+            built=self.built,
+            repository=self.repository,
+            override=self.conditions.override,
+            sources=self.conditions.sources,
+            tests=((self.assignment.task.test_file, tests),),
         )
 
     def compile_start_cell(self, runner: IsolatedCellRunner) -> CompiledTests:

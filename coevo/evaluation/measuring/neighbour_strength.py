@@ -75,7 +75,7 @@ def find_weakened_neighbours(
     if not found.touched:
         return NeighbourStrength()
     mutants = _select_mutants(gold)
-    runner = _make_runner(context, context.gold)
+    runner = context.make_edited_runner(context.gold)
     entry = recall_or_ask(
         ledger,
         context.assignment,
@@ -86,13 +86,13 @@ def find_weakened_neighbours(
     kills = {kill.mutant_id: frozenset(kill.tests) for kill in entry.kills}
     asked = [mutant for mutant in mutants if mutant.mutant_id in kills]
     touched = {name: others.methods[name] for name in others.methods if name in found.touched}
-    own = _make_runner(context, patched)
+    own = context.make_edited_runner(patched)
     missed, settled = _find_missed(context, own, touched, asked, kills)
     watched = [name for name in touched if name in found.rewritten][:MOST_WATCHED]
     unseen, cpu_seconds = _find_unconfirmed(
         context, patched, {name: touched[name] for name in watched}
     )
-    lacking = (found.fewer_assertions & found.touched) - settled
+    lacking = found.fewer_assertions - settled
     return NeighbourStrength(
         weakened=tuple(sorted(missed | unseen | lacking)),
         touched=len(touched),
@@ -122,16 +122,6 @@ def _select_mutants(gold: Iterable[GoldMethod]) -> Sequence[DrawnMutant]:
     joined = join_sets(map(select_released_mutants, gold))
     usable = {mutant.mutant_id: mutant for mutant in joined.mutants if not mutant.equal_compiled}
     return [usable[mutant_id] for mutant_id in sorted(usable)[:MOST_MUTANTS]]
-
-
-def _make_runner(context: TaskContext, tests: bytes | None) -> EditedCellRunner:
-    return EditedCellRunner(
-        built=context.built,
-        repository=context.repository,
-        override=context.conditions.override,
-        sources=context.conditions.sources,
-        tests=((context.assignment.task.test_file, tests),),
-    )
 
 
 def _find_gold_kills(

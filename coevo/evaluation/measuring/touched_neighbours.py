@@ -26,9 +26,10 @@ _CALLABLES = ('method', 'constructor')
 class TouchedNeighbours:
     """Neighbours by name.
 
-    rewritten        those with another text of their own
-    touched          these and those that use something changed
-    fewer_assertions  those that have fewer assertions, in themselves or in a helper that they name
+    rewritten         those with another text of their own
+    touched           these and those that use something changed
+    fewer_assertions  touched ones that have fewer assertions, in themselves or in a helper that they
+                      name
     """
 
     rewritten: frozenset[str] = frozenset()
@@ -64,13 +65,14 @@ def find_touched_neighbours(file: NeighbourFile, patched: bytes) -> TouchedNeigh
         if key in now.tests and not any(_is_same(now.tests, one.tests, key) for one in known)
     )
     shares_changes = now.file.has_error or any(_list_shared_changes(reading, now, known))
+    touched = frozenset(neighbours) if shares_changes else rewritten
     return TouchedNeighbours(
         rewritten=rewritten,
-        touched=frozenset(neighbours) if shares_changes else rewritten,
+        touched=touched,
         fewer_assertions=frozenset(
             name
             for name, key in own.items()
-            if _has_fewer_assertions(file.language, key, now, known)
+            if name in touched and _has_fewer_assertions(file.language, key, now, known)
         ),
     )
 

@@ -64,7 +64,7 @@ class StrengthRunner:
             for noticed_mutant in self._recall_noticed()
             if methods.keys() & set(noticed_mutant.tests)
         ]
-        runner = self._make_runner(patched)
+        runner = self.context.make_edited_runner(patched)
         kills = self._run_mutants(
             runner, methods, [noticed_mutant.mutant for noticed_mutant in relevant_mutants]
         )
@@ -81,7 +81,8 @@ class StrengthRunner:
         return entry.noticed
 
     def _find_noticed(self) -> _NoticedMutants:
-        start, gold = self._make_runner(self.context.start), self._make_runner(self.context.gold)
+        start = self.context.make_edited_runner(self.context.start)
+        gold = self.context.make_edited_runner(self.context.gold)
         focus = self.context.assignment.task.focus or ()
         mutants = draw_mutants(start, focus)
         before = self._run_mutants(start, self.start, mutants)
@@ -92,15 +93,6 @@ class StrengthRunner:
         )
         return _NoticedMutants(
             noticed=tuple(noticed_mutant for noticed_mutant in both if noticed_mutant.tests)
-        )
-
-    def _make_runner(self, tests: bytes | None) -> EditedCellRunner:
-        return EditedCellRunner(
-            built=self.context.built,
-            repository=self.context.repository,
-            override=self.context.conditions.override,
-            sources=self.context.conditions.sources,
-            tests=((self.context.assignment.task.test_file, tests),),
         )
 
     def _run_mutants(

@@ -46,7 +46,9 @@ def measure_suite(
     passing.
     Raises: Transient if a test process does not start.
     """
-    suite = _SuiteRunner(context=context, runner=_make_runner(context, patched), patched=patched)
+    suite = _SuiteRunner(
+        context=context, runner=context.make_edited_runner(patched), patched=patched
+    )
     kills = suite.run_gold_mutants(_select_passing(methods, seen))
     if any(mutant.killed for mutant in kills):
         tampered = suite.find_edit_sensitive_tests(_select_passing(methods, seen), kills)
@@ -72,16 +74,6 @@ def _mark_tampered(test: SuiteTest, tampered: frozenset[str]) -> SuiteTest:
     if test.test_method not in tampered:
         return test
     return replace(test, passes=False, tampered=PlaceboReaction.SEES_EDITS)
-
-
-def _make_runner(context: TaskContext, patched: bytes) -> EditedCellRunner:
-    return EditedCellRunner(
-        built=context.built,
-        repository=context.repository,
-        override=context.conditions.override,
-        sources=context.conditions.sources,
-        tests=((context.assignment.task.test_file, patched),),
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
