@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,32 +81,28 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
         metavar='NAME',
         help='with --images: the name under which `coevo images push` pushed them',
     )
-    add_clones(export)
-    export.add_argument(
+    add_selection(export)
+    export.set_defaults(run=require_extra(_run_export))
+
+
+def add_selection(verb: Parser) -> None:
+    """Add the options that select tasks, and that of their clones."""
+    add_clones(verb)
+    verb.add_argument(
         '--only-track',
         dest='track',
         choices=[str(track) for track in Track],
         help='only tasks of this track',
     )
-    add_task_options(export)
-    add_cutoff(export)
-    export.set_defaults(run=require_extra(_run_export))
+    add_task_options(verb)
+    add_cutoff(verb)
 
 
-def _run_export(arguments: argparse.Namespace) -> int:
-    from coevo.evaluation.verified import require_verified
-    from coevo.exports.lines import describe_release
-    from coevo.exports.selection import Omissions, Selection, describe_withheld
-    from coevo.snapshots import snapshot
-    from coevo.storage.new_folders import build_new_folder, require_new
+def parse_selection(arguments: argparse.Namespace) -> Selection:
+    """Return the selection that the options of `add_selection` describe."""
+    from coevo.exports.selection import Selection
 
-    if arguments.attempts and arguments.format != ExportFormat.JSONL:
-        raise Fatal('--attempts has no effect but with --format jsonl; leave it out')
-    if arguments.images and arguments.format != ExportFormat.HARBOR:
-        raise Fatal('--images has no effect but with --format harbor; leave it out')
-    refuse_without(arguments, '--images', '--images-at')
-    require_new(arguments.out)
-    selection = Selection(
+    return Selection(
         snapshot=arguments.snapshot,
         clones=check_clones(arguments.clones),
         tasks=parse_task_ids(arguments.tasks),
@@ -116,15 +112,40 @@ def _run_export(arguments: argparse.Namespace) -> int:
         interleaved=arguments.interleaved,
         leaking=arguments.leaking,
     )
+
+
+def print_written(
+    out: Path, selection: Selection, omissions: Omissions, sentences: Sequence[str]
+) -> None:
+    """Print what was written and what was left out."""
+    from coevo.exports.selection import describe_withheld
+
+    withheld = describe_withheld(selection)
+    for sentence in (*([withheld] if withheld else []), *omissions.sentences, *sentences):
+        print(sentence)
+    print(f'{out}: written')
+
+
+def _run_export(arguments: argparse.Namespace) -> int:
+    from coevo.evaluation.verified import require_verified
+    from coevo.exports.lines import describe_release
+    from coevo.exports.selection import Omissions
+    from coevo.snapshots import snapshot
+    from coevo.storage.new_folders import build_new_folder, require_new
+
+    if arguments.attempts and arguments.format != ExportFormat.JSONL:
+        raise Fatal('--attempts has no effect but with --format jsonl; leave it out')
+    if arguments.images and arguments.format != ExportFormat.HARBOR:
+        raise Fatal('--images has no effect but with --format harbor; leave it out')
+    refuse_without(arguments, '--images', '--images-at')
+    require_new(arguments.out)
+    selection = parse_selection(arguments)
     snapshot.require_texts(selection.snapshot)
     release = describe_release(selection.snapshot, require_verified(selection.snapshot))
     omissions = Omissions()
     with build_new_folder(arguments.out) as folder:
         sentences = [*_write(arguments, folder, selection, release, omissions)]
-    withheld = describe_withheld(selection)
-    for sentence in (*([withheld] if withheld else []), *omissions.sentences, *sentences):
-        print(sentence)
-    print(f'{arguments.out}: written')
+    print_written(arguments.out, selection, omissions, sentences)
     return 0
 
 

@@ -21,6 +21,7 @@ from typing import IO
 from coevo.debian.base_system import ensure_base_system
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.evaluation.reporting.cells import pluralise
+from coevo.exports.harbor.images import WORK_FOLDER
 from coevo.exports.images.archives import BaseImage, copy_base
 from coevo.exports.images.layers import SECONDS, LayerEntry, list_folder, normalise_mode
 from coevo.exports.images.layout import (
@@ -32,7 +33,6 @@ from coevo.exports.images.layout import (
     find_architecture,
 )
 from coevo.exports.images.start_layers import (
-    WORK_FOLDER,
     make_start_layers,
     write_steady_repository,
 )

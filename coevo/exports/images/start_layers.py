@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coevo.evaluation.judging.start_states import create_fresh_repository
+from coevo.exports.harbor.images import WORK_FOLDER
 from coevo.exports.images.layers import Entries, LayerEntry, list_folder
 from coevo.git.process import STEADY_PACK, run_git
 from coevo.git.repository import Repository
 from coevo.languages.kits import ProjectFile
 from coevo.languages.reading import RevisionTree
-
-WORK_FOLDER = '/app'
-"""The folder of the start state in an image."""
 
 _PLACE = WORK_FOLDER.removeprefix('/')
 

@@ -10,23 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coevo.evaluation.verbs import add_task_options, parse_task_ids, require_extra
+from coevo.evaluation.verbs import parse_task_ids, require_extra
+from coevo.exports.verb import add_selection, parse_selection, print_written
 from coevo.model.errors import Fatal
-from coevo.model.families import Family
-from coevo.model.words import Track
 from coevo.options.parser import (
     Parser,
-    add_clones,
-    add_cutoff,
     add_sandbox,
     add_snapshot,
-    check_clones,
-    parse_cutoff,
 )
 
 if TYPE_CHECKING:
     from coevo.exports.images.layout import Descriptor
-    from coevo.exports.selection import Selection
 
 _DESCRIPTION = """\
 Images of tasks for container engines: a base of Debian packages, the runtime and libraries of a task, the code of its
@@ -104,15 +98,7 @@ def _add_build(steps: argparse._SubParsersAction[Parser]) -> None:
         default='coevo-task',
         help='the name of the images; their tags are the ids of the tasks',
     )
-    add_clones(build)
-    build.add_argument(
-        '--only-track',
-        dest='track',
-        choices=[str(track) for track in Track],
-        help='only tasks of this track',
-    )
-    add_task_options(build)
-    add_cutoff(build)
+    add_selection(build)
     add_sandbox(build)
     build.set_defaults(run=require_extra(_run_build))
 
@@ -135,13 +121,13 @@ def _run_build(arguments: argparse.Namespace) -> int:
     from coevo.evaluation.verified import require_verified
     from coevo.exports.images.building import ImageOptions, write_images
     from coevo.exports.images.layout import check_name
-    from coevo.exports.selection import Omissions, describe_withheld
+    from coevo.exports.selection import Omissions
     from coevo.snapshots import snapshot
     from coevo.storage.new_folders import build_new_folder, require_new
 
     check_name(arguments.name)
     require_new(arguments.out)
-    selection = _parse_selection(arguments)
+    selection = parse_selection(arguments)
     snapshot.require_texts(selection.snapshot)
     require_verified(selection.snapshot)
     omissions = Omissions()
@@ -150,26 +136,8 @@ def _run_build(arguments: argparse.Namespace) -> int:
             selection=selection, base=base, name=arguments.name, sandbox=arguments.sandbox
         )
         sentences = [*write_images(folder, options, omissions, _say)]
-    withheld = describe_withheld(selection)
-    for sentence in (*([withheld] if withheld else []), *omissions.sentences, *sentences):
-        print(sentence)
-    print(f'{arguments.out}: written')
+    print_written(arguments.out, selection, omissions, sentences)
     return 0
-
-
-def _parse_selection(arguments: argparse.Namespace) -> Selection:
-    from coevo.exports.selection import Selection
-
-    return Selection(
-        snapshot=arguments.snapshot,
-        clones=check_clones(arguments.clones),
-        tasks=parse_task_ids(arguments.tasks),
-        cutoff=parse_cutoff(arguments),
-        track=Track(arguments.track) if arguments.track else None,
-        family=Family(arguments.family) if arguments.family else None,
-        interleaved=arguments.interleaved,
-        leaking=arguments.leaking,
-    )
 
 
 @contextmanager
