@@ -14,7 +14,7 @@ from pathlib import Path
 from coevo.git.repository import Repository
 from coevo.languages.kits import ProjectFile
 from coevo.languages.python import layout
-from coevo.languages.python.built import load_settings
+from coevo.languages.python.built import make_module
 from coevo.languages.python.launch import PythonSetup
 from coevo.languages.python.places import PACKAGES
 from coevo.languages.python.requirements.reading import load_needs
@@ -35,18 +35,16 @@ def make_virtual_environment(
     """
     with closing(Repository(start / '.git')) as repository:
         rev = repository.resolve('HEAD')
-        paths = repository.tree(rev).keys()
-        roots = layout.find_import_roots(paths, module)
-        metadata = layout.make_metadata(load_needs(repository, rev, module))
-        settings = dict(load_settings(repository, rev, module))
-        generated = layout.list_generated_modules(settings.values(), module)
-        files = {path: ProjectFile(content=text) for path, text in generated if path not in paths}
+        needs = load_needs(repository, rev, module)
+        own = make_module(repository, rev, module, needs, setup.installed)
+    metadata = layout.make_metadata(needs)
+    files = {path: ProjectFile(content=text) for path, text in own.written}
     release = f'python{setup.interpreter.release}'
     site = f'lib/{release}/site-packages'
     home = setup.python.rpartition('/')[0]
     inner = {
         'pyvenv.cfg': f'home = {home}\ninclude-system-site-packages = false\n'.encode(),
-        f'{site}/coevo.pth': _format_paths(roots, module, f'{_FOLDER}/{site}'),
+        f'{site}/coevo.pth': _format_paths(own.roots, module, f'{_FOLDER}/{site}'),
         **{f'{site}/{path}': content for path, content in metadata.items()},
     }
     folder = posixpath.normpath(posixpath.join(module, _FOLDER))
