@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from coevo.languages.verdicts import Verdict
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.measures.parts import AS_BEFORE, Key, UndoablePart, UndoneVersion, list_undoable_parts
-from coevo.model.dependencies import Revised
+from coevo.model.dependencies import Dependency, Revised
 from coevo.model.quality import ReversalRow, ReversalStatus
 from coevo.model.words import Outcome
 
@@ -28,7 +29,13 @@ def measure_reversals(
     `most_runs` are `not_run`; parts that the language cannot undo are `not_offered`.
     Raises: Transient if a test process does not start.
     """
-    parts = {test.method_id: _list_wanted_parts(runner, test) for test in tests}
+
+    @cache
+    def list_parts(change: Dependency) -> tuple[UndoablePart, ...]:
+        """Return the parts of a change, which are made once for all tests."""
+        return list_undoable_parts(runner.repository, runner.pair, change)
+
+    parts = {test.method_id: _list_wanted_parts(list_parts, test) for test in tests}
     rows: dict[tuple[str, Key], list[ReversalRow]] = {}
     left = most_runs
     for part, concerned in _group_by_part(tests, parts):
@@ -38,7 +45,7 @@ def measure_reversals(
         for test, found in _run_undone(runner, part, run):
             rows[test.method_id, part.key] = found
         for test in concerned[len(run) :]:
-            rows[test.method_id, part.key] = [_make_row(runner, test, part, part.key, None)]
+            rows[test.method_id, part.key] = [_make_row(runner, test, part, None)]
     return tuple(
         row
         for test in tests
@@ -52,17 +59,28 @@ Place = tuple[int, int]
 
 
 def _list_wanted_parts(
-    runner: EditedCellRunner, test: GoldTest
+    list_parts: Callable[[Dependency], Sequence[UndoablePart]], test: GoldTest
 ) -> list[tuple[Place, UndoablePart]]:
     """Return the parts that are to be undone for a test, each once."""
     by_key: dict[Key, tuple[Place, UndoablePart]] = {}
     for dependency in test.dependencies:
-        parts = list_undoable_parts(runner.repository, runner.pair, dependency)
-        for number, part in enumerate(parts):
+        for number, part in enumerate(list_parts(_drop_relation(dependency))):
             wanted = part if test.undone is None else part.select_versions(test.undone)
             if test.undone is None or wanted.stages:
                 by_key.setdefault(part.key, ((number, dependency.rank), wanted))
     return list(by_key.values())
+
+
+def _drop_relation(dependency: Dependency) -> Dependency:
+    """Return a changed declaration without what ties it to one test, so that tests share it."""
+    return Dependency(
+        declaration=dependency.declaration,
+        file=dependency.file,
+        start_line=dependency.start_line,
+        end_line=dependency.end_line,
+        revised=dependency.revised,
+        rank=1,
+    )
 
 
 def _group_by_part(
@@ -117,13 +135,12 @@ def _are_unnoticed(rows: Sequence[ReversalRow]) -> bool:
 def _run_version(
     runner: EditedCellRunner, part: UndoablePart, version: UndoneVersion, tests: Sequence[GoldTest]
 ) -> Iterator[ReversalRow]:
-    key = part.make_key(version)
     for files in dict.fromkeys(test.tests for test in tests):
         compiled = runner.compile(tests[0].method.module, version.edit, files)
         for test in (other for other in tests if other.tests == files):
             verdict = runner.run_confirmed(compiled, test.method)
             compiles = compiled.code_failure is None
-            yield _make_row(runner, test, part, key, verdict, compiles=compiles)
+            yield _make_row(runner, test, part, verdict, version.written, compiles=compiles)
 
 
 def _make_row_of_absent(
@@ -131,17 +148,17 @@ def _make_row_of_absent(
 ) -> ReversalRow:
     """Return the row of a part that has no version: nothing stands in its place, or its type is gone."""
     if part.revised is Revised.INSERTED:
-        return _make_row(runner, test, part, part.key, None)
+        return _make_row(runner, test, part, None)
     absent = Verdict(outcome=Outcome.COMPILE_ERROR, signature=TYPE_ABSENT)
-    return _make_row(runner, test, part, part.key, absent, compiles=False)
+    return _make_row(runner, test, part, absent, compiles=False)
 
 
 def _make_row(
     runner: EditedCellRunner,
     test: GoldTest,
     part: UndoablePart,
-    key: Key,
     verdict: Verdict | None,
+    written: str = '',
     *,
     compiles: bool = True,
 ) -> ReversalRow:
@@ -155,16 +172,15 @@ def _make_row(
         status = ReversalStatus.UNDETECTED
     else:
         status = ReversalStatus.DETECTED
-    file, start_line, revised, declaration = key
     return ReversalRow(
         repo=runner.pair.repo,
         walk=runner.pair.walk,
         pair_id=runner.pair.pair_id,
         method_id=test.method_id,
-        declaration=declaration,
-        file=file,
-        start_line=start_line,
-        revised=Revised(revised),
+        declaration=part.declaration + written,
+        file=part.file,
+        start_line=part.start_line,
+        revised=part.revised,
         status=status,
         outcome=verdict.outcome if verdict else None,
         signature=verdict.signature if verdict else None,
