@@ -10,7 +10,8 @@ from typing import Protocol
 from coevo.languages.declarations import DeclaredType, Member, SourceFile
 from coevo.model.dependencies import Revised
 
-_NAMELESS = ('', '_')
+NAMELESS = ('', '_')
+"""The names of parameters that nothing can refer to."""
 
 MOST_PLAIN = 3
 """How many plain values a method returns in turn, at most."""
@@ -80,7 +81,7 @@ def map_parameters(
     known = {parameter.name for parameter in old}
     pairs = []
     for place, parameter in enumerate(old):
-        if parameter.name in names or parameter.name in _NAMELESS:
+        if parameter.name in names or parameter.name in NAMELESS:
             continue
         if place < len(new) and new[place].name not in known:
             pairs.append((parameter, new[place].name))

@@ -134,7 +134,8 @@ def run_by_maven(
     """Run all tests of a module by `mvn test`, and return the outcomes of the given methods.
 
     A module that Maven does not build, or whose tests it does not compile, has none; the failure
-    names the goal. What Maven could not build is not run again (`SharedBuilds.find_obstacle`). The run is kept until the revision is forgotten; what it gives later costs 0 CPU seconds.
+    names the goal. What Maven could not build is not run again (`SharedBuilds.find_obstacle`). The
+    run is kept until the revision is forgotten; what it gives later costs 0 CPU seconds.
 
     runners  the classes that run each method, by binary name
     """

@@ -12,9 +12,7 @@ from coevo.languages.golang.surgery.plain_values import (
     list_parameters,
 )
 from coevo.languages.text_edits import replace_span
-from coevo.languages.undoing import LocatedDeclaration, Parameter, map_parameters
-
-_NAMELESS = ('', '_')
+from coevo.languages.undoing import NAMELESS, LocatedDeclaration, Parameter, map_parameters
 
 
 def keep_signature(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | None:
@@ -31,7 +29,7 @@ def keep_signature(old: LocatedDeclaration, new: LocatedDeclaration) -> bytes | 
     else:
         was, now = (find_node(at).child_by_field_name('body') for at in (old, new))
         pairs = map_parameters(_list_all_names(find_node(old)), _list_all_names(find_node(new)))
-        if was is None or pairs is None or any(name in _NAMELESS for _, name in pairs):
+        if was is None or pairs is None or any(name in NAMELESS for _, name in pairs):
             return None
         lines = b''.join(f' {one.name} := {name}; _ = {one.name};'.encode() for one, name in pairs)
         text = b'{' + lines + old.source[was.start_byte + 1 : was.end_byte]

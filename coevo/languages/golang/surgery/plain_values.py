@@ -5,7 +5,6 @@ Imports that are no longer used are removed, as the compiler demands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import zip_longest
 
 from tree_sitter import Node
@@ -13,7 +12,13 @@ from tree_sitter import Node
 from coevo.languages.golang.surgery.import_repair import repair_imports
 from coevo.languages.golang.surgery.pieces import make_outline
 from coevo.languages.text_edits import replace_span
-from coevo.languages.undoing import MOST_PLAIN, LocatedDeclaration, Parameter, PlainVersion
+from coevo.languages.undoing import (
+    MOST_PLAIN,
+    NAMELESS,
+    LocatedDeclaration,
+    Parameter,
+    PlainVersion,
+)
 
 _INTEGERS = (
     *('byte', 'int', 'int8', 'int16', 'int32', 'int64', 'rune'),
@@ -38,7 +43,6 @@ _LITERALS = {
 }
 _FILLED = ('array_type', 'map_type', 'slice_type')
 _NIL = ('function_type', 'interface_type')
-_NAMELESS = ('', '_')
 
 
 def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
@@ -50,16 +54,21 @@ def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
     assert new.member is not None
     file = make_outline(new.source)
     if new.member.kind == 'field':
-        texts = tuple(_list_values(new))
+        sign, place = ' = ', find_value(new)
+        texts = () if place is None else _list_values(place)
     else:
-        body = find_node(new).child_by_field_name('body')
-        texts = () if body is None else tuple(_list_bodies(find_node(new), body))
+        function = find_node(new)
+        sign, place = ' ', function.child_by_field_name('body')
+        texts = () if place is None else _list_bodies(function)
     return tuple(
         PlainVersion(
-            written=written,
-            source=repair_imports(replace_span(new.source, start, end, text), file, []),
+            written=sign + text,
+            source=repair_imports(
+                replace_span(new.source, place.start_byte, place.end_byte, text.encode()), file, []
+            ),
         )
-        for written, start, end, text in texts[:MOST_PLAIN]
+        for text in texts[:MOST_PLAIN]
+        if place is not None
     )
 
 
@@ -112,18 +121,19 @@ def _name_type(node: Node) -> str:
     return f'[]{text}' if node.type.startswith('variadic') else text
 
 
-def _list_bodies(function: Node, body: Node) -> Iterator[tuple[str, int, int, bytes]]:
-    """Yield plain bodies: what the row shows of each, its span, and its text."""
+def _list_bodies(function: Node) -> tuple[str, ...]:
+    """Return plain bodies of a function."""
     taken = list_parameters(function.child_by_field_name('receiver')) + list_parameters(
         function.child_by_field_name('parameters')
     )
     values = [_list_result_values(type_, taken) for type_ in _list_result_types(function)]
-    rows = list(zip_longest(*values)) if values else [()]
-    for row in rows:
-        filled = (value or known[0] for value, known in zip(row, values, strict=True))
-        text = f'return {", ".join(filled)}' if values else ''
-        written = f'{{ {text} }}' if text else '{ }'
-        yield f' {written}', body.start_byte, body.end_byte, written.encode()
+    if not values:
+        return ('{ }',)
+    rows = (
+        (value or known[0] for value, known in zip(row, values, strict=True))
+        for row in zip_longest(*values)
+    )
+    return tuple(f'{{ return {", ".join(row)} }}' for row in rows)
 
 
 def _list_result_types(function: Node) -> list[Node]:
@@ -142,7 +152,7 @@ def _list_result_values(type_: Node, taken: tuple[Parameter, ...]) -> list[str]:
     """Return plain values of a type: zero, a parameter of that type, another one."""
     text = get_text(type_)
     zero, *others = _VALUES.get(text, (_make_zero(type_, text),))
-    same = [one.name for one in taken if one.type == text and one.name not in _NAMELESS]
+    same = [one.name for one in taken if one.type == text and one.name not in NAMELESS]
     return [zero, *same[:1], *others]
 
 
@@ -156,14 +166,10 @@ def _make_zero(type_: Node, text: str) -> str:
     return f'make({text})' if type_.type == 'channel_type' else f'*new({text})'
 
 
-def _list_values(new: LocatedDeclaration) -> Iterator[tuple[str, int, int, bytes]]:
-    value = find_value(new)
-    if value is None:
-        return
-    texts = _LITERALS.get(value.type, ())
+def _list_values(value: Node) -> tuple[str, ...]:
+    """Return plain values in place of a literal; empty for any other value."""
     if value.type == 'composite_literal':
         kind = value.child_by_field_name('type')
         if kind is not None and kind.type != 'implicit_length_array_type':
-            texts = (f'{get_text(kind)}{{}}',)
-    for text in texts:
-        yield f' = {text}', value.start_byte, value.end_byte, text.encode()
+            return (f'{get_text(kind)}{{}}',)
+    return _LITERALS.get(value.type, ())

@@ -12,11 +12,11 @@ from tree_sitter import Node
 
 from coevo.languages.java.reading.calls import iterate_nodes, list_named_children
 from coevo.languages.java.reading.source import parse_java_source
+from coevo.languages.java.surgery.plain_values import CONSTRUCTOR_CALL
 from coevo.languages.placebos import PlaceboKind, choose_line_breaks, invent_word
 from coevo.languages.undoing import LocatedDeclaration
 
 _BLOCKS = ('block', 'constructor_body')
-_CALLS_ANOTHER_CONSTRUCTOR = 'explicit_constructor_invocation'
 
 # Calls on a string literal that return integers; the results are below _MOST_COUNTED.
 _CALLS = (b'length()', b"indexOf('_')", b"lastIndexOf('.')", b'compareTo("")', b'codePointAt(0)')
@@ -55,7 +55,7 @@ def _find_insertion_offsets(declaration: Node) -> Iterator[int]:
         if block.type not in _BLOCKS:
             continue
         statements = list_named_children(block)
-        calls = [s for s in statements if s.type == _CALLS_ANOTHER_CONSTRUCTOR]
+        calls = [s for s in statements if s.type == CONSTRUCTOR_CALL]
         if calls:  # it must remain the first statement
             yield calls[0].end_byte
             statements = statements[statements.index(calls[0]) + 1 :]

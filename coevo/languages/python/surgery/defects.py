@@ -13,6 +13,7 @@ from coevo.languages.declarations import Member
 from coevo.languages.python.assertions import find_assertion_nodes, split_callee
 from coevo.languages.python.reading.statements import get_definition, is_text_statement
 from coevo.languages.python.reading.tokens import PYTHON
+from coevo.languages.python.surgery.plain_values import walk_own_nodes
 from coevo.languages.text_edits import TextEdits, find_indentation, remove_span, replace_span
 from coevo.model.families import Defect
 from coevo.model.words import Outcome
@@ -20,7 +21,6 @@ from coevo.model.words import Outcome
 UNRESOLVED = frozenset({Outcome.COMPILE_ERROR, Outcome.ERROR})
 
 _IMPORTS = frozenset({'import_statement', 'import_from_statement'})
-_NESTED = frozenset({'class_definition', 'function_definition', 'lambda'})
 _BY_NAME = frozenset({'keyword_argument', 'dictionary_splat'})
 _OWN = (b'self', b'cls')
 _RAISES = b'None.strip()'
@@ -215,12 +215,7 @@ def _get_parameters(test: Node) -> bytes | None:
 
 def _find_calls(test: Node) -> Iterator[Node]:
     """Yield the calls that the test itself makes, outer ones first."""
-    waiting = [_get_body(test)]
-    while waiting:
-        node = waiting.pop()
-        if node.type == 'call':
-            yield node
-        waiting += [child for child in reversed(node.named_children) if child.type not in _NESTED]
+    return (node for node in walk_own_nodes(_get_body(test)) if node.type == 'call')
 
 
 def _get_receiver(call: Node) -> Node | None:

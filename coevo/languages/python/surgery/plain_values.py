@@ -175,7 +175,7 @@ def _list_bodies(new: LocatedDeclaration, definition: Node, body: Node) -> list[
     assert new.member is not None
     if new.member.kind == 'constructor':
         return [_list_plain_attributes(body)]
-    if any(node.type == 'yield' for node in _walk_own_nodes(body)):
+    if any(node.type == 'yield' for node in walk_own_nodes(body)):
         is_managed = not _MANAGERS.isdisjoint(new.member.annotations)
         return [['yield None'] if is_managed else ['if False: yield']]
     given = list_parameters(definition)
@@ -211,7 +211,7 @@ def _find_return_kind(new: LocatedDeclaration, definition: Node, body: Node) -> 
         return 'self'
     values = [
         node.named_children[0] if node.named_children else None
-        for node in _walk_own_nodes(body)
+        for node in walk_own_nodes(body)
         if node.type == 'return_statement'
     ]
     kinds = {_find_kind(value, body) for value in values if value is not None} or {'none'}
@@ -252,7 +252,7 @@ def _find_kind(value: Node, body: Node | None) -> str:
 def _find_kind_of_name(name: str, body: Node) -> str:
     if name == 'self':
         return 'self'
-    for node in _walk_own_nodes(body):
+    for node in walk_own_nodes(body):
         if node.type == 'assignment' and get_text(node.child_by_field_name('left')) == name:
             value = node.child_by_field_name('right')
             return '' if value is None else _find_kind(value, None)
@@ -268,7 +268,7 @@ def _list_plain_attributes(body: Node) -> list[str]:
     ]
     names = [
         get_text(left)
-        for node in _walk_own_nodes(body)
+        for node in walk_own_nodes(body)
         if node.type == 'assignment' and (left := node.child_by_field_name('left')) is not None
     ]
     own = dict.fromkeys(
@@ -282,7 +282,7 @@ def _find_docstring(body: Node) -> Node | None:
     return first if first is not None and is_text_statement(first) else None
 
 
-def _walk_own_nodes(body: Node) -> Iterator[Node]:
+def walk_own_nodes(body: Node) -> Iterator[Node]:
     """Yield the nodes of a function in order, without those of functions and classes in it."""
     waiting = [body]
     while waiting:

@@ -115,12 +115,17 @@ final class Levels {
     }
 
     static void set(Xpp3Dom dom, String name, String value) {
+        child(dom, name).setValue(value);
+    }
+
+    /** Returns the child of a name, which is added if there is none. */
+    static Xpp3Dom child(Xpp3Dom dom, String name) {
         Xpp3Dom child = dom.getChild(name);
         if (child == null) {
             child = new Xpp3Dom(name);
             dom.addChild(child);
         }
-        child.setValue(value);
+        return child;
     }
 
     /** Returns the replacement of a level that is too low, else null. */

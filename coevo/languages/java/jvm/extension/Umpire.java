@@ -71,7 +71,7 @@ final class Umpire {
     }
 
     private void addPlace(Xpp3Dom dom, MavenProject project, String jar) {
-        Xpp3Dom more = child(dom, MORE);
+        Xpp3Dom more = Levels.child(dom, MORE);
         if (more.getChildCount() == 0) {
             // an expression, which children replace
             String property = project.getProperties().getProperty(MORE_PROPERTY, "");
@@ -94,7 +94,7 @@ final class Umpire {
 
     /** Adds the listener for JUnit 4, which has no services; other runners ignore the property. */
     private static void addListener(Xpp3Dom dom) {
-        Xpp3Dom properties = child(dom, "properties");
+        Xpp3Dom properties = Levels.child(dom, "properties");
         Xpp3Dom value = null;
         for (Xpp3Dom property : properties.getChildren()) {
             Xpp3Dom name = property.getChild("name");
@@ -126,15 +126,6 @@ final class Umpire {
             }
         }
         return false;
-    }
-
-    private static Xpp3Dom child(Xpp3Dom dom, String name) {
-        Xpp3Dom child = dom.getChild(name);
-        if (child == null) {
-            child = new Xpp3Dom(name);
-            dom.addChild(child);
-        }
-        return child;
     }
 
     /** @param failure as {@link Failures} describes it; null if there is none */
