@@ -35,7 +35,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class CellSample:
     """How much to draw of each repository; of what does not compile, one tree says it for all."""
 
     seed: int
@@ -44,7 +44,7 @@ class Sample:
     compile_errors_per_tree: int = 2
 
 
-def draw_cells(cells: Sequence[MinedCell], sample: Sample, repo: str) -> list[MinedCell]:
+def draw_cells(cells: Sequence[MinedCell], sample: CellSample, repo: str) -> list[MinedCell]:
     """Draw from the strata in turn, each time a few cells of one tree, until there are enough."""
     chance = random.Random(f'{sample.seed} {repo}')
     strata = group_cells(cells, lambda cell: (cell.cell, cell.outcome, cell.unit_outcome))
@@ -60,7 +60,7 @@ def draw_cells(cells: Sequence[MinedCell], sample: Sample, repo: str) -> list[Mi
 
 
 def _draw_tree(
-    members: Sequence[MinedCell], sample: Sample
+    members: Sequence[MinedCell], sample: CellSample
 ) -> tuple[list[MinedCell], list[MinedCell]]:
     """Draw a few cells of a stratum's first tree; give them, and what is left of the stratum."""
     same = [cell for cell in members if cell.place == members[0].place]
@@ -73,7 +73,7 @@ def _draw_tree(
 def draw(arguments: argparse.Namespace) -> None:
     """Draw cells and ask the oracle about those that the results do not have."""
     known = {_take_key(row) for row in read_rows(arguments.results)}
-    sample = Sample(seed=arguments.seed, cells=arguments.cells, per_tree=arguments.per_tree)
+    sample = CellSample(seed=arguments.seed, cells=arguments.cells, per_tree=arguments.per_tree)
     with ExitStack() as stack:
         benches = Benches(stack)
         for partition in Store(arguments.store).list_partitions():

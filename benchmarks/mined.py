@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from benchmarks.oracles.benches import load_pair
 from benchmarks.oracles.driver import Place
-from benchmarks.oracles.java_cell import Target
+from benchmarks.oracles.java_cell import CellTarget
 from coevo.engine.results import WORST_FIRST
 from coevo.git.repository import Repository
 from coevo.model.pair_rows import CellRow, PairRow
@@ -48,8 +48,8 @@ class MinedCell:
         return locate_cell(self.pair, self.cell, self.method)
 
     @property
-    def target(self) -> Target:
-        return Target(method=self.method)
+    def target(self) -> CellTarget:
+        return CellTarget(method=self.method)
 
     @property
     def name(self) -> str:

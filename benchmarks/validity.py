@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.mined import REV, locate_cell, open_clone
 from benchmarks.oracles.benches import Benches, load_pair
 from benchmarks.oracles.driver import Place
-from benchmarks.oracles.java_cell import Target
+from benchmarks.oracles.java_cell import CellTarget
 from benchmarks.tables import Row, append_rows, print_table, read_rows
 from coevo.engine.groups import list_cells_of_candidate
 from coevo.git.repository import Repository
@@ -183,13 +183,13 @@ def ask(
         compute_candidate_id(pair, candidate): candidate
         for candidate in diff_pair(repository, pair).candidates
     }
-    trees: dict[Place, list[tuple[str, Cell, Target]]] = defaultdict(list)
+    trees: dict[Place, list[tuple[str, Cell, CellTarget]]] = defaultdict(list)
     for row in drawn:
         candidate = known[row.method_id]
         for cell in list_cells_of_candidate(candidate):
             method = candidate.new if cell.tests_are_new else candidate.old
             assert method is not None, 'a deciding cell has a test at its revision'
-            target = Target(method=method, override=row.row.override if row.row else None)
+            target = CellTarget(method=method, override=row.row.override if row.row else None)
             trees[locate_cell(row.pair, cell, method)].append((row.method_id, cell, target))
     outcomes: dict[tuple[str, Cell], Outcome] = {}
     seconds = 0.0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.oracles.driver import Answer, Place
 from benchmarks.oracles.go_cell import GoBench
-from benchmarks.oracles.java_cell import Flags, JavaBench, Target
+from benchmarks.oracles.java_cell import CellTarget, Flags, JavaBench
 from benchmarks.oracles.python_cell import PytestBench
 from coevo.git.repository import Repository
 from coevo.languages.golang.language import NAME as GO
@@ -37,7 +37,7 @@ class Benches:
         repository: Repository,
         pair: PairRow,
         place: Place,
-        targets: Sequence[Target],
+        targets: Sequence[CellTarget],
         flags: Flags = Flags.C1,
     ) -> Answer:
         """Run the methods on what the engine ran the pair with.

@@ -55,7 +55,7 @@ class Flags(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class CellTarget:
     """A method to run, and the override of the engine that is applied to it, if that is a workaround."""
 
     method: TestMethod
@@ -75,7 +75,7 @@ class JavaBench:
         )
 
     def run(
-        self, repository: Repository, place: Place, targets: Sequence[Target], flags: Flags
+        self, repository: Repository, place: Place, targets: Sequence[CellTarget], flags: Flags
     ) -> Answer:
         """Run the methods; Transient if libraries could not be fetched or the driver itself failed."""
         home = str(self._tools.java_home)
@@ -104,7 +104,7 @@ class JavaBench:
         return answer
 
     def _make_request(
-        self, flags: Flags, place: Place, targets: Sequence[Target], levels: Sequence[str]
+        self, flags: Flags, place: Place, targets: Sequence[CellTarget], levels: Sequence[str]
     ) -> dict[str, Any]:
         inside = {name: f'/tools/consoles/{file.name}' for name, file in self._consoles.items()}
         return {
@@ -118,7 +118,7 @@ class JavaBench:
             'methods': [self._describe(target) for target in targets],
         }
 
-    def _describe(self, target: Target) -> dict[str, Any]:
+    def _describe(self, target: CellTarget) -> dict[str, Any]:
         """A method for the driver: `first` goes before its class path, `options` to its JVM."""
         workaround = WORKAROUNDS.get(target.override or '')
         libraries = workaround.libraries if workaround else ()

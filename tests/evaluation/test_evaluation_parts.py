@@ -31,6 +31,7 @@ def job_of(shop: Shop, out: Path, parts: int) -> EvaluationJob:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.jvm
 def test_last_graded_part_merges_the_results(shop: Shop, tmp_path: Path) -> None:
     job = job_of(shop, tmp_path / 'results', 1)

@@ -261,6 +261,7 @@ def test_comparison_with_the_claim_states_agreement_or_differences(folder: Path)
     assert load_claim(load_submission(folder)) is None
 
 
+@pytest.mark.slow
 def test_evaluating_the_submission_folder_gives_the_claimed_hashes(
     folder: Path, snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,6 +71,7 @@ fi
 """
 
 
+@pytest.mark.slow
 def test_an_agent_with_feedback_is_run_again_until_it_succeeds(made: Path, tmp_path: Path) -> None:
     words, values = ('--attempts', '3', '--protocol', 'feedback'), {'seed': 7}
     assert attempt(made, tmp_path / 'out', MENDS, *words, **values) == 0
@@ -113,6 +114,7 @@ esac > test_till.toy
 """
 
 
+@pytest.mark.slow
 def test_diversify_attempts_add_up_their_killed_mutants(made: Path, tmp_path: Path) -> None:
     words = ('--attempts', '2', '--protocol', 'diversify')
     assert attempt(made, tmp_path / 'out', ADDS, *words) == 0

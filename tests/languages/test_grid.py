@@ -162,6 +162,7 @@ def _averages(measure: dict[str, Any]) -> list[tuple[float | None, int]]:
     return [(measure[name]['value'], measure[name]['units']) for name in ('over_all', 'over_ran')]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures('keys')
 def test_a_changed_prompt_is_refused_in_the_same_folder_before_any_request(
     place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

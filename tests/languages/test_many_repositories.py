@@ -107,6 +107,7 @@ def test_a_month_of_many_repositories_is_identical_when_released_again(
     assert files[0] == files[1]
 
 
+@pytest.mark.slow
 def test_the_commits_of_released_tasks_are_kept_in_every_clone(store: Path, tmp_path: Path) -> None:
     publish_release(ReleaseOptions(store=store, snapshot=tmp_path / 'snapshot'))
     for number in range(COUNT):

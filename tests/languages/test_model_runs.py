@@ -152,6 +152,7 @@ def test_a_limited_run_of_an_edition_fetches_the_texts_of_its_tasks_alone(
     assert model.rounds() == 2
 
 
+@pytest.mark.slow
 def test_a_run_is_a_submission_that_its_own_check_accepts(
     world: World, model: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

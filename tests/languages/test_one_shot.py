@@ -85,6 +85,7 @@ def test_one_command_runs_and_scores_an_endpoint(
 WRONG = ANSWER.replace('price 1', 'price 3')
 
 
+@pytest.mark.slow
 def test_tam_eval_asks_three_times_with_its_sampling_prompt_and_feedback(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +196,7 @@ def test_an_estimate_of_another_agent_is_refused(
     assert 'leave out --estimate' in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_answer_without_a_file_gives_a_failed_empty_patch(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,7 @@ def test_each_changed_python_declaration_is_undone_on_its_own(tmp_path: Path) ->
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not find_toolchains(), reason='there is no Go here')
 def test_each_changed_go_declaration_is_undone_on_its_own(tmp_path: Path) -> None:
     first = {**GO_MOD, 'till.go': GO_OLD, 'till_test.go': GO_TEST % 1}

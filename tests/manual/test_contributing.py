@@ -67,6 +67,7 @@ RECIPES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(('title', 'changed'), RECIPES)
 def test_each_recipe_works_as_it_stands(title: str, changed: list[str]) -> None:

@@ -169,6 +169,7 @@ def test_every_command_that_needs_no_repository_accepts_a_sound_snapshot(
     assert read(ground, 0, capsys, tuple(VERBS)) == expected
 
 
+@pytest.mark.slow
 def test_a_few_mutated_snapshots_cause_no_traceback(ground: Ground, capsys: Said) -> None:
     told = check(FEW, ground, capsys)
     assert told['verify 0']

@@ -160,6 +160,7 @@ def found(isolation: tuple[Isolation, Mapping[str, str]], name: str) -> Isolated
     return isolation[0].methods[isolation[1][name]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', ['updates', 'moves', 'repaired', 'deep', 'second'])
 def test_isolated_cells_of_a_changed_test_agree_with_whole_trees(
     isolation: tuple[Isolation, Mapping[str, str]], name: str

@@ -142,6 +142,7 @@ def test_every_second_run_alone_has_one_processor(place: GoPlace) -> None:
     assert told == [Outcome.FAIL, Outcome.PASS, Outcome.FAIL]
 
 
+@pytest.mark.slow
 def test_variants_of_a_source_are_compiled_separately(place: GoPlace) -> None:
     text = SHOP.encode()
     variants = (

@@ -39,6 +39,7 @@ def test_unusable_jvm_options_give_the_verdict_error(tmp_path: Path, options: st
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'path',
     ['n' * 256 + '.txt', pytest.param(f'{"d" * 200}/' * 20 + 'n.txt', marks=pytest.mark.slow)],

@@ -285,6 +285,7 @@ def test_parse_is_cached_by_content() -> None:
     assert parse(b'class  Kept {}') is parse(b'class  Kept' + b' {}')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'source',
     [

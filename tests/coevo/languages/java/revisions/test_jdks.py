@@ -134,7 +134,7 @@ FAILS = 'says: assertTrue("{}", Runtime.version().feature() > 17);'
 UNREAD = 'says: assertEquals({}, java.util.List.of(Till.number()).reversed().get(0).intValue());'
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.jvm
 @pytest.mark.skipif(
     not {17, 25} <= {jdk.feature for jdk in find_jdks()}, reason='needs JDK 17 and 25'

@@ -502,6 +502,7 @@ def test_unknown_builder_command_gets_the_status_crashed(builder: Builder, tmp_p
     assert builder.ask(tmp_path, 'nonsense')['status'] == 'crashed'
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason='needs root to become another user')
 def test_builder_and_worker_use_pipes_opened_by_another_user(tmp_path: Path) -> None:
     """The sandbox starts its programs under another user than the one who opened the pipes."""
