@@ -7,7 +7,7 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -40,13 +40,11 @@ def relaying(url: str, folder: Path, key: str = KEY) -> Iterator[tuple[Relay, in
 
 
 def post(port: int, path: str, body: object, **headers: str) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=30)
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
-    connection.request('POST', path, data, headers)
-    answer = connection.getresponse()
-    content = answer.read()
-    connection.close()
-    return answer.status, content
+    with closing(http.client.HTTPConnection('127.0.0.1', port, timeout=30)) as connection:
+        connection.request('POST', path, data, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
 
 
 def test_relay_replaces_the_credentials_of_an_agent_by_its_own_key(
