@@ -63,9 +63,10 @@ def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> Rel
 
 def _check_cohort(options: ReleaseOptions, cohort: MonthCohort | None) -> None:
     if cohort is not None and not cohort.is_complete and not options.incomplete:
+        advice = 'mine them, withdraw them' if cohort.members else 'validate and mine candidates'
         raise IncompleteMonth(
-            f'{cohort.month} is not complete in {options.store}, {cohort.sentence}; mine them, withdraw '
-            'them, or release the month without them by --incomplete',
+            f'{cohort.month} is not complete in {options.store}, {cohort.sentence}; {advice}, or '
+            'release the month without them by --incomplete',
             lack=cohort.sentence,
         )
     if cohort is not None and cohort.unvalidated and options.validated:
@@ -81,7 +82,9 @@ def publish_or_wait(
     """Release a month as `publish_release` does, but wait for its cohort until a time.
 
     Until then the month is not released while it is incomplete, even if that was asked for, or
-    while candidates of it were not validated: return a sentence that says what it waits for. Raises: IncompleteMonth from then on, unless it was asked for.
+    while candidates of it were not validated: return a sentence that says what it waits for.
+
+    Raises: IncompleteMonth from then on, unless it was asked for.
     """
     is_over = now >= until
     try:

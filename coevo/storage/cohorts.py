@@ -81,7 +81,8 @@ class MonthCohort:
     def sentence(self) -> str:
         """The missing repositories, the first few by name, as a clause."""
         if not self.members:
-            return 'no repository of the crawls until its end is eligible and valid'
+            waiting = f' ({self.unvalidated_sentence})' if self.unvalidated else ''
+            return f'no repository of the crawls until its end is eligible and valid{waiting}'
         named = ', '.join(each.sentence for each in self.missing[:_NAMED])
         more = len(self.missing) - _NAMED
         return (

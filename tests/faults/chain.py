@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 
+from tests.flows.crawling import validated
 from tests.flows.mining_runs import COEVO, different
 from tests.github_server.live import live
 from tests.github_server.server import Server, serving
@@ -135,6 +136,8 @@ class Chain:
     def start(self, step: str) -> subprocess.Popen[bytes]:
         """A step in a process of its own; what it says is kept in `log`."""
         self.work.mkdir(parents=True, exist_ok=True)
+        if not self.store.exists():
+            validated(self.store, NAME)  # its month holds valid repositories alone
         log = (self.folder / 'log').open('ab')
         with log:
             return subprocess.Popen(
