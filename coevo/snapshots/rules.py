@@ -44,6 +44,8 @@ _REASONS = ', '.join(
 )
 
 _LABELLED = ', '.join(f"'{family}'" for family in RELEASED_FAMILIES)
+# As `tasks.test_methods` names a method; overloads have one name.
+_SHORT_NAME = "string_split(m.test_class, '.')[-1] || '#' || m.test_method"
 _FROM_LABELS = f"coalesce(family, '') IN ({_LABELLED})"
 
 # Stages at which a method is excluded for good; at `track` it keeps its label.
@@ -152,7 +154,9 @@ REFERENCES = (
         table='tasks',
         sql=f"""SELECT task_id, method_ids, test_methods FROM tasks
             WHERE (len(method_ids) = 0) <> (walk = 'single_revision' OR {_FROM_LABELS})
-            OR len(method_ids) <> len(test_methods)""",
+            OR len(list_distinct(test_methods)) <> len(test_methods)
+            OR len(test_methods) <> (SELECT count(DISTINCT {_SHORT_NAME}) FROM methods m
+                WHERE m.walk = tasks.walk AND list_contains(tasks.method_ids, m.method_id))""",
     ),
     SnapshotRule(
         name='methods_missing',

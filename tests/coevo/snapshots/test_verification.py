@@ -636,6 +636,12 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
         'tasks',
         'methods_missing',
     ),
+    'a task that names a method twice': (
+        lambda rows: changed('tasks', 0, test_methods=rows.tasks[0].test_methods * 2)(rows),
+        'tasks',
+        'methods_missing',
+    ),
+    'a task that names no method': (changed('tasks', 0, test_methods=()), 'tasks', 'methods_missing'),
     'a task that forgot one of its methods': (
         lambda rows: changed('methods', of_label(rows, Label.UPDATE), method_id='0' * 16)(rows),
         'tasks',
@@ -699,6 +705,17 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
 
 def test_a_task_whose_sibling_is_removed_is_good(tmp_path: Path, rows: Rows) -> None:
     assert verify_snapshot(sealed(tmp_path, undone()(rows))) == []
+
+
+def test_a_task_may_name_two_overloads_once(tmp_path: Path, rows: Rows) -> None:
+    task = rows.tasks[0]
+    row = next(row for row in rows.methods if row.method_id == task.method_ids[0])
+    overload = dataclasses.replace(row, method_id='f' * 16, parameters=('int',))
+    both = changed('tasks', 0, method_ids=(*task.method_ids, overload.method_id))(rows)
+    added_row = added('methods', lambda rows: overload)(both)
+    broken = rules(verify_snapshot(sealed(tmp_path, added_row)))
+    assert ('methods', 'id') in broken
+    assert ('tasks', 'methods_missing') not in broken
 
 
 @pytest.mark.sampled(4)
