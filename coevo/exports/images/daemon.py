@@ -83,7 +83,13 @@ def load_images(client: Any, layout: Path, images: Mapping[str, Descriptor], say
             write_archive(layout, images, file)
             file.flush()
         file.seek(0)
-        client.images.load(file)
+        # Not `client.images.load`: it asks for the names that the engine prints, and Podman prints
+        # those of several images as one.
+        for line in client.api.load_image(file):
+            if 'error' in line:
+                raise Fatal(
+                    f'the container engine refuses ({str(line["error"])[:400]}); do what it asks for'
+                )
     for name in sorted(images):
         client.images.get(name)
         say(f'{name}: loaded')
