@@ -39,6 +39,7 @@ from coevo.agents.turns import (
     rebase_on_start,
 )
 from coevo.evaluation.clones import NoRepository, open_task_repository
+from coevo.evaluation.implement.patches import StartCode, open_start_code
 from coevo.evaluation.judging.start_states import (
     StartStateLost,
     StartStates,
@@ -255,11 +256,15 @@ class _AttemptRunner:
             done = self.made
         self._say(f'{done} of {self.wanted}: {format_attempt_line(attempt)}')
 
-    def _equip_settings(self, turn: AttemptTurn, place: Path) -> AgentSettings:
+    def _equip_settings(
+        self, turn: AttemptTurn, place: Path, ready: _AttemptInput
+    ) -> AgentSettings:
         task, plain = turn.task, self._plan.settings
         variables = {'COEVO_ATTEMPT': str(turn.number), 'COEVO_TEST_FILE': task.test_file}
         seed = self._plan.series.compute_seed(turn.number)
         variables |= {} if seed is None else {'COEVO_SEED': str(seed)}
+        if task.asks_for_code:
+            variables['COEVO_CODE_FILES'] = json.dumps(ready.shown)
         plain = replace(plain, environment={**plain.environment, **variables})
         if not self._plan.kit:
             return plain
@@ -274,14 +279,18 @@ class _AttemptRunner:
         plan, task = self._plan, turn.task
         rounds = self._keeping.locate_rounds_file((task.task_id, turn.number))
         meter = Meter(rounds, plan.prices, plan.settings.caps.cost_usd)
-        with _open_attempt_folder(self._root) as folder:
-            input_folder = folder / 'in'
-            start, begun = _prepare_input(plan, turn, folder, input_folder)
-            settings = self._equip_settings(turn, input_folder)
+        with (
+            _open_attempt_folder(self._root) as folder,
+            _prepare_input(plan, turn, folder, folder / 'in') as ready,
+        ):
+            settings = self._equip_settings(turn, folder / 'in', ready)
             log = self._keeping.open_log((task.task_id, turn.number))
-            ran = run_agent(sandbox, settings, input_folder, task.test_file, meter, log)
-        if ran.files is not None:
-            files = rebase_on_start(ran.files, task.test_file, start, begun.file)
+            is_code = None if ready.code is None else ready.code.is_code
+            ran = run_agent(
+                sandbox, settings, folder / 'in', task.test_file, meter, log, is_code=is_code
+            )
+        if ran.files is not None and ready.code is None:
+            files = rebase_on_start(ran.files, task.test_file, ready.file, ready.begun.file)
             ran = replace(ran, files=files)
         if self._over.is_set():
             raise Transient('the run was interrupted')
@@ -310,36 +319,59 @@ def _open_attempt_folder(root: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _AttemptInput:
+    """What an attempt begins with.
+
+    file   the test file of the start state; None if it is absent there
+    begun  the file and prompt of this attempt
+    code   the start state, if code is asked for; None if a test file is
+    """
+
+    file: bytes | None
+    begun: AttemptStart
+    code: StartCode | None
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The files that gold changes and that are there at the start; () without code."""
+        if self.code is None:
+            return ()
+        return tuple(path for path in self.code.gold if path in self.code.tree.entries)
+
+
+@contextmanager
 def _prepare_input(
     plan: AttemptPlan, turn: AttemptTurn, folder: Path, place: Path
-) -> tuple[bytes | None, AttemptStart]:
+) -> Iterator[_AttemptInput]:
     """Write what the agent sees, `start` and `prompt.txt`, into the folder `place`.
 
-    Return the test file of the start state, and the file and prompt that the attempt begins with.
+    The repository stays open meanwhile, since it tells what belongs to the code.
     Raises: Fatal if the repository is not available.
     """
     task = turn.task
     assert task.prompt is not None, 'checked at the beginning'
     place.mkdir(mode=0o755)
     place.chmod(0o755)
-    try:
-        with ExitStack() as stack:
+    with ExitStack() as stack:
+        try:
             repository = stack.enter_context(open_task_repository((task,), plan.clones))
-            states = StartStates(repository, folder / 'states')
-            stack.enter_context(closing(states.repository))
-            start = restore_start_file(repository, task)
-            begun = make_attempt_start(plan.series, turn, start)
-            rev = states.commit(task, begun.file)
-            # A patch is made of the contents of files, and applies to the blob of the test file.
-            fresh = place / 'start'
-            create_fresh_repository(states.repository, rev, fresh, plain=(task.test_file,))
-            prompt = _compose_prompt(plan, begun, repository, task)
-    except NoRepository as error:
-        raise Fatal(str(error)) from None
-    (place / 'prompt.txt').write_bytes(prompt.encode())
-    for path in (place / 'start' / '.git', *(place / 'start' / '.git').rglob('*')):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return start, begun
+        except NoRepository as error:
+            raise Fatal(str(error)) from None
+        states = StartStates(repository, folder / 'states')
+        stack.enter_context(closing(states.repository))
+        start = restore_start_file(repository, task)
+        begun = make_attempt_start(plan.series, turn, start)
+        rev = states.commit(task, begun.file)
+        code = open_start_code(states, task, rev) if task.asks_for_code else None
+        # A patch is made of the contents of files, and applies to the blobs of what it changes.
+        plain = (task.test_file,) if code is None else code.list_files()
+        create_fresh_repository(states.repository, rev, place / 'start', plain=plain)
+        prompt = _compose_prompt(plan, begun, repository, task)
+        (place / 'prompt.txt').write_bytes(prompt.encode())
+        for path in (place / 'start' / '.git', *(place / 'start' / '.git').rglob('*')):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        yield _AttemptInput(file=start, begun=begun, code=code)
 
 
 def _compose_prompt(
@@ -378,7 +410,7 @@ def _has_answer(ran: AgentRun, meter: Meter) -> bool:
     Some endpoints do not state their usage. A call to such an endpoint counts if the agent
     understood the answer.
     """
-    understood = ran.status in (0, one_shot.NO_CODE_BLOCK)
+    understood = ran.status in (0, one_shot.NO_CODE_BLOCK, one_shot.NO_FITTING_PATCH)
     return bool(meter.rounds) or (meter.unmetered > 0 and understood)
 
 

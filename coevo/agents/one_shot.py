@@ -1,5 +1,7 @@
 """An agent without tools: one request with the relevant files, one answer with the whole test file.
 
+A task that asks for code is answered by a patch.
+
 This file runs in the sandbox under the system's Python, without coevo, so it imports only the
 standard library. The request shows the test file, and the files that the prompt names between
 backticks. If $COEVO_MESSAGES is set, the prompt is the whole conversation instead, as JSON: a list
@@ -12,6 +14,7 @@ import json
 import math
 import os
 import re
+import subprocess
 import sys
 import urllib.error
 import urllib.request
@@ -26,6 +29,8 @@ MOST_SHOWN = 200_000
 _MOST_TOKENS = 16_000
 # Exit status after an answer of the model that holds no file.
 NO_CODE_BLOCK = 4
+# Exit status after an answer whose patch does not apply.
+NO_FITTING_PATCH = 5
 # Most bytes of an answer. A longer one is cut and then fails to parse as JSON.
 _MOST_BYTES = 64 << 20
 # An average over text and code; tokenizers differ by a third.
@@ -118,19 +123,22 @@ def estimate_tokens(text: str) -> int:
 
 
 def main() -> int:
-    """Ask the model and write the test file; return the exit status.
+    """Ask the model and write its test file or apply its patch; return the exit status.
 
-    It is 0 for a file, `NO_CODE_BLOCK` if the answer holds none, and 1, after a line with the
-    reason, if no answer came.
+    It is 0 for an answer, `NO_CODE_BLOCK` if the answer holds none, `NO_FITTING_PATCH` for a patch
+    that does not apply, and 1, after a line with the reason, if no answer came.
     """
     test_file = Path(os.environ['COEVO_TEST_FILE'])  # own name: coevo run's, inside the sandbox
     prompt = Path(os.environ['COEVO_PROMPT']).read_text('utf-8')
-    is_whole = 'COEVO_MESSAGES' in os.environ
-    messages = (
-        json.loads(prompt)
-        if is_whole
-        else _make_user_message(compose_question(prompt, str(test_file), _load_text))
-    )
+    is_whole, is_code = 'COEVO_MESSAGES' in os.environ, 'COEVO_CODE_FILES' in os.environ
+    if is_whole:
+        messages = json.loads(prompt)
+    elif is_code:
+        shown = json.loads(os.environ['COEVO_CODE_FILES'])
+        question = compose_code_question(prompt, str(test_file), shown, _load_text)
+        messages = _make_user_message(question)
+    else:
+        messages = _make_user_message(compose_question(prompt, str(test_file), _load_text))
     try:
         answer = _ask_model(os.environ['COEVO_API'], os.environ['COEVO_MODEL'], messages)
     except urllib.error.HTTPError as error:
@@ -143,9 +151,27 @@ def main() -> int:
     if text is None:
         print('the answer has no code block')
         return NO_CODE_BLOCK
+    if is_code:
+        return _apply_patch(text)
     test_file.parent.mkdir(parents=True, exist_ok=True)
     test_file.write_text(text, 'utf-8')
     return 0
+
+
+def _apply_patch(patch: str) -> int:
+    """Apply a patch to the work tree and return the exit status.
+
+    Models often give wrong counts of lines in hunks, so a patch that does not apply is tried with
+    counts that Git computes. It does not find the end of a hunk without a line `diff --git`.
+    """
+    command = ('git', 'apply', '--whitespace=nowarn', '-')
+    for words in (command, (*command, '--recount')):
+        done = subprocess.run(words, input=patch.encode(), capture_output=True, check=False)
+        if done.returncode == 0:
+            return 0
+    reason = done.stderr.decode('utf-8', 'replace')[:500].strip()
+    print(f'the patch of the answer does not apply: {reason}')
+    return NO_FITTING_PATCH
 
 
 def _load_text(path: str) -> str | None:

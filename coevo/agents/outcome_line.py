@@ -11,6 +11,7 @@ from coevo.evaluation.measuring.strict import decide_task_strict
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult
 from coevo.evaluation.suites.records import SuiteOutcome
+from coevo.model.families import Family
 
 
 def format_outcome_line(
@@ -68,6 +69,8 @@ def _judge_tasks(
             unjudged += 1
         else:
             successes[suite.task_id] = suite.outcome is SuiteOutcome.SUCCESS
+            if suite.family is Family.IMPLEMENT:
+                strict[suite.task_id] = suite.success_strict
     return successes, strict, unjudged
 
 

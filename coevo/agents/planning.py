@@ -161,13 +161,14 @@ def choose_run_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
 def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
     """Return the ids of the tasks that the options select, at most `--limit` of them.
 
-    Tasks that ask for code are left out: an agent's new files are not taken out of its container.
-    Raises: Fatal if there is none.
+    Tasks that ask for code are left out where an attempt builds on the test file of another one, or
+    a prompt asks for one. Raises: Fatal if there is none.
     """
-    if arguments.family == Family.IMPLEMENT:
+    with_code = _can_ask_for_code(arguments)
+    if arguments.family == Family.IMPLEMENT and not with_code:
         raise Fatal(
-            'coevo run cannot take code out of an attempt yet; grade patches for tasks of the '
-            'family implement with `coevo evaluate`'
+            'a task of the family implement is attempted once and with its own prompt; leave out '
+            '--protocol, and the setting grid'
         )
     cutoff = choose_run_cutoff(arguments)
     task_ids = list_wanted_ids(
@@ -177,7 +178,7 @@ def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
         family=Family(arguments.family) if arguments.family else None,
         interleaved=arguments.interleaved,
         leaking=arguments.leaking,
-        with_code=False,
+        with_code=with_code,
     )
     if not task_ids:
         limit = f' {cutoff}' if cutoff else ''
@@ -186,6 +187,11 @@ def select_task_ids(arguments: argparse.Namespace) -> tuple[str, ...]:
             'cutoff with --only-after DATE'
         )
     return task_ids[: arguments.limit]
+
+
+def _can_ask_for_code(arguments: argparse.Namespace) -> bool:
+    is_alone = arguments.relation is AttemptProtocol.ONCE
+    return is_alone and not has_unified_prompt(arguments.protocol) and arguments.grid is None
 
 
 def select_tasks(arguments: argparse.Namespace) -> Sequence[TaskRow]:

@@ -16,10 +16,11 @@ import re
 import tarfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -61,10 +62,20 @@ echo started >&3
 read -r ended </tmp/.coevo-ended
 kill -9 -1
 echo "$ended" >&3
-cd / && : >{PROJECT}/{END} && exec tar --create --file=- --format=gnu --hard-dereference \\
-    --ignore-failed-read --no-recursion --directory={PROJECT} \\
-    --null --files-from={INPUT}/files >&3 2>/dev/null
+cd {PROJECT} && : >{END} || exit 1
+{{
+    if [ -e {INPUT}/files ]; then
+        cat {INPUT}/files
+    else
+        find . -name .git -prune -o ! -type d ! -path ./{END} -printf '%P\\0'
+    fi
+    printf '{END}\\0'
+}} 3>&- 2>/dev/null | tar --create --file=- --format=gnu --hard-dereference \\
+    --ignore-failed-read --no-recursion --null --files-from=- >&3 2>/dev/null
 """
+
+IsCode = Callable[[str], bool]
+"""Returns whether a file of this path, relative to the root, belongs to the code."""
 
 _STARTED, _STOP = 'started', 'stop'
 # An exit status of a shell. The agent may write any text there, even `²`, which Python accepts as a
@@ -132,19 +143,26 @@ def run_agent(
     test_file: str,
     meter: Meter,
     log: AnswerLog | None = None,
+    is_code: IsCode | None = None,
 ) -> AgentRun:
     """Run the agent on the input in `place`: the folder `start` and the file `prompt.txt`.
 
-    log  keeps requests to the model and its answers
+    log      keeps requests to the model and its answers
+    is_code  if code is asked for, whether a file of this path belongs to it, new files included;
+             None if the answer is the test file
 
     Raises: Transient if a sandbox cannot be started, or is closed meanwhile; Fatal if the endpoint
     denies access.
     """
-    wanted = sorted({*list_start_files(place / 'start'), test_file})
-    listed = ''.join(f'{name}\0' for name in (*wanted, END))
-    (place / 'files').write_bytes(listed.encode('utf-8', 'surrogateescape'))
+    if is_code is None:
+        wanted = sorted({*list_start_files(place / 'start'), test_file})
+        listed = ''.join(f'{name}\0' for name in wanted)
+        (place / 'files').write_bytes(listed.encode('utf-8', 'surrogateescape'))
+        collect = partial(collect_changed_files, folder=place / 'start', wanted=wanted)
+    else:
+        collect = partial(collect_code_files, folder=place / 'start', is_code=is_code)
     with sandbox.start(_build_job(settings, place)) as process:
-        watch = _AgentSupervisor(process, place / 'start', wanted)
+        watch = _AgentSupervisor(process, collect)
         if settings.endpoint is None:
             return watch.supervise(0, settings.caps)
         relay = Relay(settings.endpoint, meter, watch.stop, log)
@@ -189,8 +207,8 @@ def _build_job(settings: AgentSettings, place: Path) -> Job:
 class _AgentSupervisor:
     """Communicates with the first process, and reads the files that it sends."""
 
-    def __init__(self, process: Process, start: Path, wanted: Sequence[str]) -> None:
-        self._process, self._start, self._wanted = process, start, wanted
+    def __init__(self, process: Process, collect: Callable[[IO[bytes]], dict[str, Ends]]) -> None:
+        self._process, self._collect = process, collect
         self._events: queue.Queue[_Event] = queue.Queue()
         self._word = ''  # what the first process reports: `stop`, or the agent's status
         self._began = self._ended = 0.0  # monotonic clock, when the reader receives the lines
@@ -263,7 +281,7 @@ class _AgentSupervisor:
             self._word = _receive_line(stream)
             self._ended = time.monotonic()
             self._events.put(_Event.ENDED)
-            self._files = collect_changed_files(stream, self._start, self._wanted)
+            self._files = self._collect(stream)
         except HandoverTooLarge:
             self._too_large = True
         except (tarfile.TarError, OSError):
@@ -284,6 +302,8 @@ def _receive_line(stream: BinaryIO) -> str:
 
 # Most bytes of all files that differ. A test file has about a hundredth of that.
 MOST_BYTES = 16 << 20
+# Most files of code that an answer may have.
+MOST_FILES = 10_000
 PLAIN, EXECUTABLE = '100644', '100755'
 
 
@@ -322,6 +342,37 @@ def collect_changed_files(
             size += len(end.content)
             changed_files[member.name] = start, end
         if size > MOST_BYTES:
+            raise HandoverTooLarge
+    return changed_files | {name: (load_start_file(folder, name), None) for name in missing}
+
+
+def collect_code_files(stream: IO[bytes], folder: Path, is_code: IsCode) -> dict[str, Ends]:
+    """Return the files of the code that differ from the start state, as they were and as they are.
+
+    A file that the stream lacks has been deleted. A file in whose place something else is, such as
+    a link, stays as it was, and modes stay as they were, since a patch to code may change neither.
+    stream  a tar archive of all files; those that are no code are ignored
+    folder  the start state, as coevo wrote it
+    Raises: tarfile.TarError if the stream is no archive, HandoverTooLarge.
+    """
+    missing = {name for name in list_start_files(folder) if is_code(name)}
+    changed_files: dict[str, Ends] = {}
+    size = 0
+    for archive, member in iterate_members(stream):
+        name = member.name
+        if not is_code(name) or name in changed_files:
+            continue
+        start = load_start_file(folder, name) if name in missing else None
+        missing.discard(name)
+        if not member.isreg() or (start is not None and start.mode == LINK):
+            continue
+        end = _extract_file(archive, member, max(MOST_BYTES, len(start.content) if start else 0))
+        assert end is not None, 'it is a regular file'
+        end = GitFile(mode=start.mode if start else PLAIN, content=end.content)
+        if start != end:
+            size += len(end.content)
+            changed_files[name] = start, end
+        if size > MOST_BYTES or len(changed_files) > MOST_FILES:
             raise HandoverTooLarge
     return changed_files | {name: (load_start_file(folder, name), None) for name in missing}
 

@@ -11,9 +11,9 @@ from coevo.evaluation.implement.context import CodeContext
 from coevo.evaluation.implement.grading import grade_code
 from coevo.evaluation.implement.patches import (
     NO_FILE,
-    StartCode,
     apply_code_patch,
     find_code_refusal,
+    open_start_code,
 )
 from coevo.evaluation.judging.application import (
     AppliedFile,
@@ -38,7 +38,6 @@ from coevo.evaluation.judging.protocol import (
 )
 from coevo.evaluation.judging.start_states import StartStateLost, StartStates, restore_start_file
 from coevo.evaluation.judging.task_context import GradingCase, TaskContext
-from coevo.evaluation.judging.unified_diffs import list_patched_files
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings, add_adequacy
 from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite
@@ -132,13 +131,7 @@ def _make_code_case(
 ) -> GradingCase | GradingResult:
     task, states = attempt.assignment.task, shared.states
     start_rev = states.commit(task, start)
-    paths = list_patched_files(task.source_patch)
-    own = [
-        load_content(states.source, rev, p) for rev in (task.old_rev, task.new_rev) for p in paths
-    ]
-    code = StartCode(
-        repository=states.repository, language=task.language, rev=start_rev, gold=paths, own=own
-    )
+    code = open_start_code(states, task, start_rev)
     applied = apply_code_patch(attempt.prediction.patch, code)
     if isinstance(applied, Refusal):
         return make_refused_result(attempt.assignment, applied)
@@ -153,7 +146,7 @@ def _make_code_case(
         patched=start,
         tests_rev=tests_rev,
         left_out=applied.left_out,
-        gold_rev=_commit_gold(states, task, start_rev, paths),
+        gold_rev=_commit_gold(states, task, start_rev, code.gold),
     )
 
 

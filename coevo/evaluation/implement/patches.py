@@ -19,12 +19,19 @@ from coevo.evaluation.judging.application import (
     find_section_violation,
     refuse_unreadable,
 )
-from coevo.evaluation.judging.unified_diffs import DiffSection, MalformedDiff, parse_sections
+from coevo.evaluation.judging.start_states import StartStates
+from coevo.evaluation.judging.unified_diffs import (
+    DiffSection,
+    MalformedDiff,
+    list_patched_files,
+    parse_sections,
+)
 from coevo.evaluation.outcomes import Detail
 from coevo.git.repository import Repository, load_content
 from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading, RevisionTree
 from coevo.languages.table import get_reading
+from coevo.model.task_rows import TaskRow
 from coevo.starts.isolated_cells import Files
 
 NO_FILE = Refusal(
@@ -81,6 +88,8 @@ class StartCode:
         """
         if path in self.gold:
             return True
+        if not _is_plain(path):
+            return False
         name = PurePosixPath(path)
         if self.reading.is_build_file(path) or name.name in _LOADED_UNASKED:
             return False
@@ -92,11 +101,28 @@ class StartCode:
         beside = not folders.isdisjoint(str(folder) for folder in name.parents)
         return beside and self.tree.is_source(path) and not self.tree.belongs_to_tests(path)
 
+    def list_files(self) -> tuple[str, ...]:
+        """Return the paths of the start state that a patch may change, sorted."""
+        return tuple(sorted(path for path in self.tree.entries if self.is_code(path)))
+
     def _find_side(self, path: str) -> Side | None:
         if path in self.tree.entries:
             return self.tree.find_side(path)
         placement = self.reading.classify_path(path)
         return None if placement is None else placement.side
+
+
+def open_start_code(states: StartStates, task: TaskRow, rev: str) -> StartCode:
+    """Return the start state of a task that asks for code, which was committed as `rev`."""
+    gold = list_patched_files(task.source_patch)
+    ends = (task.old_rev, task.new_rev)
+    return StartCode(
+        repository=states.repository,
+        language=task.language,
+        rev=rev,
+        gold=gold,
+        own=[load_content(states.source, end, path) for end in ends for path in gold],
+    )
 
 
 @lru_cache(maxsize=8)

@@ -16,10 +16,9 @@ from pathlib import Path
 from coevo.agents.difference import Ends, GitFile, make_patch
 from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.clones import open_task_repository
-from coevo.evaluation.implement.patches import StartCode
+from coevo.evaluation.implement.patches import StartCode, open_start_code
 from coevo.evaluation.judging.application import MOST_BYTES
 from coevo.evaluation.judging.start_states import StartStates, restore_start_file
-from coevo.evaluation.judging.unified_diffs import list_patched_files
 
 # Files of the folder that are looked at: a build may have left many.
 _MOST_FILES = 200_000
@@ -40,13 +39,7 @@ def make_folder_patch(folder: Path, snapshot: str, store: Path, task_id: str) ->
         states = StartStates(repository, Path(scratch))
         with closing(states.repository):
             rev = states.commit(task, restore_start_file(repository, task))
-            code = StartCode(
-                repository=states.repository,
-                language=task.language,
-                rev=rev,
-                gold=list_patched_files(task.source_patch),
-            )
-            files = dict(_compare_files(folder, code))
+            files = dict(_compare_files(folder, open_start_code(states, task, rev)))
     return make_patch(files).encode('utf-8', 'surrogateescape')
 
 
