@@ -34,6 +34,7 @@ class Kit:
     selected  by target of a mount, the paths below it that the task needs; all without an entry
     beside    what the commands of the task's environment expect in the folder of its start state,
               by path
+    is_whole  whether these commands run with it and without a network
     """
 
     mounts: tuple[Mount, ...]
@@ -41,6 +42,7 @@ class Kit:
     system: tuple[Mount, ...] = ()
     selected: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     beside: Mapping[str, ProjectFile] = field(default_factory=dict)
+    is_whole: bool = True
 
 
 class Kits(Protocol):

@@ -72,6 +72,11 @@ class _LostKits(NoKits):
         raise EnvironmentLost(f'the packages of {task.task_id} cannot be had')
 
 
+class _PartialKits(NoKits):
+    def make_kit(self, task: TaskRow, place: Path) -> Kit:
+        return Kit(mounts=(), environment={}, is_whole=False)
+
+
 @pytest.fixture(scope='session')
 def tiny_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp('base') / 'base.tar'
@@ -215,6 +220,7 @@ def test_entries_of_layers_say_nothing_of_the_machine(layout: Path) -> None:
     [
         (None, _ToyKits, LeftOut.NO_ENVIRONMENT),
         (ENVIRONMENT, _LostKits, LeftOut.ENVIRONMENT_LOST),
+        (ENVIRONMENT, _PartialKits, LeftOut.NO_BUILD_TOOL),
     ],
 )
 def test_task_without_an_environment_is_counted(

@@ -139,6 +139,9 @@ class ImageBuilder:
                 self.say(str(error))
                 self.omissions.add(LeftOut.ENVIRONMENT_LOST)
                 return
+            if not kit.is_whole:
+                self.omissions.add(LeftOut.NO_BUILD_TOOL)
+                return
             self._add(states, task, commit, place / 'start', kit)
 
     def _add(self, states: StartStates, task: TaskRow, commit: str, start: Path, kit: Kit) -> None:

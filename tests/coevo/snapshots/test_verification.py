@@ -641,7 +641,11 @@ WRONG_TABLES: dict[str, tuple[Edit, str, str]] = {
         'tasks',
         'methods_missing',
     ),
-    'a task that names no method': (changed('tasks', 0, test_methods=()), 'tasks', 'methods_missing'),
+    'a task that names no method': (
+        changed('tasks', 0, test_methods=()),
+        'tasks',
+        'methods_missing',
+    ),
     'a task that forgot one of its methods': (
         lambda rows: changed('methods', of_label(rows, Label.UPDATE), method_id='0' * 16)(rows),
         'tasks',

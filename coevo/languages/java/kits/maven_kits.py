@@ -7,6 +7,8 @@ import tarfile
 from pathlib import Path
 
 from coevo.languages.java.commands import SUREFIRE
+from coevo.languages.java.gradle.commands import is_built_by_gradle
+from coevo.languages.java.kits.steady_repository import remove_dates
 from coevo.languages.java.tools.artifacts import ArtifactProxy, list_upstreams
 from coevo.languages.java.tools.jdk_supply import JdkSupply
 from coevo.languages.java.tools.jdks import Jdk, choose_jdk, find_alike_jdks, find_jdks
@@ -72,7 +74,7 @@ _ONLINE = f"""\
 """
 
 # Increase this when the downloaded files or the way of downloading changes.
-_VERSION = 3
+_VERSION = 4
 
 _SECONDS = 900.0
 _LIMITS = Limits(
@@ -118,17 +120,28 @@ def fetch_kit_libraries(
     """Return the cache folder with the libraries of a task's revision, in Maven's layout.
 
     If it does not exist, Maven builds the start state at `place/start` in the sandbox to download
-    them. Raises: Transient if they cannot be downloaded.
+    them. It also has the modules of that start state. Raises: Transient if they cannot be downloaded.
     """
-    parts = (str(_VERSION), task.repo, task.new_rev, tools.jdk, tools.maven_home.name)
-    key = hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:16]
-    target = find_cache_folder() / 'agents' / f'libraries-{key}'
+    key = compute_key(task, tools)
+    target = find_cache_folder() / 'agents' / f'libraries-{key}'  # own name: a digest
     if not target.is_dir():
         with build_folder_once(target) as new:
             if new is not None:
                 say(f'fetching the libraries of {task.repo} at {task.new_rev[:12]}')
                 _fetch_with_maven(sandbox, task, place, tools, new)
     return target
+
+
+def compute_key(task: TaskRow, tools: Toolchain) -> str:
+    """Return the key of the libraries of a task, which other tasks may share.
+
+    The libraries include the modules of the start state. Those of a task that asks for code are not
+    shared with tasks of the same revision whose start state has gold.
+    """
+    parts = [str(_VERSION), task.repo, task.new_rev, tools.jdk, tools.maven_home.name]
+    if task.asks_for_code:
+        parts += [task.old_rev, task.gold_patch]
+    return hashlib.sha256('\0'.join(parts).encode('utf-8', 'surrogateescape')).hexdigest()[:16]
 
 
 def _fetch_with_maven(
@@ -148,6 +161,7 @@ def _fetch_with_maven(
     ):
         try:
             _receive_archive(process, proxy, folder, shared)
+            remove_dates(folder)
         except tarfile.TarError:
             raise Transient(
                 f'the libraries of {task.repo} could not be fetched (go without by '
@@ -213,6 +227,7 @@ class MavenKits:
                 Mount(source=self._folder, target=f'{KIT}/settings'),
             ),
             system=list_system_mounts(tools),
+            is_whole=task.environment is None or not is_built_by_gradle(task.environment),
             environment={
                 **make_tool_environment(tools),
                 'JUNIT_CONSOLE_JAR': f'{_LIBRARIES}/{console}',
