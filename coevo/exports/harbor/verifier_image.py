@@ -32,6 +32,11 @@ COPY coevo /coevo/coevo
 COPY snapshot /coevo/snapshot
 COPY store /coevo/store
 ENV PATH=/coevo/venv/bin:$PATH PYTHONPATH=/coevo COEVO_CACHE=/var/cache/coevo
+# Root of a container lacks the capabilities to look into a sandbox of another user.
+RUN useradd --create-home coevo \\
+    && mkdir -p /var/cache/coevo /coevo/answers \\
+    && chown coevo /var/cache/coevo /coevo/answers
+USER coevo
 """
 
 
