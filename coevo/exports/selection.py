@@ -47,7 +47,7 @@ class LeftOut(Choice):
         'environment_lost',
         'the registries of this machine no longer have what their tests need',
     )
-    NO_BUILD_TOOL = 'no_build_tool', 'their build tool does not run without a network'
+    NOT_RUNNABLE = 'not_runnable', 'the test command of their environment does not run in an image'
     NOT_BUILT = 'not_built', '`coevo images build` wrote no image of them there (--images)'
     NO_IMAGE = 'no_image', 'coevo names no image for their language'
 

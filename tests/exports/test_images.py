@@ -220,7 +220,7 @@ def test_entries_of_layers_say_nothing_of_the_machine(layout: Path) -> None:
     [
         (None, _ToyKits, LeftOut.NO_ENVIRONMENT),
         (ENVIRONMENT, _LostKits, LeftOut.ENVIRONMENT_LOST),
-        (ENVIRONMENT, _PartialKits, LeftOut.NO_BUILD_TOOL),
+        (ENVIRONMENT, _PartialKits, LeftOut.NOT_RUNNABLE),
     ],
 )
 def test_task_without_an_environment_is_counted(

@@ -140,7 +140,7 @@ class ImageBuilder:
                 self.omissions.add(LeftOut.ENVIRONMENT_LOST)
                 return
             if not kit.is_whole:
-                self.omissions.add(LeftOut.NO_BUILD_TOOL)
+                self.omissions.add(LeftOut.NOT_RUNNABLE)
                 return
             self._add(states, task, commit, place / 'start', kit)
 

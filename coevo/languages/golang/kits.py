@@ -7,6 +7,7 @@ from pathlib import Path
 from coevo.languages.golang.launch import make_variables
 from coevo.languages.golang.module_store import download_modules, list_module_paths
 from coevo.languages.golang.places import MODULES
+from coevo.languages.golang.reading.layout import GO_MOD
 from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import (
     GoToolchain,
@@ -31,7 +32,7 @@ class GoKits:
     def make_kit(self, task: TaskRow, place: Path) -> Kit:
         """Return the toolchain and modules of a task as mounts, and variables of the go command.
 
-        What the machine lacks is downloaded. `place` is not used.
+        What the machine lacks is downloaded.
 
         Raises:
             Fatal: there is no toolchain on this machine.
@@ -50,6 +51,8 @@ class GoKits:
             system=(runtime,) if is_system else (),
             selected={MODULES: tuple(list_module_paths(libraries))},
             environment={**make_variables(toolchain), 'GOCACHE': '/tmp/go-cache'},
+            # A revision from before modules gets a made-up go.mod where it is mined, and none here.
+            is_whole=task.module != '.' or (place / 'start' / GO_MOD).is_file(),
         )
 
 
