@@ -227,6 +227,12 @@ def test_verifiers_clone_has_both_revisions_and_the_same_bytes(
     git(clone, 'fsck', '--full')
 
 
+def test_verifier_grades_as_an_ordinary_user(toy_tasks: Toys, tmp_path: Path) -> None:
+    verifier_image.write_verifier(tmp_path, toy_tasks.snapshot)
+    lines = (tmp_path / 'Dockerfile').read_text().splitlines()
+    assert lines[-1] == 'USER coevo'
+
+
 # -- the grader -----------------------------------------------------------------------------------
 
 
