@@ -1,4 +1,4 @@
-"""Fix for a release of which methods and tasks strict success can be asked: those where gold has it.
+"""Fix for a release what gold notices: where it is strict, and which changes its assertions reach.
 
 The mutants and undone changes of gold are in the segments, from the one run of mining.
 """
@@ -15,21 +15,33 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.quality import MutantRow, ReversalRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Walk
+from packagers.reached_changes import find_reached, mark_reached
 from packagers.rows import Rows, list_rows_of_repo
 
 Key = tuple[str, Walk]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Noticed:
+    """What a gold test notices.
+
+    askable  whether strict success can be asked; None if neither mutants nor undone changes were run
+    reached  the dependencies that its assertions reach; None likewise
+    """
+
+    askable: bool | None
+    reached: frozenset[str] | None
+
+
 Row = TypeVar('Row', MethodRow, MutantRow, ReversalRow)
 
 
-def find_askable(rows: Rows, repos: Iterable[str]) -> dict[Key, bool | None]:
-    """Return whether strict success can be asked of each method with a track, by its key.
-
-    None for a method whose gold test was run with neither mutants nor undone changes.
-    """
-    return {key: answer for repo in repos for key, answer in _find_askable_in(rows, repo)}
+def find_noticed(rows: Rows, repos: Iterable[str]) -> dict[Key, Noticed]:
+    """Return what each gold test of a method with a track notices, by the method's key."""
+    return {key: answer for repo in repos for key, answer in _find_noticed_in(rows, repo)}
 
 
-def _find_askable_in(rows: Rows, repo: str) -> Iterator[tuple[Key, bool | None]]:
+def _find_noticed_in(rows: Rows, repo: str) -> Iterator[tuple[Key, Noticed]]:
     """Yield the answers of one repository, with the rows of one method in memory at a time.
 
     All tables are sorted by method and walk within a repository.
@@ -44,12 +56,15 @@ def _find_askable_in(rows: Rows, repo: str) -> Iterator[tuple[Key, bool | None]]
         while undone is not None and undone[0] < key:
             undone = next(reversals, None)
         if row.track is not None:
-            answer = is_strict_askable(
-                row,
-                edits[1] if edits is not None and edits[0] == key else (),
-                undone[1] if undone is not None and undone[0] == key else (),
+            own_edits = edits[1] if edits is not None and edits[0] == key else ()
+            own_undone = undone[1] if undone is not None and undone[0] == key else ()
+            yield (
+                (row.method_id, row.walk),
+                Noticed(
+                    askable=is_strict_askable(row, own_edits, own_undone),
+                    reached=find_reached(row, own_edits, own_undone),
+                ),
             )
-            yield (row.method_id, row.walk), answer
 
 
 def _group_by_method(rows: Iterable[Row]) -> Iterator[tuple[tuple[str, str], tuple[Row, ...]]]:
@@ -57,12 +72,15 @@ def _group_by_method(rows: Iterable[Row]) -> Iterator[tuple[tuple[str, str], tup
         yield key, tuple(group)
 
 
-def mark_task(task: TaskRow, askable: Mapping[Key, bool | None]) -> TaskRow:
-    """Return a task with `strict_askable`: True if it is true of all of its targets.
+def mark_task(task: TaskRow, noticed: Mapping[Key, Noticed]) -> TaskRow:
+    """Return a task with what its gold tests notice.
 
-    None for suites, and if it is unknown of a target and false of none.
+    `strict_askable` is True if it is true of all targets; None for suites, and if it is unknown of a
+    target and false of none.
     """
-    answers = [askable.get((method_id, task.walk)) for method_id in task.method_ids]
+    found = [noticed.get((method_id, task.walk)) for method_id in task.method_ids]
+    task = mark_reached(task, [None if each is None else each.reached for each in found])
+    answers = [None if each is None else each.askable for each in found]
     if not answers or (None in answers and False not in answers):
         return task
     return dataclasses.replace(task, strict_askable=False not in answers)

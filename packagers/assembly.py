@@ -27,7 +27,7 @@ from coevo.model.task_rows import TaskRow
 from coevo.model.words import Cell, MethodChange, Outcome, Stage, Walk
 from coevo.storage.reverifications import ReverificationRecord
 from coevo.storage.withdrawals import Withdrawal, WithdrawnKind
-from packagers.askable import find_askable, mark_task
+from packagers.askable import Noticed, find_noticed, mark_task
 from packagers.licensing import fill_licences, withhold_unpublishable_rows
 from packagers.near_duplicates import Mark, apply_marks, mark_near_duplicates
 from packagers.plan import BuiltTasks, ReleasePlan
@@ -99,12 +99,12 @@ def _build_tasks(
         some = _select_repositories(rows, sorted(repos))
         built = _drop_withdrawn_tasks(plan.build(some), rows.withdrawals)
         suites |= built.single_revision
-        askable = find_askable(some, sorted(repos))
+        noticed = find_noticed(some, sorted(repos))
         for task in built.tasks:
-            tasks.add((), mark_task(task, askable))
+            tasks.add((), mark_task(task, noticed))
         for drop in built.drops:
             drops.add((), drop)
-        yield from _mark_methods(some, built, askable)
+        yield from _mark_methods(some, built, noticed)
 
 
 def _drop_withdrawn_tasks(built: BuiltTasks, withdrawals: Sequence[Withdrawal]) -> BuiltTasks:
@@ -156,7 +156,7 @@ def _select_repositories(rows: Rows, repos: Collection[str]) -> Rows:
 
 
 def _mark_methods(
-    rows: Rows, built: BuiltTasks, askable: Mapping[tuple[str, Walk], bool | None]
+    rows: Rows, built: BuiltTasks, noticed: Mapping[tuple[str, Walk], Noticed]
 ) -> Iterator[Mark]:
     leak = {task.task_id: task.leak for task in built.tasks}
     for row in rows.methods:
@@ -170,7 +170,9 @@ def _mark_methods(
                 task_id=task_id,
                 task_coverage=coverage,
                 leak=leak.get(task_id or ''),
-                strict_askable=None if task_id is None else askable.get(key),
+                strict_askable=None
+                if task_id is None or key not in noticed
+                else noticed[key].askable,
             )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from coevo.git.repository import Repository
@@ -33,10 +33,20 @@ Texts = Mapping[str, bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownMethod:
-    """A method of the test tree; `equal` is the same for two versions of an unchanged method."""
+    """A method of the test tree.
 
+    equal   the same for two versions of an unchanged method
+    is_new  whether no method of its name was in the changed test files at old; False where that was
+            not asked
+    """
+
+    path: str
+    name: str
+    source: str
+    calls: frozenset[str]
     grams: Grams
     equal: Grams
+    is_new: bool = False
 
 
 class LeakMeter:
@@ -56,7 +66,7 @@ class LeakMeter:
         rows   the methods of the task
         start  the files that differ from the new revision at the start; None is an absent file
         """
-        return _find_nearest(rows, list(self._list_added_methods(rows[0], start)))
+        return _find_nearest(rows, list(self.list_added_methods(rows[0], start)))
 
     def measure_nearest(self, rows: Sequence[MethodRow]) -> float:
         """Return the largest share of a new test's text that one method of the old revision has.
@@ -65,46 +75,74 @@ class LeakMeter:
         """
         return _find_nearest(rows, self._old(rows[0].old_rev))
 
-    def _list_added_methods(self, row: MethodRow, start: Texts) -> Iterator[ShownMethod]:
+    def list_added_methods(self, row: MethodRow, start: Texts) -> Iterator[ShownMethod]:
+        """Yield the test methods of the start state that the pair of a row added or changed."""
         old, new = (
             self._reading.open_tree(self._repository, r) for r in (row.old_rev, row.new_rev)
         )
         changed = [
             change.path for change in self._repository.list_changes(row.old_rev, row.new_rev)
         ]
-        before = {
-            shown.equal
+        there = [
+            shown
             for path in changed
             if old.find_side(path) is Side.TEST
-            for shown in self._of_blob(old.entries[path].oid)
-        }
+            for shown in self._of_blob(path, old.entries[path].oid)
+        ]
+        before, names = {shown.equal for shown in there}, {shown.name for shown in there}
         for path in changed:
             if new.find_side(path) is Side.TEST:
                 for shown in self._list_start_methods(new, path, start):
                     if shown.equal not in before:
-                        yield shown
+                        yield replace(shown, is_new=shown.name not in names)
+
+    def list_methods_named(self, row: MethodRow, name: str, start: Texts) -> Iterator[ShownMethod]:
+        """Yield the methods of a name in the test tree of the start state of a row's task."""
+        new = self._reading.open_tree(self._repository, row.new_rev)
+        for path in new.list_paths(Side.TEST):
+            for shown in self._list_start_methods(new, path, start):
+                if shown.name == name:
+                    yield shown
+
+    def list_gone_methods(self, row: MethodRow, name: str) -> Iterator[ShownMethod]:
+        """Yield the methods of a name that a test file had at old and does not have at new."""
+        new = self._reading.open_tree(self._repository, row.new_rev)
+        for shown in self._old(row.old_rev):
+            if shown.name == name and not any(
+                each.name == name for each in self._list_start_methods(new, shown.path, {})
+            ):
+                yield shown
 
     def _list_start_methods(
         self, new: RevisionTree, path: str, start: Texts
     ) -> Sequence[ShownMethod]:
         if path not in start:
-            return self._of_blob(new.entries[path].oid)
+            entry = new.entries.get(path)
+            return () if entry is None else self._of_blob(path, entry.oid)
         text = start[path]
-        return () if text is None else tuple(_parse_methods(self._reading, text))
+        return () if text is None else tuple(_parse_methods(self._reading, path, text))
 
     def _list_methods_at(self, rev: str) -> Sequence[ShownMethod]:
         at = self._reading.open_tree(self._repository, rev)
-        return [s for path in at.list_paths(Side.TEST) for s in self._of_blob(at.entries[path].oid)]
+        return [
+            shown
+            for path in at.list_paths(Side.TEST)
+            for shown in self._of_blob(path, at.entries[path].oid)
+        ]
 
-    def _list_methods_of_blob(self, oid: str) -> Sequence[ShownMethod]:
-        return tuple(_parse_methods(self._reading, self._repository.blob(oid)))
+    def _list_methods_of_blob(self, path: str, oid: str) -> Sequence[ShownMethod]:
+        return tuple(_parse_methods(self._reading, path, self._repository.blob(oid)))
 
 
-def _parse_methods(reading: LanguageReading, source: bytes) -> Iterator[ShownMethod]:
+def _parse_methods(reading: LanguageReading, path: str, source: bytes) -> Iterator[ShownMethod]:
     for type_ in reading.parse(source).types:
         for member in type_.members:
             if member.kind in ('method', 'constructor') and member.body_hash is not None:
                 yield ShownMethod(
+                    path=path,
+                    name=member.name,
+                    source=member.source,
+                    calls=member.calls,
                     grams=compute_body_grams(member.source, member.name, type_.name),
                     equal=compute_token_grams(list(tokenise(member.source, member.name))),
                 )

@@ -39,9 +39,11 @@ from packagers.drafts import Draft, DraftGroup, group_by_task, make_draft
 from packagers.leaks import LeakMeter
 from packagers.plan import BuiltTasks
 from packagers.sameness import Identity
+from packagers.shown_answers import find_shown_by, is_moved
 from packagers.task_commands import Environments, find_environment
 from packagers.task_dependencies import TaskDependencies
 from packagers.task_prompts import get_track, render_prompt
+from packagers.trivial_changes import is_trivial
 
 _LATEST = datetime.max.replace(tzinfo=UTC)
 _WEAKEST_LAST = tuple(SearchBasis)
@@ -182,6 +184,7 @@ class _TaskMaker:
         adequacy = compute_gold_measures(rows, covered)
         focal = listing.find_focal_method(rows)
         leaks = self.leaks(row.repo, row.language)
+        nearest = leaks.measure_nearest(rows)
         environment = find_environment(rows, self.environments, self.get_clone(first.group))
         return TaskRow(
             task_id=first.group.task_id,
@@ -228,7 +231,10 @@ class _TaskMaker:
             mutation_score_gold=adequacy.mutation_score,
             mutation_score_gold_success=adequacy.mutation_score_success,
             leak=leaks.measure_leak(rows, first.start_files),
-            nearest=leaks.measure_nearest(rows),
+            nearest=nearest,
+            trivial=is_trivial(rows),
+            moved=is_moved(leaks, rows),
+            shown_by=find_shown_by(leaks, rows, first.start_files, nearest),
             siblings=first.around.siblings if first.around else (),
             reads_sources=first.around.reads_sources if first.around else None,
             sibling_patch=first.around.sibling_patch if first.around else '',

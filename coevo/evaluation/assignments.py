@@ -174,6 +174,15 @@ def list_task_ids(opened: OpenedSnapshots) -> frozenset[str]:
     return frozenset(task_id for (task_id,) in rows)
 
 
+def list_verified_ids(place: Path | str) -> frozenset[str]:
+    """Return the ids of the tasks in the view `verified` of a snapshot."""
+    opened = snapshot.attach_snapshots((place,))
+    with snapshot.translate_read_errors((place,)):
+        snapshot.create_views(opened, {})
+        rows = opened.connection.execute('SELECT task_id FROM verified').fetchall()
+    return frozenset(task_id for (task_id,) in rows)
+
+
 def list_wanted_ids(
     place: Path | str,
     tasks: Collection[str] | None = None,

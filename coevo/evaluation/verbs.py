@@ -211,7 +211,7 @@ def _make_options(
         snapshot=arguments.snapshot,
         predictions=submission.predictions if submission else arguments.predictions,
         clones=check_clones(arguments.clones),
-        tasks=parse_task_ids(arguments.tasks),
+        tasks=choose_task_ids(arguments),
         cutoff=_parse_cutoff(arguments),
         part=parse_part(arguments.part) if arguments.part else None,
         family=Family(arguments.family) if arguments.family else None,
@@ -256,6 +256,13 @@ def add_task_options(verb: Parser) -> None:
         help='only these tasks; @FILE names a file with one id on each line',
     )
     verb.add_argument(
+        '--only-verified',
+        dest='verified',
+        action='store_true',
+        help='only tasks of the view `verified`: not trivial, about what their assertions reach, and '
+        'not shown by the start state',
+    )
+    verb.add_argument(
         '--only-family',
         dest='family',
         choices=[str(family) for family in Family],
@@ -275,6 +282,26 @@ def add_task_options(verb: Parser) -> None:
             help='include tasks whose start state shows most of their answer (tasks.leak)',
         ),
     )
+
+
+def choose_task_ids(arguments: argparse.Namespace) -> frozenset[str] | None:
+    """Return the ids of the tasks that --only-tasks and --only-verified choose; None for all tasks.
+
+    Raises: Fatal if no verified task is among them.
+    """
+    named = parse_task_ids(arguments.tasks)
+    if not arguments.verified:
+        return named
+    from coevo.evaluation.assignments import list_verified_ids
+
+    verified = list_verified_ids(arguments.snapshot)
+    chosen = verified if named is None else verified & named
+    if not chosen:
+        raise Fatal(
+            f'{arguments.snapshot} has no verified task{"" if named is None else " among those named"}; '
+            'leave out --only-verified (snapshots before schema 3.0 do not say which are)'
+        )
+    return chosen
 
 
 def parse_task_ids(words: list[str] | None) -> frozenset[str] | None:

@@ -109,6 +109,11 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
         'later_license': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR'),
     },
     'tasks': {
+        'trivial': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
+        'moved': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
+        'shown_by': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR[]'),
+        'reached': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR[]'),
+        'focus_agreed': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
         'strict_askable': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
         'focal_source': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),
         'family': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),

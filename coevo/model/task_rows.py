@@ -42,6 +42,7 @@ from coevo.model.implement import DemandedTest, TestRole
 from coevo.model.maintenance import MaintainedMethod
 from coevo.model.quality import SiblingTargets
 from coevo.model.records import TestMethod
+from coevo.model.shown import ShownBy
 from coevo.model.words import Track, Walk
 
 
@@ -241,6 +242,41 @@ class TaskRow:
     ] = None
     nearest: Annotated[
         float | None, Column('The same in what stood at the old revision already.', unit='0 to 1')
+    ] = None
+    trivial: Annotated[
+        bool | None,
+        Column(
+            'Whether all targets change by a few literals, names or arguments alone, or in one short '
+            'place, as the failure shows. Null for other families, and in data that does not say.'
+        ),
+    ] = None
+    moved: Annotated[
+        bool | None,
+        Column(
+            'Whether all targets were in another place at the old revision, under the same name, '
+            'and are gone there. Null likewise.'
+        ),
+    ] = None
+    shown_by: Annotated[
+        tuple[ShownBy, ...] | None,
+        Column(
+            'What of the start state shows the form of a new test, beside the text that `leak` '
+            'measures; empty if nothing does. Null likewise.'
+        ),
+    ] = None
+    reached: Annotated[
+        tuple[str, ...] | None,
+        Column(
+            'The names of the dependencies that the gold assertions reach: gold runs and fails if '
+            'the change is undone, or, where it cannot be undone, with a mutant of its lines. Null for other families, or if '
+            'neither was run.'
+        ),
+    ] = None
+    focus_agreed: Annotated[
+        bool | None,
+        Column(
+            'Whether at least half of the targets reach a change that the prompt names. Null if `reached` is.'
+        ),
     ] = None
     reads_sources: Annotated[
         bool | None,

@@ -37,6 +37,7 @@ NAMES_AND_FACTS = frozenset(
             'left_file',
             'method',
             'module',
+            'reached',
         ),
         *('name', 'new_method', 'old_method', 'old_module', 'old_test_class', 'old_test_file'),
         *('old_test_method', 'parameters', 'right_file', 'sibling', 'test_class', 'test_file'),

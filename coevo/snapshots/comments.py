@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 VIEWS = {
     'standard': ('methods', 'Methods with complete evidence: what most people want.'),
     'standard_tasks': ('tasks', 'Tasks whose methods are all in `standard`.'),
+    'verified': (
+        'tasks',
+        'Of `standard_tasks`, those that no column objects to: trivial, moved, shown, or off the focus.',
+    ),
     'permissive': ('methods', 'Of `standard`, methods under a permissive licence.'),
 }
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from coevo.model.families import RELEASED_FAMILIES, Family
 from coevo.model.labels import CELL_ORDER, TRACKS
 from coevo.model.reasons import BY_STAGE, Reason
-from coevo.model.words import BreakageCause, Stage, Walk
+from coevo.model.words import BreakageCause, Stage, Track, Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,6 +318,16 @@ FUNNEL = (
             HAVING t.strict_askable IS DISTINCT FROM CASE
                 WHEN count(m.strict_askable) = count(*) OR NOT bool_and(m.strict_askable)
                 THEN bool_and(m.strict_askable) END""",
+    ),
+    SnapshotRule(
+        name='verified',
+        table='tasks',
+        sql=f"""SELECT task_id, track, reached FROM tasks
+            WHERE (reached IS NULL) <> (focus_agreed IS NULL)
+            OR NOT list_has_all([d.name FOR d IN dependencies], coalesce(reached, []))
+            OR focus_agreed AND len(reached) = 0
+            OR trivial AND track NOT IN ('{Track.UPDATE}', '{Track.REPAIR}')
+            OR (moved OR len(shown_by) > 0) AND track <> '{Track.GENERATION}'""",
     ),
 )
 

@@ -11,6 +11,7 @@ from coevo.display import presentation
 from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 from coevo.model.labels import CELL_ORDER
+from coevo.model.shown import ShownBy
 from coevo.model.texts import TEXTS_WITHHELD
 from coevo.model.words import Outcome, Walk
 from coevo.snapshots import show_blocks as blocks, snapshot
@@ -258,6 +259,8 @@ def _list_task_fields(task: Row) -> Iterator[tuple[str, str]]:
         ),
     )
     yield 'gold', _describe_adequacy(task['gold_adequacy'])
+    yield 'gold reaches', ', '.join(task['reached'] or ())
+    yield 'not verified', blocks.join_parts(*_list_doubts(task))
     environment = task['environment']
     if environment:
         built = (f'runtime {environment["runtime"]}', environment['build_tool'])
@@ -265,6 +268,17 @@ def _list_task_fields(task: Row) -> Iterator[tuple[str, str]]:
         yield 'to build', environment['compile_command']
         yield 'to test', environment['test_command']
     yield 'also at', ', '.join(task['also_at'])
+
+
+def _list_doubts(task: Row) -> Iterator[str]:
+    """Yield what the columns behind the view `verified` object to in a task."""
+    if task['trivial']:
+        yield 'a trivial change'
+    if task['moved']:
+        yield 'the tests only moved'
+    if task['focus_agreed'] is False:
+        yield 'the assertions do not reach what the prompt names'
+    yield from (ShownBy(kind).clause for kind in task['shown_by'] or ())
 
 
 def _describe_executing(task: Row) -> str | None:

@@ -21,7 +21,7 @@ from coevo.model.schema import (
     list_columns,
 )
 from coevo.model.texts import TEXTS_WITHHELD
-from coevo.model.words import Cell
+from coevo.model.words import Cell, Track
 from coevo.snapshots import columns, comments, cutoffs, forms
 from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.columns import TableFile
@@ -95,8 +95,10 @@ def open_snapshots(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnec
 
     The view `standard` holds what most users want: methods of the walk `parents` whose old revision
     is an ancestor of the new one, with complete evidence for every deciding cell, and whose task
-    does not leak its answer. `standard_tasks` holds the tasks with such methods only, `permissive`
-    the methods of `standard` under a permissive licence. `clean(contamination_date, '2024-06')` is
+    does not leak its answer. `standard_tasks` holds the tasks with such methods only,
+    `verified` those of them that ask for more than a trivial change, are about code that their
+    assertions reach, and are not shown by the start state; `permissive` the methods of `standard`
+    under a permissive licence. `clean(contamination_date, '2024-06')` is
     true for what became public later than that month (or day), and `FROM clean('2024-06')` gives
     these methods.
 
@@ -259,6 +261,7 @@ def create_views(opened: OpenedSnapshots, conditions: Mapping[str, str]) -> None
     connection.execute(
         f'CREATE VIEW standard_tasks AS SELECT * FROM tasks WHERE {_build_standard_tasks_condition()}'
     )
+    connection.execute(f'CREATE VIEW verified AS SELECT * FROM standard_tasks WHERE {_VERIFIED}')
     connection.execute(
         f'CREATE VIEW permissive AS SELECT * FROM standard WHERE {_build_permissive_condition()}'
     )
@@ -351,6 +354,14 @@ def _build_standard_tasks_condition() -> str:
         ' AND NOT EXISTS (SELECT 1 FROM (SELECT'
         ' unnest(tasks.method_ids) AS id) WHERE id NOT IN (SELECT method_id FROM standard))'
     )
+
+
+# A repair has a fault of its own, and so no change that it could reach. What is unknown is not
+# verified.
+_VERIFIED = (
+    'trivial IS false AND moved IS false AND len(shown_by) = 0'
+    f" AND (focus_agreed OR track = '{Track.REPAIR}')"
+)
 
 
 def _build_permissive_condition() -> str:

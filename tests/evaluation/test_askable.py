@@ -15,7 +15,7 @@ from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ReversalRow
 from coevo.model.words import Cell, MethodChange, Outcome
 from coevo.snapshots.snapshot import attach_snapshots
-from packagers.askable import mark_task
+from packagers.askable import Noticed, mark_task
 from tests import segments, snapshots
 from tests.evaluation.rows import ADEQUACY, row
 
@@ -58,11 +58,12 @@ def test_gold_that_never_fails_with_an_edit_leaves_nothing_to_ask() -> None:
 def test_task_is_askable_if_all_of_its_methods_are(tmp_path: Path) -> None:
     (assignment,) = load_assignments(snapshots.make(tmp_path, 1))[:1]
     task = replace(assignment.task, strict_askable=None, method_ids=('a', 'b'))
-    yes, no, unknown = ((name, task.walk) for name in ('a', 'b', 'c'))
-    assert mark_task(task, {yes: True, no: True}).strict_askable is True
-    assert mark_task(task, {yes: True, no: False}).strict_askable is False
-    assert mark_task(task, {yes: None, no: False}).strict_askable is False
-    assert mark_task(task, {yes: True, unknown: True}).strict_askable is None
+    yes, no, unknown = (Noticed(askable=one, reached=None) for one in (True, False, None))
+    first, second, other = ((name, task.walk) for name in ('a', 'b', 'c'))
+    assert mark_task(task, {first: yes, second: yes}).strict_askable is True
+    assert mark_task(task, {first: yes, second: no}).strict_askable is False
+    assert mark_task(task, {first: unknown, second: no}).strict_askable is False
+    assert mark_task(task, {first: yes, other: yes}).strict_askable is None
     assert mark_task(replace(task, method_ids=()), {}).strict_askable is None
 
 

@@ -47,6 +47,8 @@ export async function taskView(month, id) {
       ['Gold tests reach', covered(task)],
       ['Gold tests kill', share(task.mutation_score_gold, 'of the mutants of the changed methods')],
       ['Start state shows', share(task.leak, 'of the text of the gold tests, in what the pair added elsewhere')],
+      ['Gold reaches', task.reached && [...task.reached].join(', ')],
+      ['Not verified', doubts(task).join('; ')],
       ['Undone beside it', siblings(task.siblings)],
       ['Also at', task.also_at.length ? plural(task.also_at.length, 'other pair') : null],
       ['In snapshots since', task.released],
@@ -59,6 +61,16 @@ export async function taskView(month, id) {
     task.focus ? null : dependencies(task.dependencies),
     environment(task.environment),
   )
+}
+
+// What the columns behind the view `verified` object to.
+function doubts(task) {
+  return [
+    task.trivial && 'a trivial change',
+    task.moved && 'the tests only moved',
+    task.focus_agreed === false && 'the assertions do not reach what the prompt names',
+    task.shown_by?.length && `the start state shows the form (${[...task.shown_by].join(', ').replaceAll('_', ' ')})`,
+  ].filter(Boolean)
 }
 
 // Of `ID.WALK`, or of an id alone the first walk that has it.

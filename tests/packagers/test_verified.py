@@ -1,0 +1,266 @@
+"""What readers found, as columns: trivial changes, reached changes, start states that show the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import coevo
+from coevo.command.main import main
+from coevo.evaluation.assignments import list_verified_ids, load_assignments
+from coevo.git.repository import Repository
+from coevo.model.dependencies import CoupledBy, Dependency, Revised
+from coevo.model.method_rows import MethodRow
+from coevo.model.quality import MutantRow, ReversalRow, ReversalStatus
+from coevo.model.shown import ShownBy
+from coevo.model.words import Cell, MethodChange, Outcome, Track
+from packagers.leaks import LeakMeter
+from packagers.reached_changes import find_reached, mark_reached
+from packagers.shown_answers import find_shown_by, is_moved
+from packagers.trivial_changes import is_trivial
+from tests import segments, snapshots
+from tests.repos import commit, git, init
+
+CELLS = {
+    Cell.T_OLD_C_OLD: Outcome.PASS,
+    Cell.T_OLD_C_NEW: Outcome.FAIL,
+    Cell.T_NEW_C_NEW: Outcome.PASS,
+}
+
+
+def target(language: str, old: str | None, new: str, track: Track = Track.UPDATE) -> MethodRow:
+    made = segments.method(1, 'sums', MethodChange.CHANGED, CELLS)
+    return replace(made, language=language, track=track, old_source=old, new_source=new)
+
+
+GO = 'func TestFare(t *testing.T) {{\n\tgot := Fare({})\n\tif got != {} {{\n\t\tt.Fatal(got)\n\t}}\n}}'
+PYTHON = (
+    'def test_fare():\n    with pytest.raises({}):\n        fare({})\n    assert fare(3) == {}\n'
+)
+JAVA = '@Test void fare() {{ assertEquals({}, Fare.of({})); assertTrue(Fare.of(9) > 0); }}'
+
+
+@pytest.mark.parametrize(
+    ('language', 'old', 'new'),
+    [
+        ('go', GO.format('3', '`4 dollars`'), GO.format('3', '`5\ndollars`')),
+        ('go', GO.format('3, true', '4'), GO.format('3, "", true', '4')),
+        ('python', PYTHON.format('KeyError', '', '1'), PYTHON.format('ValueError, match="no fare"', '', '1')),
+        ('python', PYTHON.format('KeyError', 'None', '1'), PYTHON.format('KeyError', 'None', '[1, 2]')),
+        ('java', JAVA.format('4', 'OLD'), JAVA.format('5', 'NEW')),
+        ('java', JAVA.format('4', '3'), JAVA.format('Money.of(4)', '3')),
+    ],
+)  # fmt: skip
+def test_other_values_names_or_arguments_are_trivial(language: str, old: str, new: str) -> None:
+    assert is_trivial([target(language, old, new)])
+
+
+@pytest.mark.parametrize(
+    ('language', 'old', 'new'),
+    [
+        ('go', GO.format('3', '4'), GO.format('3', '4').replace('t.Fatal(got)', 'for range got { if got[0] != want[1] { t.Fatal(got) } }')),
+        ('python', PYTHON.format('KeyError', '', '1'), PYTHON.format('KeyError', '', '1') + '    for fares in table(3):\n        assert sum(fares) == 4 * len(fares)\n'),
+        ('java', JAVA.format('4', '3'), JAVA.format('4', '3').replace('}', 'var all = Fare.table(3); for (var one : all) { assertEquals(4, one.cents() / 100); } }')),
+    ],
+)  # fmt: skip
+def test_another_statement_is_not_trivial(language: str, old: str, new: str) -> None:
+    assert not is_trivial([target(language, old, new)])
+
+
+def test_many_different_values_are_not_trivial() -> None:
+    old = 'def test_fare():\n' + ''.join(f'    assert fare({n}) == {n}0\n' for n in range(2, 8))
+    new = 'def test_fare():\n' + ''.join(f'    assert fare({n}) == {n}1\n' for n in range(2, 8))
+    assert not is_trivial([target('python', old, new)])
+    assert is_trivial([target('python', old, old.replace('20', '21').replace('70', '71'))])
+
+
+def test_new_tests_and_extensions_are_not_trivial() -> None:
+    old, new = GO.format('3', '4'), GO.format('3', '5')
+    assert is_trivial([target('go', old, new)])
+    assert not is_trivial([target('go', old, new, Track.EXTENSION)])
+    assert not is_trivial([target('go', None, new, Track.GENERATION)])
+
+
+# What gold reaches.
+
+
+def made_gold(
+    *, reversal: ReversalStatus, outcome: Outcome, killed: Outcome = Outcome.PASS
+) -> tuple[MethodRow, list[MutantRow], list[ReversalRow]]:
+    row = segments.method(1, 'sums', MethodChange.CHANGED, CELLS)
+    (first,) = row.dependencies
+    undone = replace(
+        segments.reversal(row),
+        file=first.file,
+        start_line=first.start_line,
+        revised=Revised.MODIFIED,
+        status=reversal,
+        outcome=outcome,
+    )
+    mutants = [
+        replace(
+            one,
+            file=first.file,
+            line=first.start_line,
+            outcome=killed,
+            killed=killed is not Outcome.PASS,
+        )
+        for one in segments.mutants(row)
+    ]
+    first = replace(first, revised=Revised.MODIFIED)
+    return replace(row, dependencies=(first,)), mutants, [undone]
+
+
+@pytest.mark.parametrize(
+    ('status', 'outcome', 'killed', 'is_reached'),
+    [
+        (ReversalStatus.DETECTED, Outcome.FAIL, Outcome.PASS, True),
+        (ReversalStatus.DETECTED, Outcome.COMPILE_ERROR, Outcome.PASS, False),
+        (ReversalStatus.UNDETECTED, Outcome.PASS, Outcome.FAIL, False),
+        (ReversalStatus.DOES_NOT_COMPILE, Outcome.COMPILE_ERROR, Outcome.FAIL, True),
+        (ReversalStatus.DOES_NOT_COMPILE, Outcome.COMPILE_ERROR, Outcome.COMPILE_ERROR, False),
+    ],
+)
+def test_change_is_reached_if_gold_runs_and_fails_without_it(
+    status: ReversalStatus, outcome: Outcome, killed: Outcome, is_reached: bool
+) -> None:
+    row, mutants, undone = made_gold(reversal=status, outcome=outcome, killed=killed)
+    names = frozenset({row.dependencies[0].name})
+    assert find_reached(row, mutants, undone) == (names if is_reached else frozenset())
+
+
+def test_nothing_is_known_where_nothing_was_run() -> None:
+    row, _, undone = made_gold(reversal=ReversalStatus.NOT_RUN, outcome=Outcome.PASS)
+    assert find_reached(row, (), ()) is None
+    assert find_reached(row, (), [replace(undone[0], outcome=None)]) is None
+
+
+def test_focus_is_agreed_if_half_of_the_targets_reach_what_the_prompt_names(tmp_path: Path) -> None:
+    (assignment,) = load_assignments(snapshots.make(tmp_path, 1))[:1]
+    task = replace(assignment.task, reached=None, focus_agreed=None)
+    name = task.dependencies[0].name
+    here, nowhere = frozenset({name}), frozenset[str]()
+    assert mark_reached(task, [here, nowhere, None]).focus_agreed is True
+    assert mark_reached(task, [here, nowhere, nowhere]).focus_agreed is False
+    assert mark_reached(task, [here]).reached == (name,)
+    unknown = mark_reached(task, [None, None])
+    assert (unknown.reached, unknown.focus_agreed) == (None, None)
+
+
+# What the start state shows, in a repository of Python: old tests, and what the pair adds.
+
+SIBLING = """
+def test_empty_basket_costs_nothing():
+    basket = Basket()
+    for item in ():
+        basket.add(item, count=1)
+    with basket.open() as total:
+        assert total == 0
+    assert basket.items == [] and basket.closed
+"""
+GOLD = (
+    SIBLING.replace('empty_basket', 'empty_cart')
+    .replace('Basket', 'Cart')
+    .replace('basket', 'cart')
+)
+OTHER = 'def test_price():\n    assert price(3) == 4\n'
+
+Shows = Callable[..., tuple[tuple[ShownBy, ...], bool]]
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Shows:
+    def make(
+        old: dict[str, str], new: dict[str, str], name: str, start: str = OTHER, **changed: Any
+    ) -> tuple[tuple[ShownBy, ...], bool]:
+        repo = init(tmp_path / str(len(list(tmp_path.iterdir()))))
+        base = {'setup.py': '', 'shop.py': 'x = 1\n'}
+        commit(repo, 'old', base | old)
+        commit(repo, 'new', base | new)
+        revs = [git(repo, 'rev-parse', rev) for rev in ('HEAD~1', 'HEAD')]
+        row = replace(
+            target('python', None, GOLD.strip(), Track.GENERATION),
+            old_rev=revs[0],
+            new_rev=revs[1],
+            test_file='tests/test_cart.py',
+            test_class='test_cart',
+            test_method=name,
+            **changed,
+        )
+        meter = LeakMeter(Repository(repo / '.git'), 'python')
+        files = {'tests/test_cart.py': start.encode()}
+        return find_shown_by(meter, [row], files, 0.7), is_moved(meter, [row])
+
+    return make
+
+
+def test_new_method_of_the_pair_shows_the_form(shown: Shows) -> None:
+    there = {'tests/test_cart.py': OTHER}
+    new = {'tests/test_cart.py': OTHER + GOLD, 'tests/test_basket.py': SIBLING}
+    name = 'test_empty_cart_costs_nothing'
+    assert shown(there, new, name) == ((ShownBy.FORM,), False)
+
+
+def test_method_that_was_there_before_shows_nothing_new(shown: Shows) -> None:
+    there = {'tests/test_cart.py': OTHER, 'tests/test_basket.py': SIBLING}
+    assert shown(there, there | {'tests/test_cart.py': OTHER + GOLD}, 'test_empty_cart_costs_nothing') == ((), False)  # fmt: skip
+
+
+def test_same_name_in_another_file_shows_the_form(shown: Shows) -> None:
+    twin = SIBLING.replace('empty_basket', 'empty_cart')
+    there = {'tests/test_cart.py': OTHER, 'tests/test_basket.py': twin}
+    new = there | {'tests/test_cart.py': OTHER + GOLD}
+    assert shown(there, new, 'test_empty_cart_costs_nothing') == ((ShownBy.SAME_NAME,), False)
+
+
+def test_refinement_of_the_pair_shows_the_call(shown: Shows) -> None:
+    there = {'tests/test_cart.py': OTHER}
+    refined = OTHER.replace('price(3)', 'new_price(3)')
+    new = {'tests/test_cart.py': refined + GOLD}
+    called = Dependency(
+        name='shop#new_price()',
+        declaration='def new_price(n)',
+        file='shop.py',
+        start_line=1,
+        end_line=1,
+        revised=Revised.INSERTED,
+        coupled_by=CoupledBy.CALL,
+        rank=1,
+    )
+    name = 'test_empty_cart_costs_nothing'
+    assert shown(there, new, name, refined, dependencies=(called,)) == ((ShownBy.CALL,), False)
+    other = replace(called, name='shop#other_price()')
+    assert shown(there, new, name, refined, dependencies=(other,)) == ((), False)
+
+
+def test_test_that_is_gone_elsewhere_has_moved(shown: Shows) -> None:
+    there = {'tests/test_cart.py': OTHER, 'tests/test_all.py': GOLD}
+    new = {'tests/test_cart.py': OTHER + GOLD, 'tests/test_all.py': OTHER}
+    assert shown(there, new, 'test_empty_cart_costs_nothing') == ((), True)
+    assert shown(there, new | {'tests/test_all.py': GOLD}, 'test_empty_cart_costs_nothing')[1] is False  # fmt: skip
+
+
+# The view.
+
+
+def test_verified_has_what_no_column_objects_to(tmp_path: Path) -> None:
+    place = snapshots.make(tmp_path, 1, 2)
+    connection = coevo.open(place)
+    sql = 'SELECT count(*) FROM {}'
+    assert connection.execute(sql.format('standard_tasks')).fetchall() != [(0,)]
+    # These tasks are made up, and nobody asked whether they are trivial.
+    assert connection.execute(sql.format('verified')).fetchall() == [(0,)]
+    assert list_verified_ids(place) == frozenset()
+
+
+def test_selection_of_verified_tasks_alone_is_refused_where_there_are_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = snapshots.make(tmp_path, 1)
+    words = ['export', str(place), '--format', 'jsonl', '--out', str(tmp_path / 'out')]
+    assert main([*words, '--only-verified']) == 2
+    assert 'has no verified task' in capsys.readouterr().err
