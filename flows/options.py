@@ -110,6 +110,7 @@ class ReleaseOptions:
     local     folder of clones and caches, as in MineOptions
     families  families whose tasks are made from labels, beside those of the tracks
     code_free place for the edition without code; None writes none
+    withhold_gold  place for the edition without the developers' answers; None writes none
     incomplete  whether a month is released although repositories of its cohort are missing
     validated   whether a month is refused while candidates of it were not validated
     """
@@ -124,6 +125,7 @@ class ReleaseOptions:
     local: Path | None = None
     families: tuple[Family, ...] = ()
     code_free: Root | None = None
+    withhold_gold: Root | None = None
     incomplete: bool = False
     validated: bool = False
 

@@ -35,6 +35,7 @@ from packagers.release import ReleaseReport, release_snapshot
 from packagers.rows import Rows
 from packagers.single_revision import build_suite_tasks
 from packagers.tasks import build_tasks
+from packagers.withheld_gold import WithheldReport, write_withheld
 
 
 def publish_release(options: ReleaseOptions, listener: Listener = SILENT) -> ReleaseReport:
@@ -108,6 +109,11 @@ def _check_private_options(options: ReleaseOptions) -> None:
         raise Fatal(
             f'{options.store} is private, and a code-free edition is for others: leave out --code-free'
         )
+    if options.withhold_gold is not None:
+        raise Fatal(
+            f'{options.store} is private, and an edition without answers is for others: leave out '
+            '--withhold-gold'
+        )
     if options.accepted:
         raise Fatal(
             f'{options.store} is private, so that its release holds all rows: leave out --accept-licence'
@@ -128,6 +134,18 @@ def write_code_free_edition(options: ReleaseOptions) -> EditionReport:
             clones.get_repository,
             clones.list_attributed_files,
         )
+
+
+def write_withheld_edition(options: ReleaseOptions) -> WithheldReport:
+    """Write the edition without the developers' answers to `options.withhold_gold`.
+
+    Start states are made from the clones of the store. Raises: Fatal if the options do not say
+    where.
+    """
+    if options.withhold_gold is None:
+        raise Fatal('say where the edition without answers is written')
+    with ReleaseClones(options.folder, Store(options.store)) as clones:
+        return write_withheld(options.snapshot, options.withhold_gold, clones.get_repository)
 
 
 def _build_plan(

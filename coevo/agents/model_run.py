@@ -29,12 +29,14 @@ from coevo.agents.summary import RunSummary, format_closing_lines
 from coevo.display.redaction import hide_credentials
 from coevo.evaluation.evaluation import Evaluation, evaluate
 from coevo.evaluation.folders import check_writable
+from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.output import describe_trouble, write_evaluation
 from coevo.evaluation.reporting.cells import pluralise
 from coevo.evaluation.submission.drafting import check_given, write_submission
 from coevo.evaluation.submission.folder import NAME, RESULTS
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import Listener
+from coevo.snapshots.manifests import withholds_gold
 from coevo.snapshots.snapshot import load_manifest
 from coevo.storage.place import encode_folder_name
 
@@ -49,6 +51,8 @@ def run_model(arguments: argparse.Namespace) -> int:
     Raises: Transient if a task could not be attempted for now; Fatal for bad input.
     """
     asked = apply_protocol(arguments)
+    if withholds_gold(load_manifest(asked.snapshot)):
+        _leave_ungraded(asked)
     if asked.grid is not None:
         from coevo.agents.grid.verb import attempt_grid
 
@@ -68,6 +72,24 @@ def run_model(arguments: argparse.Namespace) -> int:
         print(estimate_cost(asked).sentence)
         return 0
     return _attempt_and_grade(asked, texts.lacking)
+
+
+def _leave_ungraded(asked: argparse.Namespace) -> None:
+    """Take grading out of a run on an edition that withholds gold.
+
+    Raises: Fatal for attempts that need it.
+    """
+    if asked.grid is not None or asked.protocol == str(AttemptProtocol.FEEDBACK):
+        raise Fatal(
+            f'{asked.snapshot} withholds the answers of the developers, by which a grid and attempts '
+            'with feedback are graded: run them on the whole snapshot that it was made of'
+        )
+    if asked.grade and not asked.estimate:
+        _say(
+            'the answers of the developers are withheld here, so nothing is graded: give the answers '
+            'to `coevo evaluate WHOLE ANSWERS` where the whole snapshot is'
+        )
+    asked.grade = False
 
 
 def _check_endpoint(asked: argparse.Namespace) -> None:

@@ -18,6 +18,7 @@ from coevo.snapshots.manifests import (
     compute_release_sha256,
     has_withheld_texts,
     load_manifest_at,
+    withholds_gold,
 )
 
 
@@ -41,7 +42,8 @@ def provide_texts(place: str, tasks: Collection[str], clones: Path | None, say: 
     is gone must not stop the run of all others.
     Raises: Transient if no text can be had for now; DamagedSnapshot if edition or clone is damaged.
     """
-    if not has_withheld_texts(load_manifest_at(resolve_location(place))):
+    manifest = load_manifest_at(resolve_location(place))
+    if not has_withheld_texts(manifest) or withholds_gold(manifest):
         return RunTexts(snapshot=place)
     out = _choose_folder(place)
     start = str(out) if (out / MANIFEST).is_file() else place

@@ -59,10 +59,15 @@ def _get_snapshot(arguments: argparse.Namespace) -> int:
     from coevo.snapshots.catalogue import resolve_location
     from coevo.snapshots.copying import choose_target, copy_snapshot
     from coevo.snapshots.locations import SnapshotFolder
-    from coevo.snapshots.manifests import has_withheld_texts, load_manifest_at
+    from coevo.snapshots.manifests import (
+        has_withheld_texts,
+        load_manifest_at,
+        refuse_without_gold,
+    )
 
     check_clones(arguments.clones)
     location = resolve_location(arguments.snapshot)
+    refuse_without_gold(location, 'nothing fills them in')
     if has_withheld_texts(load_manifest_at(location)):
         return _fill_edition(arguments, arguments.out or choose_target(arguments.snapshot))
     if arguments.clones or arguments.repositories or arguments.tasks:

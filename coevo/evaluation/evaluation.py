@@ -35,6 +35,8 @@ from coevo.languages.table import LANGUAGES, offers_capability
 from coevo.model.errors import Fatal
 from coevo.model.listener import SILENT, Listener, Say
 from coevo.snapshots import snapshot
+from coevo.snapshots.catalogue import resolve_location
+from coevo.snapshots.manifests import refuse_without_gold
 from coevo.snapshots.models import find_model
 from coevo.snapshots.snapshot import OpenedSnapshots
 
@@ -71,6 +73,7 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
             'PIT runs only together with the other measures; leave out `pit` or `adequacy = false`'
         )
     _check_caches(options)
+    refuse_without_gold(resolve_location(options.snapshot), 'answers are graded by them')
     snapshot_sha256 = require_verified(options.snapshot)
     wanted = load_assignments(
         options.snapshot,

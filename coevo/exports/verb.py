@@ -131,6 +131,8 @@ def _run_export(arguments: argparse.Namespace) -> int:
     from coevo.exports.lines import describe_release
     from coevo.exports.selection import Omissions
     from coevo.snapshots import snapshot
+    from coevo.snapshots.catalogue import resolve_location
+    from coevo.snapshots.manifests import refuse_without_gold
     from coevo.storage.new_folders import build_new_folder, require_new
 
     if arguments.attempts and arguments.format != ExportFormat.JSONL:
@@ -141,6 +143,7 @@ def _run_export(arguments: argparse.Namespace) -> int:
     require_new(arguments.out)
     selection = parse_selection(arguments)
     snapshot.require_texts(selection.snapshot)
+    refuse_without_gold(resolve_location(selection.snapshot), 'exported tasks are graded by them')
     release = describe_release(selection.snapshot, require_verified(selection.snapshot))
     omissions = Omissions()
     with build_new_folder(arguments.out) as folder:

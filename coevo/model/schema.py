@@ -113,6 +113,7 @@ ADDED: dict[str, dict[str, AddedColumn]] = {
         'moved': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
         'shown_by': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR[]'),
         'reached': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR[]'),
+        'start_files': AddedColumn(version=SchemaVersion(3, 0), sql_type='VARCHAR'),
         'focus_agreed': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
         'strict_askable': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
         'focal_source': AddedColumn(version=SchemaVersion(2, 1), sql_type='VARCHAR'),

@@ -232,6 +232,14 @@ class TaskRow:
             'files. Null in data that does not say.'
         ),
     ] = None
+    start_files: Annotated[
+        str | None,
+        Column(
+            'The files of the start state that differ from the new revision, as JSON: the text of '
+            'each path, null for an absent file, or `{"base64": …}` for bytes that are no UTF-8. '
+            'Null but in an edition that withholds gold, which has no patches that lead there.'
+        ),
+    ] = None
     leak: Annotated[
         float | None,
         Column(

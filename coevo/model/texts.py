@@ -15,7 +15,7 @@ OF_OTHERS = frozenset(
     (
         *('old_source', 'new_source', 'focal_source'),
         *('test_patch', 'source_patch', 'sibling_patch', 'start_patch'),
-        *('original', 'mutated', 'prompt'),
+        *('original', 'mutated', 'prompt', 'start_files'),
     )
 )
 """Names of columns with text of the repositories, or text derived from it."""
@@ -88,6 +88,9 @@ NAMES_AND_FACTS = frozenset(
 
 TEXTS_WITHHELD = 'texts_withheld'
 """The column of every table with such text that says whether a row lacks it."""
+
+KEPT_WITHOUT_GOLD = {'tasks': ('focal_source', 'prompt', 'source_patch', 'start_files')}
+"""The columns with such text that an edition without the developers' answers has, by table."""
 
 
 def list_third_party_columns(tables: Mapping[str, type]) -> tuple[str, ...]:

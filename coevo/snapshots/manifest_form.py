@@ -24,6 +24,9 @@ CODE_FREE = 'code-free'
 PARTIAL = 'partial'
 """The kind of edition that has the third-party text of some pairs; `filled` names them."""
 
+GOLD_WITHHELD = 'gold-withheld'
+"""The kind of edition that lacks the developers' answers, and has prompts and start states."""
+
 
 def is_manifest(found: object) -> bool:
     """Return whether parsed JSON is a manifest; with a newer schema only the version is checked."""
@@ -91,7 +94,7 @@ def _is_edition(value: object) -> bool:
         return True
     return (
         isinstance(value, dict)
-        and value.get('kind') in (CODE_FREE, PARTIAL)
+        and value.get('kind') in (CODE_FREE, PARTIAL, GOLD_WITHHELD)
         and _are_pairs(value.get('filled', _NOTHING_FILLED.get(value['kind'])))
         and isinstance(value.get('manifest_sha256'), str)
         and _SHA256.fullmatch(value['manifest_sha256']) is not None
@@ -117,7 +120,7 @@ def _are_parameters(value: object) -> bool:
 
 
 # What an edition has filled that does not say.
-_NOTHING_FILLED: dict[str, object] = {CODE_FREE: {}}
+_NOTHING_FILLED: dict[str, object] = {CODE_FREE: {}, GOLD_WITHHELD: {}}
 
 # Values for entries that older manifests lack.
 _ABSENT: dict[str, object] = {'schema_minor': 0, 'parameters': {}, 'private': False}

@@ -10,7 +10,7 @@ from coevo.model import schema_2
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import OLDEST_SCHEMA, SCHEMA_VERSION
 from coevo.snapshots.locations import MANIFEST, Location
-from coevo.snapshots.manifest_form import CODE_FREE, is_manifest
+from coevo.snapshots.manifest_form import CODE_FREE, GOLD_WITHHELD, is_manifest
 from coevo.storage.bounded_json import parse_json
 from coevo.storage.bounded_reading import UnreadableContent
 
@@ -21,6 +21,20 @@ _MOST_VALUES = 1_000_000
 def is_code_free(manifest: Mapping[str, Any]) -> bool:
     """Return whether a manifest belongs to an edition without any third-party text."""
     return has_withheld_texts(manifest) and manifest['edition']['kind'] == CODE_FREE
+
+
+def withholds_gold(manifest: Mapping[str, Any]) -> bool:
+    """Return whether a manifest belongs to an edition without the developers' answers."""
+    return has_withheld_texts(manifest) and manifest['edition']['kind'] == GOLD_WITHHELD
+
+
+def refuse_without_gold(location: Location, what: str) -> None:
+    """Raise Fatal if the edition at a location withholds gold; `what` says what needs it."""
+    if withholds_gold(load_manifest_at(location)):
+        raise Fatal(
+            f'{location.shown} withholds the answers of the developers, and {what}: give the whole '
+            'snapshot that it was made of, as in `coevo evaluate WHOLE ANSWERS`'
+        )
 
 
 def is_private(manifest: Mapping[str, Any]) -> bool:

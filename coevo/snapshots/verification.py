@@ -29,7 +29,7 @@ from coevo.model.schema import (
     has_promised_columns,
     is_table_promised,
 )
-from coevo.model.texts import TEXTS_WITHHELD, find_third_party_paths
+from coevo.model.texts import KEPT_WITHOUT_GOLD, TEXTS_WITHHELD, find_third_party_paths
 from coevo.snapshots import (
     forms,
     labelling,
@@ -45,6 +45,7 @@ from coevo.snapshots.manifests import (
     is_code_free,
     is_private,
     list_filled_pairs,
+    withholds_gold,
 )
 from coevo.snapshots.rules import SnapshotRule
 from coevo.snapshots.snapshot import OpenedSnapshots, parse_schema_version
@@ -259,7 +260,7 @@ def _check_rules(
 ) -> Iterator[Finding]:
     reading = [rule for rule in LAWS if rule.reads_texts]
     yield from _find_broken_rules(connection, (rule for rule in LAWS if not rule.reads_texts))
-    if is_code_free(manifest):
+    if is_code_free(manifest) or withholds_gold(manifest):
         return
     if has_withheld_texts(manifest):
         # Rules on texts are asked of the tasks that have them. All of these rules begin with a task.
@@ -273,11 +274,11 @@ def _check_rules(
 
 
 def list_skipped_rules(manifest: Mapping[str, Any]) -> tuple[SnapshotRule, ...]:
-    """Return the rules that cannot be checked on a snapshot, since it lacks all texts.
+    """Return the rules that cannot be checked on a snapshot, since it lacks texts.
 
-    Empty unless the snapshot is code-free.
+    Empty unless the snapshot is code-free or withholds gold.
     """
-    if not is_code_free(manifest):
+    if not (is_code_free(manifest) or withholds_gold(manifest)):
         return ()
     return tuple(rule for rule in LAWS if rule.reads_texts)
 
@@ -290,6 +291,9 @@ def _check_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[
     """
     if not has_withheld_texts(manifest):
         yield from _check_withheld(opened, '')
+        return
+    if withholds_gold(manifest):
+        yield from _find_shown_gold(opened)
         return
     filled = ', '.join(snapshot.quote_sql(pair_id) for pair_id in list_filled_pairs(manifest))
     is_lacking = f'pair_id NOT IN ({filled})' if filled else 'true'
@@ -306,6 +310,20 @@ def _check_texts(opened: OpenedSnapshots, manifest: dict[str, Any]) -> Iterator[
     full = manifest['files'].get(f'{FULL}{MANIFEST}', {})
     if full.get('sha256') != manifest['edition']['manifest_sha256']:
         yield Finding(table='manifest.json', row='edition', rule='manifest')
+
+
+def _find_shown_gold(opened: OpenedSnapshots) -> Iterator[Finding]:
+    """Yield a finding for each column that shows an answer in an edition that withholds gold."""
+    for table, rows in opened.rows.items():
+        for path in sorted(find_third_party_paths(TABLES[table])):
+            if path in KEPT_WITHOUT_GOLD.get(table, ()):
+                continue
+            name, _, inner = path.partition('.')
+            there = f'len(list_filter({name}, lambda one: one.{inner} IS NOT NULL)) > 0'
+            sql = f'SELECT count(*) FROM {rows} WHERE {there if inner else f"{name} IS NOT NULL"}'
+            for (count,) in opened.connection.execute(sql).fetchall():
+                if count:
+                    yield Finding(table=table, row=path, rule='gold_withheld', detail=str(count))
 
 
 def _check_withheld(opened: OpenedSnapshots, is_lacking: str) -> Iterator[Finding]:

@@ -87,6 +87,13 @@ def _add_editions(verb: argparse.ArgumentParser) -> None:
         metavar='DIR|URL',
         help='also its edition without any code of others, which `coevo get` fills from clones',
     )
+    verb.add_argument(
+        '--withhold-gold',
+        type=parse_root,
+        metavar='DIR|URL',
+        help="also its edition without the developers' answers, to be read, prompted and run; answers "
+        'are graded at the snapshot itself',
+    )
 
 
 def _release(arguments: argparse.Namespace) -> int:
@@ -94,7 +101,12 @@ def _release(arguments: argparse.Namespace) -> int:
     from flows.console import build_news_table
     from flows.licence import check_accepted_licences
     from flows.options import ReleaseOptions, parse_families
-    from flows.publication import parse_urls, publish_release, write_code_free_edition
+    from flows.publication import (
+        parse_urls,
+        publish_release,
+        write_code_free_edition,
+        write_withheld_edition,
+    )
 
     families = arguments.family.split(',') if arguments.family is not None else ()
     options = ReleaseOptions(
@@ -108,6 +120,7 @@ def _release(arguments: argparse.Namespace) -> int:
         urls=parse_urls(arguments.url),
         families=parse_families(families, RELEASED_FAMILIES),
         code_free=arguments.code_free,
+        withhold_gold=arguments.withhold_gold,
         incomplete=arguments.incomplete,
     )
     console = open_console()
@@ -115,12 +128,15 @@ def _release(arguments: argparse.Namespace) -> int:
         with show_progress(console) as listener:
             report = publish_release(options, listener)
         edition = write_code_free_edition(options) if options.code_free is not None else None
+        without = write_withheld_edition(options) if options.withhold_gold is not None else None
     except UnsoundSnapshot as error:
         print(f'coevo: {error}', file=sys.stderr)
         return 1
     console.print(report.sentence, highlight=False)
     if edition is not None:
         console.print(edition.sentence, highlight=False)
+    if without is not None:
+        console.print(without.sentence, highlight=False)
     if report.news:
         console.print(build_news_table(report.news))
     return 0 if report.is_complete else 1

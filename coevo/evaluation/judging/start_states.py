@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from coevo.evaluation.judging.application import undo_patch
+from coevo.evaluation.judging.given_files import decode_files
 from coevo.evaluation.judging.sibling_files import restore_sibling_files
 from coevo.evaluation.judging.unified_diffs import list_patched_files
 from coevo.git.patches import quote_path
@@ -38,13 +39,18 @@ class StartStateLost(ValueError):
 def restore_start_file(repository: Repository, task: TaskRow) -> bytes | None:
     """Return the test file of the start state (None if absent) by undoing gold's patch.
 
+    An edition that withholds gold has the file itself.
+
     Raises: StartStateLost if that fails or the checksum differs.
     """
     new = load_content(repository, task.new_rev, task.test_file)
-    try:
-        start = undo_patch(task.test_patch, task.test_file, new)
-    except ValueError as error:
-        raise StartStateLost(f'the gold patch cannot be undone: {error}') from None
+    if task.start_files is not None:
+        start = dict(_decode_given(task)).get(task.test_file, new)
+    else:
+        try:
+            start = undo_patch(task.test_patch, task.test_file, new)
+        except ValueError as error:
+            raise StartStateLost(f'the gold patch cannot be undone: {error}') from None
     digest = None if start is None else hashlib.sha256(start).hexdigest()
     if digest != task.start_file_sha256:
         raise StartStateLost(f'the start file has the checksum {digest}')
@@ -56,6 +62,9 @@ def collect_start_files(repository: Repository, task: TaskRow, start: bytes | No
 
     Raises: StartStateLost if the siblings cannot be undone.
     """
+    if task.start_files is not None:
+        others = tuple(each for each in _decode_given(task) if each[0] != task.test_file)
+        return add_file(others, task.test_file, start)
     siblings, patch = task.siblings or (), task.sibling_patch or ''
     try:
         others = restore_sibling_files(repository, task.new_rev, task.test_file, siblings, patch)
@@ -67,6 +76,13 @@ def collect_start_files(repository: Repository, task: TaskRow, start: bytes | No
         if not task.asks_for_code
         else tuple(sorted((*files, *_list_old_code(repository, task))))
     )
+
+
+def _decode_given(task: TaskRow) -> Files:
+    try:
+        return decode_files(task.start_files or '')
+    except ValueError as error:
+        raise StartStateLost(f'the files of the start state are damaged: {error}') from None
 
 
 def _list_old_code(repository: Repository, task: TaskRow) -> Iterator[tuple[str, bytes | None]]:
