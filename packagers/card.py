@@ -16,6 +16,7 @@ from coevo.model.schema import TABLES
 from coevo.model.task_rows import TaskRow
 from coevo.model.texts import list_third_party_columns
 from coevo.model.words import Cell, MethodChange, Stage, Track
+from coevo.prompts.canary import compute_canary
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from packagers.dictionary import render_table
 from packagers.funnel import compute_funnel
@@ -101,7 +102,9 @@ def render_card(rows: Rows, about: SnapshotDetails) -> str:
         ' '.join(_explain_empty_tables(rows)),
         *_render_example(rows),
         '## Before you use it',
-        CONTAMINATION + _describe_sample(rows) + _list_not_offered(rows),
+        f'{CONTAMINATION} Prompts of this month end with `{compute_canary(about.month)}`.'
+        + _describe_sample(rows)
+        + _list_not_offered(rows),
         _report_cohort(about),
         _report_unmined(about),
         _report_walks_behind(about),

@@ -16,6 +16,7 @@ from coevo.model.quality import WITHOUT_SIBLINGS, SiblingState
 from coevo.model.reasons import Reason
 from coevo.model.repository_rows import RepositoryRow
 from coevo.model.schema import SCHEMA_MINOR, SCHEMA_VERSION, TABLES
+from coevo.prompts.canary import compute_canary
 from coevo.snapshots.cutoffs import LEAST_LEAK
 from coevo.storage.cohorts import MonthCohort
 from coevo.storage.store import Partition
@@ -73,6 +74,7 @@ def render_manifest(rows: Rows, about: SnapshotDetails, files: Checksums) -> str
         'schema_version': SCHEMA_VERSION,
         'schema_minor': SCHEMA_MINOR,
         'month': about.month,
+        'canary': compute_canary(about.month),
         'parameters': dict(about.parameters),
         'tools': _list_tools(rows),
         'walks': [_describe_walk(row, about) for row in rows.repositories],

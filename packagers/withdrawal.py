@@ -22,6 +22,7 @@ from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.reasons import Reason
 from coevo.model.task_rows import TaskRow, WithdrawnRow
 from coevo.model.words import Stage
+from coevo.prompts.canary import add_canary
 from coevo.snapshots import snapshot
 from coevo.snapshots.locations import select_table_files
 from coevo.storage.place import Root
@@ -141,7 +142,9 @@ def _set_release_months(earlier: EarlierSnapshot, rows: Rows, month: str) -> Ite
 
 
 def _set_release_month(task: TaskRow, month: str) -> TaskRow:
-    return dataclasses.replace(task, released=month)
+    """Return a task with its month, of which its prompt has the canary."""
+    prompt = None if task.prompt is None else add_canary(task.prompt, month)
+    return dataclasses.replace(task, released=month, prompt=prompt)
 
 
 def _carry_withdrawals(earlier: EarlierSnapshot, rows: Rows) -> Iterator[WithdrawnRow]:

@@ -22,10 +22,11 @@ from coevo.model.records import TestMethod
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import TaskRow
 from coevo.model.words import Track
+from coevo.prompts.canary import add_canary
 from coevo.prompts.parts import PartKind, PromptPart
 
 # Increase with every change of a text or of the way its blanks are filled.
-VERSION = 'coevo-6'
+VERSION = 'coevo-7'
 
 # Prefix of each step in a text. Steps are numbered after those of the language are inserted.
 _STEP = '#. '
@@ -101,7 +102,8 @@ def compose_unified_prompt(task: TaskRow) -> str:
     words = LANGUAGES[task.language].make_prompt_words(
         task.module, task.test_file, (), task.environment
     )
-    return _fill_text('unified', words, _make_focus_blanks(task))
+    text = _fill_text('unified', words, _make_focus_blanks(task))
+    return text if task.released is None else add_canary(text, task.released)
 
 
 def _make_focus_blanks(row: SingleRevisionRow | TaskRow) -> dict[str, str]:
