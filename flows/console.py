@@ -46,8 +46,19 @@ def print_report(
         console.print(f'{language} was not mined: {sentence}', markup=False, highlight=False)
     for pair_id, sentence in sorted(report.failures.items()):
         console.print(f'pair {pair_id} could not be mined now, run again: {sentence}')
+    for sentence in _describe_unmeasured(report):
+        console.print(sentence, markup=False, highlight=False)
     if report.bugs:
         console.print(describe_bugs(report.bugs), markup=False, highlight=False)
+
+
+def _describe_unmeasured(report: MineReport) -> Iterator[str]:
+    left = {**report.measures.waiting, **report.measures.bugs}
+    for pair_id, sentence in sorted(left.items()):
+        yield (
+            f'the tasks of pair {pair_id} are not measured, `coevo pipeline measure` tries again: '
+            f'{sentence}'
+        )
 
 
 def _format_languages(report: MineReport) -> str:

@@ -12,7 +12,7 @@ from coevo.engine.results import PairEvaluation, SelectedMethod
 from coevo.engine.umpire import UmpireReport, ask_umpire
 from coevo.git.repository import CorruptObject, Repository
 from coevo.languages.capabilities import Capability
-from coevo.languages.engine import Builder
+from coevo.languages.engine import Builder, BuiltPair
 from coevo.languages.layout import ProductionKind
 from coevo.languages.table import LANGUAGES, offers_capability
 from coevo.model.drops import Drop
@@ -149,14 +149,27 @@ def compute_segment_key(run: MiningRun, pair: Pair) -> str:
         pair.walk,
         run.basis.basis_id,
         run.sandbox,
-        *(run.families if pair.walk is Walk.SINGLE_REVISION else ()),
+        *(_list_single_revision_settings(run) if pair.walk is Walk.SINGLE_REVISION else ()),
         *pair.between,
         *list_missing_objects(run.repository, pair),
         *([f'again {run.again[pair.pair_id]}'] if pair.pair_id in run.again else []),
     )
 
 
-def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
+def _list_single_revision_settings(run: MiningRun) -> tuple[str, ...]:
+    """Return what only segments of test files depend on, which are measured while they are mined."""
+    return (*run.families, f'{run.profile.measure_runs} runs')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinedPair:
+    """The segment of a pair, and the builds by which its cells ran; None if nothing was run."""
+
+    segment: Segment
+    built: BuiltPair | None = None
+
+
+def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> MinedPair:
     """Mine one pair and return its segment; the builder is opened only if something must run.
 
     A pair whose objects are missing or unreadable gives a segment with a single drop.
@@ -164,19 +177,21 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
     absent = list_missing_objects(run.repository, pair)
     if absent and needs_all_files(pair):
         detail = f'{len(absent)} files, the first is {absent[0]}'
-        return _build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail)
+        return MinedPair(segment=_build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail))
     try:
         if pair.walk is Walk.SINGLE_REVISION:
-            return _mine_single_revision(run, pair, open_builder)
+            return MinedPair(segment=_mine_single_revision(run, pair, open_builder))
         return _mine_changes(run, pair, open_builder)
     except CorruptObject as error:
         if error.name in run.repository.holes:
             detail = f'{len(absent)} files, of which {error.name} or another is needed'
-            return _build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail)
-        return _build_empty_segment(run, pair, Reason.UNREADABLE_OBJECT, str(error))
+            segment = _build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail)
+        else:
+            segment = _build_empty_segment(run, pair, Reason.UNREADABLE_OBJECT, str(error))
+        return MinedPair(segment=segment)
 
 
-def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
+def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -> MinedPair:
     clock = StageClock()
     change = diff_pair(run.repository, pair, run.profile.gate)
     nearer = _find_nearer_methods(run, change, open_builder) if pair.between else None
@@ -193,9 +208,8 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
             open_builder(), pair, selected, run.choose_cache(pair), all_cells=all_cells
         )
         if evaluation.old.runtime_lacking is not None:
-            return _build_missing_runtime_segment(
-                run, evaluation, pair, evaluation.old.runtime_lacking
-            )
+            lacking = evaluation.old.runtime_lacking
+            return MinedPair(segment=_build_missing_runtime_segment(run, evaluation, pair, lacking))
         _refuse_builds_without_objects(run.repository, evaluation, selected)
     studied, ruled = Study(), UmpireReport()
     if evaluation is not None:
@@ -223,7 +237,7 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
     )
     if evaluation is not None:
         row = add_source_measures(row, run.repository, change)
-    return Segment(
+    segment = Segment(
         key=compute_segment_key(run, pair),
         pair=replace(
             row,
@@ -242,10 +256,9 @@ def _mine_changes(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder
         timings=tuple(clock.build_rows(pair, evaluation)),
         refactorings=studied.refactorings,
         executed=studied.executed,
-        mutants=studied.mutants,
-        reversals=studied.reversals,
         starts=studied.starts,
     )
+    return MinedPair(segment=segment, built=evaluation.built if evaluation else None)
 
 
 def _count_breaking_files(change: PairChange, decided: Sequence[DecidedMethod]) -> PairChange:

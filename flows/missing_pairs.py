@@ -10,16 +10,28 @@ from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
 from coevo.languages.engine import Builder, RunSettings
 from coevo.languages.runtimes import Runtimes
 from coevo.languages.table import LANGUAGES
-from coevo.model.containment import Bug
+from coevo.model.containment import Bug, run_contained
+from coevo.model.errors import Transient
 from coevo.model.listener import Listener
+from coevo.model.measures import MeasureRecord, count_tasks, has_tasks
 from coevo.model.reasons import Reason
 from coevo.model.records import Pair
 from coevo.model.segment import Segment
 from coevo.model.words import Walk
+from coevo.storage import measures
 from coevo.storage.store import Partition, Store
 from flows.bugs import PairBugs
-from flows.mining import MiningRun, compute_missing_runtime_key, compute_segment_key, mine_pair
+from flows.measure_pass import MeasureReport, find_asked_runs, make_settings
+from flows.measuring import MeasureSettings, measure_segment
+from flows.mining import (
+    MinedPair,
+    MiningRun,
+    compute_missing_runtime_key,
+    compute_segment_key,
+    mine_pair,
+)
 from flows.options import MineOptions
+from flows.segment_keys import compute_measure_basis
 from miners.cloning.damage import mark_suspect_commits
 
 
@@ -32,6 +44,7 @@ class MineReport:
     tasks       the number of tasks in the pairs that were mined now
     bugs        the address of the record of each bug that keeps a pair from being mined, by pair id
     unmined     the reason why a language was not mined, by its name
+    measures    what became of the measures of tasks; empty if they were not asked for
     """
 
     repo: str
@@ -45,6 +58,7 @@ class MineReport:
     failures: dict[str, str] = field(default_factory=dict)
     bugs: dict[str, str] = field(default_factory=dict)
     unmined: dict[str, str] = field(default_factory=dict)
+    measures: MeasureReport = field(default_factory=MeasureReport)
     warnings: tuple[str, ...] = ()  # damage in the store or in the walk's commits
 
 
@@ -53,6 +67,8 @@ class MissingPairs:
     """The pairs of a run to be mined, oldest first, so that neighbours share their builds.
 
     `report` is filled while they are mined.
+
+    settings  how tasks are measured while the builds of their pair are there; None: not then
     """
 
     mining: MiningRun
@@ -62,6 +78,29 @@ class MissingPairs:
     keys: Mapping[Pair, str]
     bugs: PairBugs
     pairs: Sequence[Pair]
+    settings: MeasureSettings | None = None
+
+    def measure_pair(self, mined: MinedPair) -> None:
+        """Write the segment of a pair with tasks, then measure it with the builds that are there.
+
+        A kill while it is measured costs no label. If measuring fails, the pair waits, and is built
+        anew for it (`flows.measure_pass`).
+        """
+        settings, built = self.settings, mined.built
+        if settings is None or built is None or not has_tasks(mined.segment):
+            return
+        if not settings.measures_something:
+            return
+        self.store.write_segment(self.partition, mined.segment)
+        repository = self.mining.repository
+        try:
+            record = run_contained(
+                lambda: measure_segment(settings, repository, mined.segment, built)
+            )
+        except Transient:
+            return
+        if isinstance(record, MeasureRecord):
+            measures.add_measures(self.store.storage, self.partition, record)
 
     def record_result(self, pair: Pair, result: Segment | WorkFailure | Bug) -> None:
         """Write the segment of a pair to the store, or record in the report why there is none.
@@ -80,7 +119,7 @@ class MissingPairs:
             self.store.write_segment(self.partition, result)
             self.bugs.forget_bug(pair, self.keys[pair])
             report.executed += 1
-            report.tasks += _count_tasks(result)
+            report.tasks += count_tasks(result)
 
 
 def find_missing_pairs(
@@ -116,7 +155,15 @@ def find_missing_pairs(
         keys=keys,
         bugs=bugs,
         pairs=todo,
+        settings=_choose_measures(options, partition),
     )
+
+
+def _choose_measures(options: MineOptions, partition: Partition) -> MeasureSettings | None:
+    if not options.measures:
+        return None
+    code = compute_measure_basis(partition.language)
+    return make_settings(code, options.profile, find_asked_runs(options.profile))
 
 
 def mine_missing_pairs(
@@ -131,8 +178,10 @@ def mine_missing_pairs(
     report, mining, todo = missing.report, missing.mining, missing.pairs
 
     def mine_in_worker(pair: Pair, open_builder: Callable[[], Builder]) -> Segment:
-        """Mine one pair in a worker thread."""
-        return mine_pair(mining, pair, open_builder)
+        """Mine one pair in a worker thread, and measure its tasks."""
+        mined = mine_pair(mining, pair, open_builder)
+        missing.measure_pair(mined)
+        return mined.segment
 
     run = RunSettings(
         repository=mining.repository,
@@ -151,15 +200,6 @@ def mine_missing_pairs(
             builders.forget_pair(pair)
             listener.summarise(f'{report.tasks} task{"" if report.tasks == 1 else "s"} so far')
             listener.step('pairs', done, len(todo))
-
-
-def _count_tasks(segment: Segment) -> int:
-    """Return the number of tasks of a segment: of its files and tracks with a method.
-
-    A release may make fewer, since it removes duplicates and withholds some.
-    """
-    rows = [row for row in segment.methods if row.track is not None]
-    return len({(row.test_file, row.track) for row in rows})
 
 
 def _is_known(key: str, known: AbstractSet[str], runtimes: Runtimes) -> bool:

@@ -63,6 +63,7 @@ class MineOptions:
     reached      until when a copy has all commits of its repository; None if unknown
     retry_bugs   whether to retry pairs that this build of coevo could not mine
     private      whether the store is for its owner alone
+    measures     whether tasks are measured at once; otherwise they wait for a pass (`flows.measure_pass`)
     """
 
     source: str
@@ -82,6 +83,7 @@ class MineOptions:
     brings_runtimes: bool = True
     retry_bugs: bool = False
     private: bool = False
+    measures: bool = True
     reached: datetime | None = None
     again: bool = False
     pushed: datetime | None = None

@@ -33,6 +33,7 @@ from coevo.storage.store import Partition, Store, WalkRecord
 from flows.cloning import open_clone
 from flows.dating import date_mined_repository
 from flows.licence import find_spdx_expression
+from flows.measure_pass import MeasureOptions, PartitionMeasuring, find_asked_runs
 from flows.mining import MiningRun, compute_segment_key
 from flows.missing_pairs import MineReport, find_missing_pairs, mine_missing_pairs
 from flows.options import MineOptions
@@ -140,10 +141,38 @@ def _mine_language(
         )
         mine_missing_pairs(options, missing, runtimes, listener)
         store.compact_segments(partition)
+        if options.measures:
+            _measure_waiting_pairs(options, mining, store, partition, report, seen, listener)
     report.partitions += (partition,)
     report.visited = len(seen.visited)
     report.pairs += len(seen.pairs)
     report.warnings += (*store.warnings, *_describe_damage(clone, seen))
+
+
+def _measure_waiting_pairs(
+    options: MineOptions,
+    mining: MiningRun,
+    store: Store,
+    partition: Partition,
+    report: MineReport,
+    seen: Visit,
+    listener: Listener,
+) -> None:
+    """Measure the pairs of a walk that wait for it, such as those of an interrupted run."""
+    PartitionMeasuring(
+        options=MeasureOptions(
+            store=options.store,
+            runs=find_asked_runs(options.profile),
+            jobs=options.jobs,
+            local=options.local,
+        ),
+        store=store,
+        partition=partition,
+        repository=mining.repository,
+        report=report.measures,
+        listener=listener,
+        pair_ids={pair.pair_id for pair in seen.pairs},
+    ).measure_due_segments()
 
 
 def build_mining_run(

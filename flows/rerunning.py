@@ -13,11 +13,13 @@ from coevo.languages.engine import Builder
 from coevo.languages.table import get_engine_version
 from coevo.languages.verdicts import KILLED
 from coevo.model.method_rows import MethodRow, list_cells_of_row
+from coevo.model.pair_rows import PairRow
 from coevo.model.records import Candidate, Pair, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import MethodChange, Outcome
 from coevo.storage.reverifications import ReverificationRecord, ReverifiedLabel
 from coevo.storage.store import Partition
+from flows.measuring import find_override
 from flows.rows import build_cell_rows
 from miners.diffs.changes import diff_pair
 
@@ -63,7 +65,7 @@ def rerun_methods(repository: Repository, item: DrawnSegment, builder: Builder) 
         rows.keys() - {method.method_id for method in selected},
         'this engine does not find it in its pair',
     )
-    evaluation = evaluate_pair(builder, item.pair, selected, override=_find_override(item.segment))
+    evaluation = evaluate_pair(builder, item.pair, selected, override=find_override(item.segment))
     methods = []
     for method in selected:
         row = rows[method.method_id]
@@ -88,6 +90,18 @@ def rerun_methods(repository: Repository, item: DrawnSegment, builder: Builder) 
     )
 
 
+def restore_pair(repository: Repository, row: PairRow) -> Pair:
+    """Return the pair of a row. Raises: CorruptObject if the clone lacks one of its commits."""
+    return Pair(
+        repo=row.repo,
+        language=row.language,
+        walk=row.walk,
+        old=repository.get_commit(row.old_rev),
+        new=repository.get_commit(row.new_rev),
+        old_is_ancestor=row.old_is_ancestor,
+    )
+
+
 def _restore_candidate(candidate: Candidate, row: MethodRow) -> Candidate | None:
     """Return a candidate of the diff with the change and the cells of its row.
 
@@ -98,11 +112,6 @@ def _restore_candidate(candidate: Candidate, row: MethodRow) -> Candidate | None
     if candidate.change is not row.change and (candidate.change, row.change) != shown_by_runs:
         return None
     return replace(candidate, change=row.change, surroundings_differ=row.t_old_c_new is not None)
-
-
-def _find_override(segment: Segment) -> str | None:
-    """Return the override that all runs of a pair were given; None if they had none."""
-    return next((row.override for row in segment.cells if row.override is not None), None)
 
 
 def _find_trouble(

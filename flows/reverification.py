@@ -32,8 +32,6 @@ from coevo.languages.table import LANGUAGES
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import SILENT, Listener
-from coevo.model.pair_rows import PairRow
-from coevo.model.records import Pair
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.storage import reverifications
@@ -41,7 +39,7 @@ from coevo.storage.place import Root, find_local_folder
 from coevo.storage.store import Partition, Store
 from flows.bugs import PairBugs
 from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
-from flows.rerunning import DrawnSegment, RerunResult, rerun_methods
+from flows.rerunning import DrawnSegment, RerunResult, rerun_methods, restore_pair
 from miners.cloning.clones import pin_existing_clone
 from miners.discovery.repository_drops import Unclonable
 
@@ -164,23 +162,12 @@ def _list_drawn_segments(
         ids = pairs.get(segment.pair.pair_id, ())
         rows = tuple(row for row in segment.methods if row.method_id in ids)
         try:
-            pair = _build_pair(repository, segment.pair) if rows else None
+            pair = restore_pair(repository, segment.pair) if rows else None
         except CorruptObject as error:
             run.mark_unknown(ids, str(error))
             continue
         if pair is not None:
             yield DrawnSegment(partition=partition, segment=segment, pair=pair, rows=rows)
-
-
-def _build_pair(repository: Repository, row: PairRow) -> Pair:
-    return Pair(
-        repo=row.repo,
-        language=row.language,
-        walk=row.walk,
-        old=repository.get_commit(row.old_rev),
-        new=repository.get_commit(row.new_rev),
-        old_is_ancestor=row.old_is_ancestor,
-    )
 
 
 def _rerun_on_runtime(

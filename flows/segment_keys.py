@@ -7,6 +7,7 @@ with the current basis, and says what differs.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import metadata
 
 from coevo.languages.code_digest import (
@@ -57,10 +58,7 @@ def compute_mining_code(language: str) -> CodeDigest:
 def compute_basis(profile: Profile, language: str) -> SegmentBasis:
     """Return the basis of a language's segments: code, thresholds and tools."""
     code = compute_mining_code(language)
-    tools = (
-        *LANGUAGES[language].list_tool_versions(),
-        *(f'{library} {metadata.version(library)}' for library in _LIBRARIES),
-    )
+    tools = _list_tools(language)
     return SegmentBasis(
         basis_id=compute_short_hash(code.digest, profile.fingerprint, *tools),
         language=language,
@@ -71,6 +69,28 @@ def compute_basis(profile: Profile, language: str) -> SegmentBasis:
         named_thresholds=_find_named_thresholds(profile.name),
         tools=tools,
     )
+
+
+def _list_tools(language: str) -> tuple[str, ...]:
+    return (
+        *LANGUAGES[language].list_tool_versions(),
+        *(f'{library} {metadata.version(library)}' for library in _LIBRARIES),
+    )
+
+
+def make_measure_roots(language: str) -> CodeRoots:
+    """Return the functions at which the code begins that measures tasks of a language."""
+    return replace(
+        make_mining_roots(language),
+        names=('flows.measuring:measure_segment', 'coevo.engine.workers:BuilderPool'),
+        members=('make_runtimes',),
+    )
+
+
+def compute_measure_basis(language: str) -> str:
+    """Return a hash of all code and tools on which the measures of tasks of a language depend."""
+    code = compute_code_digest(make_measure_roots(language))
+    return compute_short_hash(code.digest, *_list_tools(language))
 
 
 def explain_stale(basis: SegmentBasis | None) -> str | None:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from coevo.storage import reverifications
-from coevo.storage.bases import load_basis
+from coevo.model.measures import count_tasks
+from coevo.model.profiles import load_profiles
+from coevo.storage import measures, reverifications
+from coevo.storage.bases import SegmentBasis, load_basis
 from coevo.storage.place import StoragePlace, encode_folder_name
 from coevo.storage.store import MinedPartition, Partition, Store
 from coevo.storage.walks import WalkRecord
@@ -36,6 +38,7 @@ class WalkStatus:
 
     reached  until when all commits are known
     again    the number of pairs that were requested once more
+    unmeasured  the number of tasks of mined pairs that are not measured yet
     stale    mined pairs whose code, thresholds or tools differ from the current ones
     """
 
@@ -46,6 +49,7 @@ class WalkStatus:
     pairs: int
     unmined: int
     again: int
+    unmeasured: int
     stale: tuple[StalePairs, ...]
     engine_version: str
 
@@ -83,6 +87,9 @@ class RepositoryStatus:
         stale = sum(part.count for walk in self.walks for part in walk.stale)
         if stale:
             return f'mine it again: {stale} pairs are stale'
+        unmeasured = sum(walk.unmeasured for walk in self.walks)
+        if unmeasured:
+            return f'measure it: {unmeasured} tasks are not measured'
         return 'nothing until it has new commits'
 
 
@@ -163,9 +170,33 @@ def _summarise_walk(store: Store, partition: Partition) -> WalkStatus:
         pairs=len(record.pairs),
         unmined=len(mined.unmined),
         again=len(record.again),
+        unmeasured=_count_unmeasured_tasks(store, partition, mined),
         stale=tuple(_list_stale_pairs(store, partition, mined)),
         engine_version=record.repository.engine_version,
     )
+
+
+def _count_unmeasured_tasks(store: Store, partition: Partition, mined: MinedPartition) -> int:
+    """Return the number of tasks of a walk, before duplicates, that have no measures at all.
+
+    Tasks of a profile that asks for none do not wait.
+    """
+    there = measures.list_measures(store.storage, partition)
+    bases = dict(mined.walk.bases)
+    profiles = {
+        basis_id: _asks_for_measures(load_basis(store.storage, basis_id))
+        for basis_id in set(bases.values())
+    }
+    return sum(
+        count_tasks(segment)
+        for segment in mined.segments.iterate_with_tracks()
+        if segment.key not in there and profiles.get(bases.get(segment.pair.pair_id, ''), True)
+    )
+
+
+def _asks_for_measures(basis: SegmentBasis | None) -> bool:
+    profile = load_profiles().get(basis.profile) if basis else None
+    return profile is None or profile.measure_runs > 0
 
 
 def _list_stale_pairs(

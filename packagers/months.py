@@ -16,8 +16,10 @@ from datetime import datetime, timedelta
 from coevo.model.errors import Fatal
 from coevo.snapshots.cutoffs import compute_first_clean_moment
 from coevo.snapshots.forms import is_month
+from coevo.storage import measures
 from coevo.storage.cohorts import MonthCohort
 from coevo.storage.dates import RowDates
+from coevo.storage.measures import MeasuresName
 from coevo.storage.months import CloneMoments, MonthPart, MonthRecord
 from coevo.storage.reverifications import ReverificationRecord
 from coevo.storage.store import MinedPartition, Partition, Store
@@ -110,18 +112,35 @@ class MonthCut:
             if self.fixed is None or (part is not None and number in part.reverified):
                 yield record
 
+    def select_measures(
+        self, store: Store, partition: Partition, found: Mapping[str, MeasuresName]
+    ) -> dict[str, MeasuresName]:
+        """Return the measures that count for the month, by the key of their segment.
+
+        These are the last ones, or those known when the month was fixed. Raises: Fatal if the store
+        lacks one of the latter.
+        """
+        if self.fixed is None:
+            return dict(found)
+        part = self._parts.get(partition)
+        return measures.select_measures(
+            store.storage, partition, part.measured if part is not None else ()
+        )
+
     def add_partition(
         self,
         partition: Partition,
         mined: MinedPartition,
         keys: Mapping[str, str],
         found: Iterable[ReverificationRecord],
+        names: Mapping[str, MeasuresName],
     ) -> None:
         """Record the content of a partition, for `build_record`.
 
         Of a fixed month nothing is recorded. Raises: Fatal if the store lacks some of its content.
 
-        keys  the key of each pair's segment
+        keys   the key of each pair's segment
+        names  the measures of segments, by their key
         """
         part = self._parts.get(partition)
         if part is not None:
@@ -133,7 +152,12 @@ class MonthCut:
             return
         walk = dataclasses.replace(mined.walk, keys=tuple(sorted(keys.items())))
         numbers = tuple((record.pair_id, record.key, record.number) for record in found)
-        self._parts[partition] = MonthPart(partition=partition, walk=walk, reverified=numbers)
+        measured = sorted(
+            (key, names[key].number, names[key].key) for key in keys.values() if key in names
+        )
+        self._parts[partition] = MonthPart(
+            partition=partition, walk=walk, reverified=numbers, measured=tuple(measured)
+        )
 
     def filter_withdrawals(self, found: tuple[Withdrawal, ...]) -> tuple[Withdrawal, ...]:
         """Return the withdrawals that count for the month, and record them.

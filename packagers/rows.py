@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from coevo.model.drops import Drop
 from coevo.model.errors import Fatal
+from coevo.model.measures import join_measures
 from coevo.model.method_rows import MethodRow
 from coevo.model.pair_rows import CellRow, EnvironmentRow, PairRow, TimingRow
 from coevo.model.quality import ExecutedRow, MutantRow, RefactoringRow, ReversalRow
@@ -23,7 +24,8 @@ from coevo.model.segment import Segment
 from coevo.model.single_revision_rows import SingleRevisionRow
 from coevo.model.task_rows import StartRow, TaskRow, WithdrawnRow
 from coevo.model.words import Walk
-from coevo.storage import reverifications, withdrawals
+from coevo.storage import measures, reverifications, withdrawals
+from coevo.storage.measures import MeasuresName
 from coevo.storage.reverifications import ReverificationRecord
 from coevo.storage.store import MinedPartition, Partition, Store
 from coevo.storage.withdrawals import Withdrawal
@@ -150,14 +152,17 @@ def gather_rows(store: Store, space: Path | None = None, month: MonthCut | None 
         if mined is None:
             continue
         gathering.add_drops(partition.language, mined.walk.drops)
-        row, keys = _gather_partition(gathering, partition.repo, mined)
+        names = measures.list_measures(store.storage, partition)
+        if month is not None:
+            names = month.select_measures(store, partition, names)
+        row, keys = _gather_partition(gathering, store, partition, mined, names)
         repositories.append(row)
         if mined.unmined:
             unmined[partition] = len(mined.unmined)
         again = tuple(reverifications.load_reverifications(store.storage, partition))
         if month is not None:
             again = tuple(month.filter_reverified(partition, again))
-            month.add_partition(partition, mined, keys, again)
+            month.add_partition(partition, mined, keys, again, names)
         reverified += again
     taken_back = withdrawals.list_withdrawals(store.storage)
     if month is not None:
@@ -176,16 +181,24 @@ def gather_rows(store: Store, space: Path | None = None, month: MonthCut | None 
 
 
 def _gather_partition(
-    gathering: _RowGatherer, repo: str, mined: MinedPartition
+    gathering: _RowGatherer,
+    store: Store,
+    partition: Partition,
+    mined: MinedPartition,
+    names: Mapping[str, MeasuresName],
 ) -> tuple[RepositoryRow, Mapping[str, str]]:
     """Add the segments of a partition; return its row, and the keys of its segments by pair.
+
+    names  the measures to join, by the key of their segment
 
     If no cutoff was given, it is the date of the newest commit, not the current time.
     """
     newest: datetime | None = None
     keys: dict[str, str] = {}
     for segment in mined.segments:
-        gathering.add_segment(repo, segment)
+        name = names.get(segment.key)
+        record = measures.find_measures(store.storage, partition, name) if name else None
+        gathering.add_segment(partition.repo, join_measures(segment, record))
         keys[segment.pair.pair_id] = segment.key
         date = segment.pair.new_committer_date
         newest = max(filter(None, (newest, date)), default=None)

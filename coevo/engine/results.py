@@ -145,6 +145,8 @@ class Step(StrEnum):
     REFACTORINGS = 'refactorings'
     MUTANTS = 'mutants'
     REVERSALS = 'reversals'
+    MEASURED_BUILD = 'measured_build'
+    MEASURED_TRACE = 'measured_trace'
     TESTS = 'tests'
 
 

@@ -406,6 +406,15 @@ class MethodRow:
             'undone changes were run.'
         ),
     ] = None
+    measured: Annotated[
+        bool | None,
+        Column(
+            'Whether the gold test was measured: its mutants, undone changes, and its coverage in the '
+            'start tree. False if `coevo pipeline measure` has not come to it yet: `mutation`, '
+            '`strict_askable`, and where siblings are removed `coverage`, are null then. Null for a '
+            'method without a track, and in snapshots from before the column.'
+        ),
+    ] = None
 
     @property
     def method(self) -> TestMethod:

@@ -13,7 +13,8 @@ from coevo.model.words import Walk
 
 # Fields that name a profile or choose the visited pairs. They do not affect the rows of a pair, and
 # the walk is part of a segment's key already.
-_CHOOSES_COMMITS = frozenset({'name', 'about', 'walk', 'commits', 'latest_release'})
+# Which commits are visited, and what is measured after mining, are no thresholds of a segment.
+_NO_THRESHOLDS = frozenset({'name', 'about', 'walk', 'commits', 'latest_release', 'measure_runs'})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,8 +143,8 @@ class Profile:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all thresholds except those that choose the visited commits."""
-        thresholds = (item.name for item in fields(self) if item.name not in _CHOOSES_COMMITS)
+        """A hash of all thresholds except those that choose commits or measures."""
+        thresholds = (item.name for item in fields(self) if item.name not in _NO_THRESHOLDS)
         return compute_short_hash(*(f'{name}={getattr(self, name)!r}' for name in thresholds))
 
 

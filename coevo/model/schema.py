@@ -68,6 +68,7 @@ _SUITE = f'STRUCT({", ".join(f"{name} BIGINT" for name in _SUITE_COUNTS)})'
 
 ADDED: dict[str, dict[str, AddedColumn]] = {
     'methods': {
+        'measured': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
         'strict_askable': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
         'texts_withheld': AddedColumn(version=SchemaVersion(3, 0), sql_type='BOOLEAN'),
     },

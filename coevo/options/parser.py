@@ -28,6 +28,7 @@ PIPELINE_STEPS = {
     'validate': 'check that a repository can be mined',
     'rank': 'order repositories by what would be run of them',
     'status': 'print what a store contains, how far it is, and what to do next',
+    'measure': 'run mutants and undone changes of tasks that were mined',
     'forecast': 'estimate the cost of a month and of the backfill',
     'reverify': 'run a sample of labels again to check them',
     'withdraw': 'remove a repository, pair or task from future releases',

@@ -32,11 +32,13 @@ class MonthPart:
 
     walk        the commits of this and earlier months; `keys` names each segment that existed
     reverified  the reverifications by then: (pair_id, key, number)
+    measured    the measures by then: (key of the segment, number, key)
     """
 
     partition: Partition
     walk: WalkRecord
     reverified: tuple[tuple[str, str, int], ...] = ()
+    measured: tuple[tuple[str, int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

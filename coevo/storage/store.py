@@ -56,6 +56,7 @@ _NEIGHBOURS = {
     'crawls',
     'validations',
     'reverifications',
+    'measures',
     'claims',
     'failures',
     'months',
@@ -65,6 +66,9 @@ _NEIGHBOURS = {
 }
 _STAMP, _PARTITIONS, _PRIVATE = 'store.json', 'partitions', 'private.json'
 _WALK, _MERGED, _LOOSE, _LOCK = 'walk.coevo', 'segments.coevo', '.segment', 'lock'
+
+# A track that is not null, in the form in which `codec` writes it. Texts have their quotes escaped.
+_TRACK = b'"track":"'
 
 _log = logging.getLogger(__name__)
 
@@ -111,6 +115,13 @@ class PackedSegments:
 
     def __iter__(self) -> Iterator[Segment]:
         return (codec.decode_record(Segment, piece.unpack()) for piece in self.pieces)
+
+    def iterate_with_tracks(self) -> Iterator[Segment]:
+        """Yield the segments that may have a method with a track; the others are not decoded."""
+        for piece in self.pieces:
+            data = piece.unpack()
+            if _TRACK in data:
+                yield codec.decode_record(Segment, data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,6 +100,7 @@ def _mine_repository(job: BatchJob, listener: Listener) -> JobOutput:
         families=job.families,
         jobs=job.jobs,
         sandbox=job.sandbox,
+        measures=False,
     )
     report = mine(options, listener)
     store = Store(options.store)

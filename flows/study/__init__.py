@@ -4,8 +4,8 @@ execution     what each method executes, its changed dependencies, and its cover
 texts         smells and assertions
 track_checks  for methods that would have a track: isolated cells, refactorings, guards of repairs,
               suites; then filters remove some tracks
-adequacy      for methods that keep their track, with their siblings removed: coverage, mutants, and
-              each changed method undone
+
+What the tests are worth that keep their track is measured afterwards (`flows.measuring`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from coevo.model.method_rows import MethodRow
 from flows.rows import DecidedMethod, build_method_row
-from flows.study.adequacy import measure_coverage, measure_usefulness
 from flows.study.context import PairContext, Study, Tools
 from flows.study.execution import trace_methods
 from flows.study.texts import add_text_measures
@@ -45,8 +45,16 @@ def study_pair(context: PairContext, decided: Sequence[DecidedMethod], sandbox: 
     for item in pair_study.decided:
         method_id = item.selected.method_id
         if method_id in pair_study.methods:
-            row = pair_study.methods[method_id]
-            pair_study.methods[method_id] = replace(row, track=item.decision.track)
-    measure_coverage(context, changed, pair_study)
-    measure_usefulness(context, changed, pair_study)
+            row = replace(pair_study.methods[method_id], track=item.decision.track)
+            pair_study.methods[method_id] = _leave_out_coverage(row, pair_study)
     return pair_study
+
+
+def _leave_out_coverage(row: MethodRow, pair_study: Study) -> MethodRow:
+    """Return a row without coverage if it has a track and its start state removes siblings.
+
+    The trace of its cell shows the test beside them; measuring traces it without them.
+    """
+    if row.track is None or not pair_study.tests.get(row.method_id):
+        return row
+    return replace(row, coverage=None, covered_dependencies=None)

@@ -14,7 +14,7 @@ from coevo.languages.refactorings import RefactoringFinder
 from coevo.languages.table import offers_capability
 from coevo.model.method_rows import MethodRow
 from coevo.model.profiles import Profile
-from coevo.model.quality import ExecutedRow, MutantRow, RefactoringRow, ReversalRow
+from coevo.model.quality import ExecutedRow, RefactoringRow
 from coevo.model.records import Pair
 from coevo.model.task_rows import StartRow
 from coevo.starts.isolated_cells import Files
@@ -77,8 +77,6 @@ class Study:
     doubts: dict[str, str] = field(default_factory=dict)
     executed: tuple[ExecutedRow, ...] = ()
     refactorings: tuple[RefactoringRow, ...] = ()
-    mutants: tuple[MutantRow, ...] = ()
-    reversals: tuple[ReversalRow, ...] = ()
     starts: tuple[StartRow, ...] = ()
     # files that differ at the start of a method's task, by method id
     tests: Mapping[str, Files] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from coevo.engine.tracing import OWN_CELL, Traces, trace_cells
 from coevo.languages.table import get_reading
 from coevo.languages.traces import Trace
 from coevo.measures.coverage import measure_coverage, measure_each
-from coevo.model.dependencies import choose_dependency_list, select_dependencies
+from coevo.model.dependencies import Dependency, choose_dependency_list, select_dependencies
 from coevo.model.method_rows import MethodRow
 from coevo.model.quality import ExecutedRow, PairEnd
 from coevo.model.records import Pair
@@ -70,10 +70,10 @@ def _select_traced_methods(labelled: Sequence[DecidedMethod]) -> dict[Cell, list
 def _list_changed_files(change: PairChange) -> dict[PairEnd, frozenset[str]]:
     """Return the files of the changed declarations at either end."""
     old = frozenset(source.old.path for source in change.sources if source.old is not None)
-    return {PairEnd.OLD: old, PairEnd.NEW: list_new_files(change)}
+    return {PairEnd.OLD: old, PairEnd.NEW: _list_new_files(change)}
 
 
-def list_new_files(change: PairChange) -> frozenset[str]:
+def _list_new_files(change: PairChange) -> frozenset[str]:
     """Return the files of the changed declarations at the new revision."""
     return frozenset(source.new.path for source in change.sources if source.new is not None)
 
@@ -115,17 +115,15 @@ def _add_coverage_and_kinds(
     )
     kinds = find_refinement_kinds(item.decision.label, item.selected.candidate, by_old, by_new)
     known = replace(known, kinds=kinds)
-    return known if new is None else add_coverage(known, delta, new)
+    return known if new is None else add_coverage(known, delta.dependencies, new)
 
 
-def add_coverage(known: MethodRow, delta: Delta, trace: Trace) -> MethodRow:
+def add_coverage(known: MethodRow, dependencies: tuple[Dependency, ...], trace: Trace) -> MethodRow:
     """Return the row with a new test's coverage of the chosen list and of each dependency."""
     return replace(
         known,
-        coverage=measure_coverage(
-            select_dependencies(delta.dependencies, known.dependency_list), trace
-        ),
-        covered_dependencies=measure_each(delta.dependencies, trace),
+        coverage=measure_coverage(select_dependencies(dependencies, known.dependency_list), trace),
+        covered_dependencies=measure_each(dependencies, trace),
     )
 
 

@@ -94,6 +94,12 @@ def _add_machine(verb: Parser) -> None:
         action='store_true',
         help='print which pairs and how many tests would be run, and run nothing; only the clone is written',
     )
+    verb.add_argument(
+        '--no-measure',
+        action='store_true',
+        help='label only: mutants and undone changes of tasks wait for `coevo pipeline measure`, and '
+        'without them no strict score can be given',
+    )
     add_jobs(verb)
     add_sandbox(verb)
     verb.add_argument(
@@ -184,6 +190,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         retry_bugs=arguments.retry_bugs,
         again=arguments.again,
         private=arguments.private,
+        measures=not arguments.no_measure,
     )
     if arguments.dry:
         return _print_plans(options)
@@ -196,7 +203,8 @@ def _mine(arguments: argparse.Namespace) -> int:
     segments = tuple(segment for each in report.partitions for segment in store.load_segments(each))
     drops = [drop for each in report.partitions for drop in store.load_walk(each).drops]
     print_report(console, report, tuple(build_funnel(drops, segments)), segments)
-    return 1 if report.failures or report.bugs or report.unmined else 0
+    unfinished = report.measures.waiting or report.measures.bugs
+    return 1 if report.failures or report.bugs or report.unmined or unfinished else 0
 
 
 def _print_plans(options: MineOptions) -> int:

@@ -95,7 +95,7 @@ def _build_table(overview: StoreOverview, repositories: Sequence[RepositoryStatu
     from rich.table import Table
 
     table = Table(title='Repositories', title_justify='left')
-    numbers = ('pairs', 'not mined', 'stale')
+    numbers = ('pairs', 'not mined', 'stale', 'not measured')
     for heading in ('repository', 'state', 'walk', 'reached', *numbers, 'failures', 'next'):
         table.add_column(heading, justify='right' if heading in numbers else 'left')
     for repository in repositories:
@@ -108,6 +108,7 @@ def _build_table(overview: StoreOverview, repositories: Sequence[RepositoryStatu
                 str(walk.pairs) if walk else '',
                 str(walk.unmined) if walk else '',
                 str(sum(part.count for part in walk.stale) or '') if walk else '',
+                str(walk.unmeasured or '') if walk else '',
                 str(len(repository.failures) or ''),
                 repository.next_step,
             )
@@ -165,6 +166,8 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
             f'{walk.head[:12]}{reached}, {walk.pairs} pairs, {walk.unmined} not mined, '
             f'{walk.again} asked for once more, code {walk.engine_version}',
         )
+        if walk.unmeasured:
+            _print_sentence(console, f'{walk.unmeasured} tasks are not measured yet')
         for part in walk.stale:
             _print_sentence(console, f'{part.count} pairs are stale: {part.reason}')
         segments = tuple(store.load_segments(walk.partition))

@@ -9,6 +9,7 @@ from coevo.model.profiles import load_profile
 from coevo.model.quality import PairEnd, ReversalStatus
 from coevo.model.segment import Segment
 from coevo.model.words import Label, Track
+from coevo.storage.measures import load_measured_segments
 from coevo.storage.store import Store
 from tests import projects
 
@@ -70,7 +71,7 @@ def segments(tmp_path_factory: pytest.TempPathFactory) -> tuple[Segment, ...]:
     repository = projects.write(folder / 'repository', STEPS)
     mined = projects.mined(repository, folder / 'store', profile=load_profile('whole'))
     assert not mined.report.failures
-    found = Store(folder / 'store').load_segments(mined.report.partitions[0])
+    found = load_measured_segments(Store(folder / 'store'), mined.report.partitions[0])
     return tuple(sorted(found, key=lambda segment: str(segment.pair.new_committer_date)))
 
 

@@ -10,6 +10,7 @@ import pytest
 from coevo.languages.golang.toolchains import find_toolchains
 from coevo.model.profiles import load_profile
 from coevo.model.quality import ReversalStatus
+from coevo.storage.measures import load_measured_segments
 from coevo.storage.store import Store
 from tests.coevo.languages.golang.place import GO_MOD
 from tests.coevo.languages.python.shops import PROJECT
@@ -79,7 +80,7 @@ def undone(folder: Path, *steps: Tree) -> dict[str, ReversalStatus]:
     rows = [
         row
         for part in found.report.partitions
-        for segment in store.load_segments(part)
+        for segment in load_measured_segments(store, part)
         for row in segment.reversals
     ]
     return {row.declaration.partition('\n')[0]: row.status for row in rows}

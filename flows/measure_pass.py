@@ -1,0 +1,289 @@
+"""Measure the tasks of a store that wait for it: what their gold tests are worth.
+
+A pair is measured as a whole, in the sandbox, on the runtime and under the override of its cells.
+The record of each pair is written as soon as it is there (`coevo.storage.measures`), so an
+interrupt loses only the pairs in progress, and the next pass goes on. A limit is a number of runs,
+never of seconds: it would give slow machines other figures.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence, Set as AbstractSet
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
+from coevo.git.repository import CorruptObject, Repository
+from coevo.languages.engine import Builder, RunSettings
+from coevo.languages.runtimes import Runtimes
+from coevo.languages.table import LANGUAGES
+from coevo.model.containment import Bug
+from coevo.model.errors import Fatal, Transient
+from coevo.model.listener import SILENT, Listener
+from coevo.model.measures import MeasureRecord, has_tasks
+from coevo.model.profiles import Profile, load_profile
+from coevo.model.records import Pair
+from coevo.model.segment import Segment
+from coevo.storage import measures
+from coevo.storage.bases import load_basis
+from coevo.storage.place import Root, find_local_folder
+from coevo.storage.store import Partition, Store
+from flows.bugs import PairBugs
+from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
+from flows.measuring import MeasureSettings, measure_segment
+from flows.rerunning import restore_pair
+from flows.segment_keys import compute_measure_basis
+from miners.cloning.clones import pin_existing_clone
+from miners.discovery.repository_drops import Unclonable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureOptions:
+    """The options of a pass.
+
+    repository  only tasks of this one; None is all of the store
+    runs        most runs for one pair, also of pairs that were measured with another number; None
+                takes the number of the profile by which a pair was mined
+    local       folder of clones, as in MineOptions
+    """
+
+    store: Root
+    repository: str | None = None
+    runs: int | None = None
+    jobs: int = 1
+    local: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The folder of clones."""
+        return self.local or find_local_folder(self.store)
+
+
+@dataclass(slots=True, kw_only=True)
+class MeasureReport:
+    """The result of a pass; all but `busy` count pairs with tasks.
+
+    measured  pairs that were measured now
+    known     pairs that were measured before
+    waiting   by pair id, why a pair could not be measured, so that it waits for the next pass
+    bugs      the address of the record of each bug that keeps a pair from being measured, by pair id
+    busy      sentences about partitions in which another process works
+    """
+
+    measured: int = 0
+    known: int = 0
+    waiting: dict[str, str] = field(default_factory=dict)
+    bugs: dict[str, str] = field(default_factory=dict)
+    busy: list[str] = field(default_factory=list)
+    cpu_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _DueSegment:
+    segment: Segment
+    pair: Pair
+    settings: MeasureSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionMeasuring:
+    """Measures what waits in one partition, whose lock the caller holds.
+
+    pair_ids  the pairs to look at; None is all of the partition
+    """
+
+    options: MeasureOptions
+    store: Store
+    partition: Partition
+    repository: Repository
+    report: MeasureReport
+    listener: Listener = SILENT
+    pair_ids: AbstractSet[str] | None = None
+
+    def measure_due_segments(self) -> None:
+        """Measure all segments with tasks that are not measured by this code."""
+        groups: dict[tuple[str, str], list[_DueSegment]] = defaultdict(list)
+        for item in self._list_due_segments():
+            row = item.segment.pair
+            groups[row.sandbox, row.runtime or ''].append(item)
+        if not groups:
+            return
+        runtimes = LANGUAGES[self.partition.language].make_runtimes(
+            brings=True, say=self.listener.say
+        )
+        for (sandbox, runtime), items in sorted(groups.items()):
+            self._measure_on_runtime(runtimes, sandbox, runtime, items)
+
+    def _list_due_segments(self) -> Iterator[_DueSegment]:
+        withdrawn = load_withdrawn_ids(self.store.storage)
+        names = measures.list_measures(self.store.storage, self.partition)
+        bugs = PairBugs(self.store.storage, self.partition, 'measure')
+        choice = _SettingsChoice(self.store, self.partition, self.options.runs)
+        for segment in self.store.load_mined(self.partition).segments.iterate_with_tracks():
+            pair_id = segment.pair.pair_id
+            is_left_out = self.pair_ids is not None and pair_id not in self.pair_ids
+            if is_left_out or pair_id in withdrawn or not has_tasks(segment):
+                continue
+            settings = choice.choose(pair_id)
+            name = names.get(segment.key)
+            record = name and measures.find_measures(self.store.storage, self.partition, name)
+            if not settings.measures_something or (record and settings.is_met_by(record)):
+                self.report.known += 1
+                continue
+            try:
+                pair = restore_pair(self.repository, segment.pair)
+            except CorruptObject as error:
+                self.report.waiting[pair_id] = str(error)
+                continue
+            bug = bugs.find_bug_of_this_build(pair, settings.compute_key(segment.key))
+            if bug is None:
+                yield _DueSegment(segment=segment, pair=pair, settings=settings)
+            else:
+                self.report.bugs[pair_id] = bug
+
+    def _measure_on_runtime(
+        self, runtimes: Runtimes, sandbox: str, runtime: str, items: Sequence[_DueSegment]
+    ) -> None:
+        """Measure segments in one sandbox on one runtime; without it they wait."""
+        language = LANGUAGES[self.partition.language]
+        if not runtimes.can_provide(runtime):
+            sentence = f'there is no {language.RUNTIME} like {runtime} here'
+            self.report.waiting |= {item.pair.pair_id: sentence for item in items}
+            return
+
+        def measure_item(
+            item: _DueSegment, open_builder: Callable[[], Builder]
+        ) -> MeasureRecord | WorkFailure:
+            """Build the pair of a segment and measure it."""
+            try:
+                built = open_builder().build(item.pair)
+                return measure_segment(
+                    item.settings, self.repository, item.segment, built, is_rebuilt=True
+                )
+            except CorruptObject as error:
+                return WorkFailure(sentence=str(error))
+
+        around = RunSettings(
+            repository=self.repository,
+            sandbox=sandbox,
+            say=self.listener.say,
+            runtimes=language.make_runtimes(like=runtime),
+            own_edits=True,
+        )
+        with (
+            BuilderPool(language, around, [item.pair for item in items]) as builders,
+            closing(
+                run_in_parallel(measure_item, items, builders, jobs=self.options.jobs)
+            ) as results,
+        ):
+            for done, (item, result) in enumerate(results, start=1):
+                self._record_result(item, result)
+                builders.forget_pair(item.pair)
+                self.listener.step(f'measure {self.partition.repo}', done, len(items))
+
+    def _record_result(self, item: _DueSegment, result: MeasureRecord | WorkFailure | Bug) -> None:
+        report, pair = self.report, item.pair
+        if isinstance(result, Bug):
+            bugs = PairBugs(self.store.storage, self.partition, 'measure')
+            key = item.settings.compute_key(item.segment.key)
+            report.bugs[pair.pair_id] = bugs.write_bug(pair, key, result)
+        elif isinstance(result, WorkFailure):
+            report.waiting[pair.pair_id] = result.sentence
+        else:
+            measures.add_measures(self.store.storage, self.partition, result)
+            report.measured += 1
+            report.cpu_seconds += sum(row.cpu_seconds for row in result.timings)
+
+
+class _SettingsChoice:
+    """Chooses the settings of a pair's measures by the profile by which it was mined."""
+
+    def __init__(self, store: Store, partition: Partition, runs: int | None) -> None:
+        self._storage, self._runs = store.storage, runs
+        self._bases = dict(store.load_walk(partition).bases)
+        self._code = compute_measure_basis(partition.language)
+        self._profiles: dict[str | None, Profile] = {}
+
+    def choose(self, pair_id: str) -> MeasureSettings:
+        """Return the settings for a pair; those of `default` if its profile is not known."""
+        basis_id = self._bases.get(pair_id)
+        if basis_id not in self._profiles:
+            basis = load_basis(self._storage, basis_id) if basis_id else None
+            self._profiles[basis_id] = load_profile(basis.profile if basis else 'default')
+        return make_settings(self._code, self._profiles[basis_id], self._runs)
+
+
+def make_settings(code: str, profile: Profile, runs: int | None = None) -> MeasureSettings:
+    """Return the settings of measures by a profile.
+
+    runs  the number of runs, if it was asked for; measures with another number do not meet it then
+    """
+    return MeasureSettings(
+        basis=code,
+        runs=profile.measure_runs if runs is None else runs,
+        traces=profile.traces,
+        is_exact=runs is not None,
+    )
+
+
+def find_asked_runs(profile: Profile) -> int | None:
+    """Return the number of runs of a profile if it is not that of the profile of its name."""
+    return (
+        None
+        if profile.measure_runs == load_profile(profile.name).measure_runs
+        else profile.measure_runs
+    )
+
+
+def measure(options: MeasureOptions, listener: Listener = SILENT) -> MeasureReport:
+    """Measure all tasks of a store that wait for it.
+
+    Raises: Fatal if the store holds nothing of the repository.
+    """
+    store = Store(options.store)
+    if options.repository is not None:
+        partitions = store.list_repository_partitions(options.repository)
+        check_not_withdrawn(options.store, options.repository)
+    else:
+        withdrawn = load_withdrawn_ids(store.storage)
+        partitions = tuple(p for p in store.list_partitions() if p.repo not in withdrawn)
+    report = MeasureReport()
+    for partition in partitions:
+        _measure_partition(options, store, partition, report, listener)
+    return report
+
+
+def _measure_partition(
+    options: MeasureOptions,
+    store: Store,
+    partition: Partition,
+    report: MeasureReport,
+    listener: Listener,
+) -> None:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(store.lock_partition(partition))
+        except Fatal as error:
+            if options.repository is not None:
+                raise
+            report.busy.append(str(error))
+            return
+        try:
+            git_dir = stack.enter_context(pin_existing_clone(options.folder, partition.repo))
+        except (Unclonable, Transient) as error:
+            report.busy.append(f'{partition.repo} waits: {error}')
+            return
+        if not git_dir.is_dir():
+            report.busy.append(f'there is no clone of {partition.repo}: mine it again')
+            return
+        repository = stack.enter_context(closing(Repository(git_dir)))
+        PartitionMeasuring(
+            options=options,
+            store=store,
+            partition=partition,
+            repository=repository,
+            report=report,
+            listener=listener,
+        ).measure_due_segments()
