@@ -172,7 +172,7 @@ def test_row_that_is_not_measured_says_so(labelled: Path) -> None:
     assert {(row.track, row.measured) for row in rows} == {(Track.UPDATE, False)}
     assert all(row.mutation is None for row in rows)
     snapshot = release(labelled)
-    assert verify_snapshot(snapshot) == ()
+    assert list(verify_snapshot(snapshot)) == []
 
 
 def test_damaged_measures_count_as_missing(labelled: Path, at_once: Path) -> None:

@@ -183,6 +183,7 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     ('coevo mine ~/src/my-project --name me/my-project --commits 100', 'update 4', _nothing),
     ('coevo mine ~/src/my-project --name me/my-project --since 2025-01-01 --jobs 2', '', _nothing),
     ('coevo pipeline status', 'me/my-project', _nothing),
+    ('coevo pipeline measure', 'need it no more, 0 wait', _nothing),
     ('coevo pipeline status --state due', '', _nothing),
     ('coevo pipeline status --state waiting', '', _nothing),
     ('coevo pipeline status --month 2026-06', 'no crawl says', _nothing),

@@ -1,0 +1,51 @@
+"""`measure`: measure the tasks that mining left unmeasured; mining itself only labels."""
+
+from __future__ import annotations
+
+from prefect import flow, get_run_logger
+from prefect.artifacts import create_table_artifact
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+
+from coevo.model.listener import Listener
+from flows import measure_pass
+from flows.live.heartbeat import hold_run_lease
+from flows.live.overdue import remove_overdue_runs
+from flows.live.trying import end_by_sentence, retry_step
+from flows.live.worker_settings import check_engine, load_worker_settings
+from flows.measure_pass import MeasureOptions, MeasureReport
+
+
+@flow(name='measure', persist_result=False)
+@end_by_sentence
+def measure(
+    repository: str | None = None,
+    runs: int | None = None,
+    engine: dict[str, str] | None = None,
+) -> State[None]:
+    """Measure all tasks of the store that wait for it.
+
+    repository  owner/name; only tasks of this one
+    runs        most runs of tests for one pair; None takes the number of the pair's profile
+    """
+    check_engine(engine)
+    remove_overdue_runs()
+    settings = load_worker_settings()
+    options = MeasureOptions(
+        store=settings.store, repository=repository, runs=runs, jobs=settings.jobs
+    )
+    with hold_run_lease(settings.store):
+        report = _measure(options)
+    left = {**report.waiting, **report.bugs}
+    if left:
+        rows = [{'pair': pair_id, 'why': why} for pair_id, why in sorted(left.items())]
+        create_table_artifact(rows, key='unmeasured')
+    return Completed(
+        message=f'{report.measured} pairs with tasks measured, {len(left)} wait, '
+        f'{len(report.busy)} repositories could not be looked at'
+    )
+
+
+@retry_step
+def _measure(options: MeasureOptions) -> MeasureReport:
+    return measure_pass.measure(options, Listener(say=get_run_logger().info))
