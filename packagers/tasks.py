@@ -8,7 +8,7 @@ gives one task, at the earliest of these pairs (of those whose old revision is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -75,6 +75,8 @@ def build_tasks(
         leaks=lru_cache(maxsize=1)(lambda repo, language: LeakMeter(clones[repo], language)),
     )
     drafts, drops = _make_drafts(methods, maker, around)
+    drafts, repeated = _drop_repeated_merges(drafts, maker)
+    drops = (*drops, *repeated)
     tasks: list[TaskRow] = []
     ids: dict[tuple[str, Walk], str] = {}
     coverage: dict[tuple[str, Walk], Coverage] = {}
@@ -126,6 +128,36 @@ def _make_drafts(
     return drafts, tuple(drops)
 
 
+def _drop_repeated_merges(
+    drafts: Sequence[Draft], maker: _TaskMaker
+) -> tuple[list[Draft], tuple[Drop, ...]]:
+    """Leave out drafts of `first-parent` that repeat an edit of a draft of `parents`; drop them.
+
+    A merge repeats what the commits of its branch changed. A draft that is the same as a whole
+    stays, since it becomes a copy of that task.
+    """
+    by_walk: dict[bool, list[Draft]] = {True: [], False: []}
+    for draft in drafts:
+        by_walk[draft.group.rows[0].walk is Walk.FIRST_PARENT].append(draft)
+    single = [draft for draft in by_walk[False] if draft.group.rows[0].walk is Walk.PARENTS]
+    whole = {maker.compute_identity(draft) for draft in single}
+    edits = {edit for draft in single for edit in maker.list_edits(draft)}
+    dropped = {
+        draft.group.task_id
+        for draft in by_walk[True]
+        if maker.compute_identity(draft) not in whole
+        and not edits.isdisjoint(maker.list_edits(draft))
+    }
+    return (
+        [draft for draft in drafts if draft.group.task_id not in dropped],
+        tuple(
+            _make_drop(draft.group, Reason.IN_ANOTHER_WALK)
+            for draft in drafts
+            if draft.group.task_id in dropped
+        ),
+    )
+
+
 def _get_order_key(group: DraftGroup) -> tuple[str, str, str]:
     """Return a sort key by which each clone is opened once and its caches are reused."""
     row = group.rows[0]
@@ -161,6 +193,17 @@ class _TaskMaker:
         """Return the identity of a draft within its family of repositories."""
         repo = draft_.group.rows[0].repo
         return draft_.compute_identity(self.repositories[repo].family or repo)
+
+    def list_edits(self, draft_: Draft) -> Iterator[Hashable]:
+        """Yield the edit of each target of a draft, within its family of repositories."""
+        for row in draft_.group.rows:
+            family = self.repositories[row.repo].family or row.repo
+            yield (
+                family,
+                row.language,
+                sameness.get_path_in_module(row),
+                sameness.make_edit_key([row]),
+            )
 
     def compute_age_key(self, draft_: Draft) -> tuple[bool, datetime, str, str]:
         """Return the key by which drafts are sorted, the oldest first.

@@ -97,6 +97,7 @@ class Reason(StrEnum):
     START_STATE_INVALID = 'start_state_invalid'
     NOTHING_TO_NAME = 'nothing_to_name'
     NOTHING_TO_KEEP = 'nothing_to_keep'
+    IN_ANOTHER_WALK = 'in_another_walk'
     TASK_WITHDRAWN = 'task_withdrawn'
 
 
@@ -247,6 +248,10 @@ _TASK = {
     Reason.NOTHING_TO_KEEP: (
         'No test of the file has a label that requires it to stay unchanged (only used for '
         '`maintenance`).'
+    ),
+    Reason.IN_ANOTHER_WALK: (
+        'A commit of the walk `parents` has a task with one of its edits, which a merge under '
+        '`first-parent` repeats.'
     ),
     Reason.TASK_WITHDRAWN: 'The maintainers of the data withdrew the task; the detail gives their reason.',
 }
