@@ -40,6 +40,7 @@ class MineReport:
     """The result of a run; `failures` are transient failures of coevo, by pair id.
 
     partitions  one for each language of the repository that was mined
+    pair_ids    the pairs of all walks, mined or not
     visited     the number of commits; each language walks the same ones
     tasks       the number of tasks in the pairs that were mined now
     bugs        the address of the record of each bug that keeps a pair from being mined, by pair id
@@ -50,6 +51,7 @@ class MineReport:
     repo: str
     walk: Walk
     partitions: tuple[Partition, ...] = ()
+    pair_ids: frozenset[str] = frozenset()
     visited: int = 0
     pairs: int = 0
     executed: int = 0

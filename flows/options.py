@@ -63,6 +63,7 @@ class MineOptions:
     reached      until when a copy has all commits of its repository; None if unknown
     retry_bugs   whether to retry pairs that this build of coevo could not mine
     private      whether the store is for its owner alone
+    by_tasks     whether the number of commits follows the tasks (`flows.budgets`) instead of `commits`
     measures     whether tasks are measured at once; otherwise they wait for a pass (`flows.measure_pass`)
     """
 
@@ -84,6 +85,7 @@ class MineOptions:
     retry_bugs: bool = False
     private: bool = False
     measures: bool = True
+    by_tasks: bool = False
     reached: datetime | None = None
     again: bool = False
     pushed: datetime | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 
 from coevo.engine.cache import Cache
@@ -30,6 +31,8 @@ from coevo.model.words import Walk
 from coevo.storage import dates
 from coevo.storage.bases import SegmentBasis, add_basis
 from coevo.storage.store import Partition, Store, WalkRecord
+from coevo.storage.walks import BudgetOutcome
+from flows.budgets import FIRST_COMMITS, compute_yield, decide_budget
 from flows.cloning import open_clone
 from flows.dating import date_mined_repository
 from flows.licence import find_spdx_expression
@@ -58,11 +61,43 @@ def mine(options: MineOptions, listener: Listener = SILENT) -> MineReport:
     with open_clone(options, listener) as (clone, repository):
         store = Store(options.store)
         check_privacy(store, clone.repo, is_private=options.private)
-        report = _mine_languages(options, clone, repository, listener)
+        mine_once = _mine_by_tasks if options.by_tasks else _mine_languages
+        report = mine_once(options, clone, repository, listener)
         report.warnings += date_mined_repository(store, clone, repository, listener)
         if not options.private:
             report.warnings += find_kept_out(store, report.partitions, repository)
         return report
+
+
+def _mine_by_tasks(
+    options: MineOptions, clone: Clone, repository: Repository, listener: Listener
+) -> MineReport:
+    """Mine ever more commits while the tasks pay, and record each decision with its reason.
+
+    The report is of the last step, with what all steps did.
+    """
+    store, commits = Store(options.store), FIRST_COMMITS
+    earlier: frozenset[str] = frozenset()
+    executed = tasks = 0
+    while True:
+        report = _mine_languages(
+            replace(options, commits=commits, again=options.again and not earlier),
+            clone,
+            repository,
+            listener,
+        )
+        executed, tasks = executed + report.executed, tasks + report.tasks
+        total = compute_yield(store, report.partitions, report.pair_ids)
+        step = compute_yield(store, report.partitions, report.pair_ids - earlier)
+        budget = decide_budget(commits, report.visited, total=total, step=step)
+        for partition in report.partitions:
+            with store.lock_partition(partition):
+                store.write_walk(partition, replace(store.load_walk(partition), budget=budget))
+        if budget.outcome is not BudgetOutcome.DEEPER:
+            report.reused += report.executed - executed
+            report.executed, report.tasks = executed, tasks
+            return report
+        earlier, commits = report.pair_ids, commits * 2
 
 
 def _mine_languages(
@@ -145,6 +180,7 @@ def _mine_language(
             _measure_waiting_pairs(options, mining, store, partition, report, seen, listener)
     report.partitions += (partition,)
     report.visited = len(seen.visited)
+    report.pair_ids |= {pair.pair_id for pair in seen.pairs}
     report.pairs += len(seen.pairs)
     report.warnings += (*store.warnings, *_describe_damage(clone, seen))
 

@@ -15,7 +15,7 @@ from coevo.storage import measures, reverifications
 from coevo.storage.bases import SegmentBasis, load_basis
 from coevo.storage.place import StoragePlace, encode_folder_name
 from coevo.storage.store import MinedPartition, Partition, Store
-from coevo.storage.walks import WalkRecord
+from coevo.storage.walks import WalkBudget, WalkRecord
 from coevo.storage.withdrawals import Withdrawal
 from flows.batches.failures import FOLDER
 from flows.eligibility import load_withdrawn_repositories
@@ -39,6 +39,7 @@ class WalkStatus:
     reached  until when all commits are known
     again    the number of pairs that were requested once more
     unmeasured  the number of tasks of mined pairs that are not measured yet
+    budget   the last decision on its depth, if that follows its tasks
     stale    mined pairs whose code, thresholds or tools differ from the current ones
     """
 
@@ -50,6 +51,7 @@ class WalkStatus:
     unmined: int
     again: int
     unmeasured: int
+    budget: WalkBudget | None
     stale: tuple[StalePairs, ...]
     engine_version: str
 
@@ -170,6 +172,7 @@ def _summarise_walk(store: Store, partition: Partition) -> WalkStatus:
         pairs=len(record.pairs),
         unmined=len(mined.unmined),
         again=len(record.again),
+        budget=record.budget,
         unmeasured=_count_unmeasured_tasks(store, partition, mined),
         stale=tuple(_list_stale_pairs(store, partition, mined)),
         engine_version=record.repository.engine_version,

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from coevo.model.drops import Drop
 from coevo.model.families import Family
@@ -18,6 +19,32 @@ _KNOWS_LESS = (Reason.OLDEST_STATE, Reason.UNREADABLE_COMMIT, Reason.OBJECT_MISS
 
 # The pairs that end at a commit, or the reason why there are none.
 _Verdict = tuple[str, ...] | Drop
+
+
+class BudgetOutcome(StrEnum):
+    """What follows from the tasks that a walk gave: whether it goes further back, or why not."""
+
+    DEEPER = 'deeper'
+    WAITS = 'waits'  # it gave no task for its CPU seconds
+    DEAR = 'dear'  # its tasks cost too much
+    END = 'end'  # there is nothing older, or the limit is reached
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalkBudget:
+    """The last decision on how far back a repository is mined, with what it rests on.
+
+    rule         the rule in words
+    commits      the newest commits that were asked for
+    tasks        tasks of their pairs, before duplicates
+    cpu_seconds  CPU seconds of labelling their pairs, as segments record them
+    """
+
+    rule: str
+    commits: int
+    tasks: int
+    cpu_seconds: float
+    outcome: BudgetOutcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +63,7 @@ class WalkRecord:
               order
     reached   time up to which a walk saw all commits: when the remote was fetched, or the time
               stated for a copy
+    budget    the last decision on the depth of a walk that follows its tasks; None if none does
     """
 
     repository: RepositoryRow
@@ -47,6 +75,7 @@ class WalkRecord:
     reached: datetime | None = None
     pushed: datetime | None = None
     families: tuple[Family, ...] = ()
+    budget: WalkBudget | None = None
 
 
 def merge_walks(old: WalkRecord, new: WalkRecord) -> WalkRecord:
@@ -77,6 +106,7 @@ def merge_walks(old: WalkRecord, new: WalkRecord) -> WalkRecord:
         again=tuple(sorted(again.items())),
         pushed=new.pushed,
         families=tuple(family for family in Family if family in {*old.families, *new.families}),
+        budget=new.budget or old.budget,
     )
 
 
@@ -104,6 +134,7 @@ def sort_walk(record: WalkRecord) -> WalkRecord:
         again=tuple(sorted(record.again)),
         pushed=record.pushed,
         families=record.families,
+        budget=record.budget,
     )
 
 

@@ -101,6 +101,7 @@ def _mine_repository(job: BatchJob, listener: Listener) -> JobOutput:
         jobs=job.jobs,
         sandbox=job.sandbox,
         measures=False,
+        by_tasks=job.by_tasks,
     )
     report = mine(options, listener)
     store = Store(options.store)

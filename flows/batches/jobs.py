@@ -28,6 +28,7 @@ class BatchJob:
     source   a path, a URL or owner/name
     repo     its key in the data; None takes the name from its source
     commits  the number of newest commits to visit; 0 takes the profile's
+    by_tasks whether it follows the tasks instead (`flows.budgets`)
     until    commits that are newer are left out
     since    commits that are older are left out
     ref      where the walk starts; None for the default branch
@@ -45,6 +46,7 @@ class BatchJob:
     repo: str | None = None
     profile: str = 'default'
     commits: int = 0
+    by_tasks: bool = False
     until: datetime | None = None
     since: datetime | None = None
     ref: str | None = None

@@ -24,6 +24,7 @@ def mine(
     repositories: list[str],
     profile: str = 'default',
     commits: int = 0,
+    by_tasks: bool = False,
     month: str | None = None,
     since: str | None = None,
     reached: str | None = None,
@@ -39,6 +40,7 @@ def mine(
     """Mine some repositories: owner/name, URLs or paths.
 
     commits     number of newest commits to visit in each; 0 takes the profile's
+    by_tasks    ever more commits while their tasks are cheap, in place of `commits`
     month       YYYY-MM; newer commits are left out. None is no limit
     since       YYYY-MM-DD; older commits are left out
     reached     YYYY-MM-DD, until when these copies have all commits; a release of a month needs it
@@ -66,6 +68,7 @@ def mine(
         store=str(settings.store),
         profile=profile,
         commits=commits,
+        by_tasks=by_tasks,
         since=parse_day(since, end=False),
         reached=parse_day(reached, end=True),
         ref=ref,

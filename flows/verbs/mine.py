@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from flows.options import MineOptions
 
 
+BY_TASKS = 'by-tasks'
+
+
 def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     """Add the verb `mine` with its options to the parsers of `coevo`."""
     verb = verbs.add_parser(
@@ -65,7 +68,12 @@ def _add_history(verb: Parser) -> None:
         help='the branch or revision where the walk starts (default: the default branch, or the latest '
         'release if the profile asks for it)',
     )
-    verb.add_argument('--commits', metavar='N|all', help='how many commits to visit (default: 300)')
+    verb.add_argument(
+        '--commits',
+        metavar='N|all|by-tasks',
+        help='how many commits to visit (default: 300); by-tasks: ever more while their tasks are cheap, and '
+        'no more once 60 CPU seconds gave none',
+    )
     verb.add_argument('--since', metavar='DATE', help='no commits older than this')
     verb.add_argument('--until', metavar='DATE', help='no commits newer than this')
     verb.add_argument(
@@ -168,7 +176,13 @@ def _mine(arguments: argparse.Namespace) -> int:
     walk = choose_walk(arguments.walk, families, profile)
     if walk is Walk.SINGLE_REVISION:
         _refuse_history(arguments)
-    commits = _parse_commits(arguments.commits) if arguments.commits else profile.commits
+    by_tasks = arguments.commits == BY_TASKS
+    if by_tasks and arguments.dry:
+        raise Fatal(
+            '--dry runs nothing, so that no task can say how far to go: give --commits a number'
+        )
+    asked = None if by_tasks else arguments.commits
+    commits = _parse_commits(asked) if asked else profile.commits
     options = MineOptions(
         source=arguments.repository,
         store=arguments.store,
@@ -191,6 +205,7 @@ def _mine(arguments: argparse.Namespace) -> int:
         again=arguments.again,
         private=arguments.private,
         measures=not arguments.no_measure,
+        by_tasks=by_tasks,
     )
     if arguments.dry:
         return _print_plans(options)
@@ -234,5 +249,5 @@ def _parse_commits(text: str) -> int | None:
     if text == 'all':
         return None
     if not text.isdecimal() or int(text) < 1:
-        raise Fatal(f'--commits takes a number from 1 on, or `all`, not {text!r}')
+        raise Fatal(f'--commits takes a number from 1 on, `all` or `by-tasks`, not {text!r}')
     return int(text)

@@ -166,6 +166,12 @@ def _print_repository(console: Console, store: Store, overview: StoreOverview, r
             f'{walk.head[:12]}{reached}, {walk.pairs} pairs, {walk.unmined} not mined, '
             f'{walk.again} asked for once more, code {walk.engine_version}',
         )
+        if walk.budget:
+            _print_sentence(
+                console,
+                f'depth by tasks: {walk.budget.outcome} at {walk.budget.commits} commits, with '
+                f'{walk.budget.tasks} tasks in {walk.budget.cpu_seconds:.0f} CPU seconds ({walk.budget.rule})',
+            )
         if walk.unmeasured:
             _print_sentence(console, f'{walk.unmeasured} tasks are not measured yet')
         for part in walk.stale:
