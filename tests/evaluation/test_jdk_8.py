@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope='module')
 def history(folder: Path) -> Mined:
     found = mined(
-        write(folder / 'repository', STEPS), folder / 'store', profile=load_profile('whole')
+        write(folder / 'repository', STEPS),
+        folder / 'store',
+        profile=replace(load_profile('whole'), measure_runs=1000),
     )
     publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return found

@@ -59,7 +59,7 @@ STEPS = (
         **junit('TillTest', *(f'{name}: {body}' for name, body in TESTS.items())),
     },
 )
-PROFILE = replace(load_profile('whole'), refactorings=False)
+PROFILE = replace(load_profile('whole'), refactorings=False, measure_runs=1000)
 
 
 def submitted(imports: str = '', **bodies: str) -> bytes:

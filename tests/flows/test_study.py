@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from coevo.model.method_rows import MethodRow
@@ -69,7 +71,9 @@ STEPS = (
 def segments(tmp_path_factory: pytest.TempPathFactory) -> tuple[Segment, ...]:
     folder = tmp_path_factory.mktemp('study')
     repository = projects.write(folder / 'repository', STEPS)
-    mined = projects.mined(repository, folder / 'store', profile=load_profile('whole'))
+    mined = projects.mined(
+        repository, folder / 'store', profile=replace(load_profile('whole'), measure_runs=1000)
+    )
     assert not mined.report.failures
     found = load_measured_segments(Store(folder / 'store'), mined.report.partitions[0])
     return tuple(sorted(found, key=lambda segment: str(segment.pair.new_committer_date)))

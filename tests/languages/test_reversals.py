@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,9 @@ func TestPrice(t *testing.T) {
 def undone(folder: Path, *steps: Tree) -> dict[str, ReversalStatus]:
     """By the first line of each declaration."""
     repository = write(folder / 'repository', list(steps))
-    found = mined(repository, folder / 'store', profile=load_profile('whole'))
+    found = mined(
+        repository, folder / 'store', profile=replace(load_profile('whole'), measure_runs=1000)
+    )
     store = Store(folder / 'store')
     rows = [
         row
