@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from coevo.storage.clone_folders import locate_clone
+from coevo.storage.measures import load_measured_segments
 from coevo.storage.store import Partition, Store
 from flows.batches.jobs import Verb
 from flows.candidates import find_due_repositories
@@ -157,7 +158,7 @@ def _measure_work(store: Store, partition: Partition) -> tuple[int, int, float]:
     """
     dates: list[datetime] = []
     pairs, seconds = 0, 0.0
-    for segment in store.load_segments(partition):
+    for segment in load_measured_segments(store, partition):
         pairs += 1
         seconds += sum(row.cpu_seconds for row in select_disjoint_timings(segment.timings))
         if segment.pair.new_committer_date is not None:

@@ -130,7 +130,7 @@ def compute_repository_cost(store: Store, repo: str) -> RepositoryCost:
     for partition in store.list_partitions():
         if partition.repo != repo:
             continue
-        for segment in store.load_segments(partition):
+        for segment in measures.load_measured_segments(store, partition):
             for row in select_disjoint_timings(segment.timings):
                 cpu[row.step] += row.cpu_seconds
                 wall[row.step] += row.wall_seconds

@@ -7,6 +7,7 @@ from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from coevo.evaluation.reporting.cells import pluralise
 from coevo.model.listener import Listener
 from flows import measure_pass
 from flows.live.heartbeat import hold_run_lease
@@ -41,8 +42,8 @@ def measure(
         rows = [{'pair': pair_id, 'why': why} for pair_id, why in sorted(left.items())]
         create_table_artifact(rows, key='unmeasured')
     return Completed(
-        message=f'{report.measured} pairs with tasks measured, {len(left)} wait, '
-        f'{len(report.busy)} repositories could not be looked at'
+        message=f'{pluralise(report.measured, "pair")} with tasks measured, {len(left)} wait, '
+        f'{len(report.busy)} partitions could not be looked at'
     )
 
 

@@ -64,8 +64,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def describe_measures(report: MeasureReport) -> Iterator[str]:
     """Yield sentences about a pass: its counts, then each thing that waits and why."""
+    from coevo.evaluation.reporting.cells import pluralise
+
     yield (
-        f'{report.measured} pairs with tasks measured in {report.cpu_seconds:.0f} CPU seconds, '
+        f'{pluralise(report.measured, "pair")} with tasks measured in {report.cpu_seconds:.0f} CPU seconds, '
         f'{report.known} need it no more, {len(report.waiting) + len(report.bugs)} wait'
     )
     yield from report.busy

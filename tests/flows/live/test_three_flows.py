@@ -16,9 +16,11 @@ from tests.projects import junit, pom, source, write
 FLOWS = """\
 import sys
 from flows.live.mine import mine
+from flows.live.measure import measure
 from flows.live.release import release
 from flows.live.reverify import reverify
 mine([sys.argv[1]], profile='quick', reached='2024-02-01')
+measure(runs=4)
 release(families=['maintenance'], code_free=sys.argv[2], urls=['local/repository=https://example.org/r.git'])
 reverify(sample=1)
 """
@@ -27,7 +29,7 @@ reverify(sample=1)
 @pytest.mark.jvm
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_mine_release_and_reverify_flows_succeed_in_sequence(tmp_path: Path) -> None:
+def test_mine_measure_release_and_reverify_flows_succeed_in_sequence(tmp_path: Path) -> None:
     """The month is the one before that of the clock that the flows are given."""
     steps = [
         {
@@ -58,6 +60,7 @@ def test_mine_release_and_reverify_flows_succeed_in_sequence(tmp_path: Path) -> 
         found = server.ask('flow_runs/filter', {'sort': 'START_TIME_ASC'})
     assert [one['state']['message'] for one in found] == [
         '1 done, 1 pair executed',
+        '1 pair with tasks measured, 0 wait, 0 partitions could not be looked at',
         '1 task in 2024-01',
         '1 of 1 labels: 1 hold, 0 lost, 0 unknown',
     ]
