@@ -42,6 +42,7 @@ def add(verbs: argparse._SubParsersAction[Parser]) -> None:
     _add_regrade(kinds)
     contamination_verb.add(kinds).set_defaults(run=require_extra(contamination_verb.run))
     _add_statistics(kinds)
+    _add_difficulty(kinds)
     _add_identification(kinds)
 
 
@@ -165,6 +166,29 @@ def _print_statistics(arguments: argparse.Namespace) -> int:
     from coevo.snapshots.statistics_text import render_statistics
 
     terminal.write_data(render_statistics(arguments.snapshot, arguments.results).encode())
+    return 0
+
+
+def _add_difficulty(kinds: argparse._SubParsersAction[Parser]) -> None:
+    difficulty = kinds.add_parser(
+        'difficulty',
+        help='success by cyclomatic complexity and by length of the code of a task',
+        example='coevo report difficulty snapshots/2026-05 results',
+    )
+    add_snapshot(difficulty)
+    difficulty.add_argument(
+        'folder', type=Path, metavar='RESULTS', help='the --out of a `coevo evaluate` on it'
+    )
+    difficulty.set_defaults(run=require_extra(_print_difficulty))
+
+
+def _print_difficulty(arguments: argparse.Namespace) -> int:
+    from coevo.display.console import open_console
+    from coevo.evaluation.reporting.difficulty import print_difficulty, report_difficulty
+    from coevo.evaluation.results import find_results
+
+    report = report_difficulty(arguments.snapshot, find_results(arguments.folder))
+    print_difficulty(report, open_console())
     return 0
 
 

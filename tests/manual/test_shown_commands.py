@@ -226,6 +226,7 @@ STORY: tuple[tuple[str, str, Prepare], ...] = (
     ('coevo report evaluation results', 'success', _nothing),
     ('coevo report regrade results', 'success', _nothing),
     ('coevo report compare results other-results', '', _other),
+    (f'coevo report difficulty {MONTH} results', 'cyclomatic complexity', _nothing),
     (f'coevo report statistics {MONTH} --results results', 'Table 1', _nothing),
     (f'coevo pipeline site {MONTH} --results results --out site', '', _nothing),
     (f'coevo pipeline site {MONTH} --out site', '', _without('site')),

@@ -76,15 +76,20 @@ def open_results(
         )
         for number, rows in enumerate(evaluations or [()])
     ]
-    folder = files('coevo').joinpath('evaluation', 'reporting')
     # Queries are many and small: threads would wait for each other.
     with duckdb.connect(config={'threads': 1}) as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.register('methods', pa.concat_tables(tables))
         connection.register('suites', build_table(SuiteResult, suites))
         for name in scripts:
-            connection.execute(folder.joinpath(f'{name}.sql').read_text('utf-8'))
+            run_script(connection, name)
         yield connection
+
+
+def run_script(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Create the tables and views of a script beside this module, whose tables must be there."""
+    script = files('coevo').joinpath('evaluation', 'reporting', f'{name}.sql')
+    connection.execute(script.read_text('utf-8'))
 
 
 def collect_figures(connection: duckdb.DuckDBPyConnection, scripts: Sequence[str]) -> Figures:
