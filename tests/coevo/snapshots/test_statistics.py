@@ -125,3 +125,33 @@ def test_the_funnel_statistic_matches_the_funnel_of_the_card(snapshot: Path) -> 
     }
     expected['task'] = ['task', tasks, tasks]  # which a release alone makes
     assert found == expected
+
+
+def test_table_of_families_by_language_counts_absent_starts_as_0_and_leaves_out_the_unknown() -> (
+    None
+):
+    connection = duckdb.connect()
+    connection.execute(
+        """CREATE TABLE tasks AS
+        SELECT
+            'single_revision' AS walk, 'file' AS family, language, repo, start_builder,
+            [{'start_line': 1, 'end_line': focal}] AS focus,
+            {'tests': 2, 'covered_lines': covered, 'lines': 10, 'killed': killed, 'mutants': 4}
+                AS start_adequacy,
+            {'tests': 4, 'covered_lines': 10, 'lines': 10, 'killed': 4, 'mutants': 4}
+                AS gold_adequacy
+        FROM (VALUES
+            ('go', 'a/one', 'absent', 20, NULL, NULL),
+            ('go', 'a/one', 'as_is', 40, 5, NULL),
+            ('java', 'b/two', 'as_is', 60, 10, 2)
+        ) AS rows (language, repo, start_builder, focal, covered, killed)
+        UNION ALL BY NAME
+        SELECT 'parents' AS walk, 'java' AS language, 'b/two' AS repo"""
+    )
+    assert asked(connection, 'families_by_language') == [
+        ('parents', 'coevolution', 'java', 1, 1, *[None] * 7),
+        ('parents', 'coevolution', 'all', 1, 1, *[None] * 7),
+        ('single_revision', 'file', 'go', 2, 1, 30.0, 1.0, 0.25, None, 4.0, 1.0, 1.0),
+        ('single_revision', 'file', 'java', 1, 1, 60.0, 2.0, 1.0, 0.5, 4.0, 1.0, 1.0),
+        ('single_revision', 'file', 'all', 3, 2, 40.0, 1.33, 0.5, 0.5, 4.0, 1.0, 1.0),
+    ]
