@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -213,7 +214,14 @@ def main() -> None:
     parser.add_argument('results', type=Path)
     parser.add_argument('--walk', type=Walk, default=Walk.PARENTS)
     arguments = parser.parse_args()
-    rows = list(build_table(read_labelled_tests(arguments.snapshot, arguments.walk)))
+    tests = read_labelled_tests(arguments.snapshot, arguments.walk)
+    unread = sum(not test.test for test in tests)
+    if unread:
+        print(
+            f'{unread} of {len(tests)} tests have no text here, as in a code-free edition: fill it with `coevo get` first',
+            file=sys.stderr,
+        )
+    rows = list(build_table(tests))
     replace_rows(arguments.results, rows)
     for row in rows:
         print(
