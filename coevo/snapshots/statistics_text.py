@@ -11,6 +11,7 @@ from coevo.display import presentation
 from coevo.display.terminal import escape_controls
 from coevo.model.errors import Fatal
 from coevo.snapshots import snapshot
+from coevo.snapshots.assertion_density import COLUMNS, list_assertion_densities
 from coevo.snapshots.statistics import FIGURES, STATISTICS, describe_withheld_texts
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _RESULTS = 'results.parquet'
+_ASSERTIONS_NOTE = 'In the tests at new, not in helpers that they call; lines that are not blank.'
 _NUMBERS = (int, float, type(None))
 
 _MINING = """
@@ -58,6 +60,10 @@ def _render_blocks(connection: duckdb.DuckDBPyConnection, results: Path | None) 
     for statistic in (FIGURES, *STATISTICS):
         note = f'{statistic.note} {withheld}' if statistic.name == 'table_1' else statistic.note
         yield _render_block(statistic.title, connection.sql(statistic.sql), note.strip())
+    densities = list(list_assertion_densities(connection))
+    if densities:
+        heading = 'Assertions of the target tests (TAM-Eval, assert density)'
+        yield f'{heading}\n\n{_render_table(COLUMNS, densities)}\n{_ASSERTIONS_NOTE}'
     yield _render_block('What mining took', connection.sql(_MINING), _MINING_NOTE)
     if results is not None:
         file = results / _RESULTS
