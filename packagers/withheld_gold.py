@@ -162,7 +162,7 @@ def _write_files(
         ),
     }
     for name, text in texts.items():
-        durable.write_durably(made / name, [text.encode()])
+        durable.write_durably(made / name, [text.encode()])  # own name: one of two of coevo's
     others = [name for name in (*texts, ATTRIBUTION) if (made / name).is_file()]
     checked |= manifests.compute_checksums(made, (made / name for name in others))
     about = {
