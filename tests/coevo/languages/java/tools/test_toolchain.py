@@ -111,6 +111,7 @@ def test_toolchain_is_fetched_once_by_two_processes_and_then_reused(
     assert said == []
     assert f'{tools}\n'.encode() == answers[0]
     assert {it.name for it in tools.tools.iterdir()} == {
+        'umpire.jar',
         'worker.jar',
         'builder.jar',
         'extension.jar',
