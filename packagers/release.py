@@ -124,15 +124,10 @@ class ReleaseReport:
     def _cohort_note(self) -> str:
         if self.cohort is None:
             return ''
-        left = ''.join(
-            f'\n{each.repo} is no longer worked on: {each.reason.replace("_", " ")}'
-            for each in self.cohort.left
-        )
-        if self.cohort.unvalidated:
-            left += f'\n{self.cohort.unvalidated_sentence}, so that the month does not count them'
+        notes = ''.join(f'\n{note}' for note in self.cohort.notes)
         if self.is_complete:
-            return f'\nall {len(self.cohort.members)} repositories of the month are in it{left}'
-        return f'\nincomplete: {self.cohort.sentence}{left}'
+            return f'\nall {len(self.cohort.members)} repositories of the month are in it{notes}'
+        return f'\nincomplete: {self.cohort.sentence}{notes}'
 
     @property
     def _month_note(self) -> str:

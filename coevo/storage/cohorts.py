@@ -47,6 +47,11 @@ class LeftRepository:
     repo: str
     reason: str
 
+    @property
+    def sentence(self) -> str:
+        """That nobody works on the repository any more, with the reason."""
+        return f'{self.repo} is no longer worked on: {self.reason.replace("_", " ")}'
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonthCohort:
@@ -76,6 +81,16 @@ class MonthCohort:
             return ''
         several = 's were' if self.unvalidated > 1 else ' was'
         return f'{self.unvalidated} candidate{several} not validated yet'
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what the month does not count: repositories that left, and new candidates.
+
+        Without a member, `sentence` says how many candidates were not validated.
+        """
+        unvalidated = self.unvalidated_sentence if self.members else ''
+        new = (f'{unvalidated}, so that the month does not count them',) if unvalidated else ()
+        return (*(left.sentence for left in self.left), *new)
 
     @property
     def sentence(self) -> str:

@@ -138,10 +138,12 @@ def _print_month(console: Console, store: Store, month: str) -> int:
         console,
         f'{month} {when}: {len(cohort.members)} repositories, {len(cohort.missing)} missing',
     )
+    if not cohort.members:
+        _print_sentence(console, cohort.sentence)
     for missing in cohort.missing:
         _print_sentence(console, missing.sentence)
-    for left in cohort.left:
-        _print_sentence(console, f'{left.repo} is no longer worked on: {left.reason}')
+    for note in cohort.notes:
+        _print_sentence(console, note)
     return 0 if cohort.is_complete else 1
 
 

@@ -77,6 +77,9 @@ def test_a_candidate_that_was_not_validated_is_counted_and_not_waited_for(store:
     cohort = find(store)
     assert (cohort.members, cohort.unvalidated, cohort.is_complete) == ((REPO,), 1, True)
     assert cohort.unvalidated_sentence == '1 candidate was not validated yet'
+    assert cohort.notes == (
+        '1 candidate was not validated yet, so that the month does not count them',
+    )
 
 
 def test_an_empty_cohort_is_not_complete(tmp_path: Path) -> None:
@@ -84,6 +87,13 @@ def test_an_empty_cohort_is_not_complete(tmp_path: Path) -> None:
     cohort = find(tmp_path)
     assert (cohort.members, cohort.missing, cohort.is_complete) == ((), (), False)
     assert cohort.sentence == 'no repository of the crawls until its end is eligible and valid'
+
+
+def test_a_month_whose_candidates_were_not_validated_says_so_once(tmp_path: Path) -> None:
+    write_rows(tmp_path, CRAWL, row(REPO, 1, CRAWL), row('ada/new', 2, CRAWL))
+    cohort = find(tmp_path)
+    assert cohort.sentence.endswith('eligible and valid (2 candidates were not validated yet)')
+    assert cohort.notes == ()
 
 
 def test_a_repository_that_was_never_mined_is_missing(store: Path) -> None:

@@ -160,6 +160,7 @@ def test_status_of_a_month_names_what_it_lacks(
         'a/failed (not mined yet)',
         'a/running (not mined yet)',
         'a/unanswered (not mined yet)',
+        '1 candidate was not validated yet, so that the month does not count them',
     ]
     assert ask(store, '--month', 'soon') == 2
     assert ask(store, '--month', '2024-01', '--state', 'due') == 2
