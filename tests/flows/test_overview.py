@@ -166,6 +166,21 @@ def test_status_of_a_month_names_what_it_lacks(
     assert ask(store, '--month', '2024-01', '--state', 'due') == 2
 
 
+def test_status_of_a_month_without_repositories_says_why_and_who_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_rows(tmp_path, CRAWL, row('a/left', 1, CRAWL, pushed_at=PUSHED))
+    validated(tmp_path, 'a/left')
+    mine(tmp_path, 'a/left')
+    withdraw(tmp_path, 'a/left')
+    assert ask(tmp_path, '--month', '2024-01') == 1
+    assert capsys.readouterr().out.splitlines() == [
+        '2024-01 is not released yet: 0 repositories, 0 missing',
+        'no repository of the crawls until its end is eligible and valid',
+        'a/left is no longer worked on: withdrawn',
+    ]
+
+
 def test_a_repository_that_was_only_validated_by_hand_has_a_state(tmp_path: Path) -> None:
     validated(tmp_path, 'hand/good')
     validated(tmp_path, 'hand/bad', reason=InvalidReason.NO_TESTS)
