@@ -121,6 +121,7 @@ def test_model_that_answers_by_a_patch_is_graded(
     assert 'price: 2\n```' not in asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'answer', ['```\n--- a/till.toy\n+++ b/till.toy\n@@ -1 +1 @@\n-no\n+yes\n```\n', 'I cannot.']
 )
@@ -156,6 +157,7 @@ def test_only_code_is_taken_from_an_agent(released: tuple[Path, TaskRow], tmp_pa
     assert 'new mode' not in patch
 
 
+@pytest.mark.slow
 def test_link_in_place_of_code_leaves_it_and_deleted_code_is_deleted(
     released: tuple[Path, TaskRow], tmp_path: Path
 ) -> None:

@@ -114,6 +114,7 @@ def test_measuring_changes_no_segment(at_once: Path, labelled: Path) -> None:
     assert load_plain(labelled) == load_plain(at_once)
 
 
+@pytest.mark.slow
 def test_pass_is_not_repeated_unless_another_number_of_runs_is_asked_for(labelled: Path) -> None:
     def run(runs: int | None) -> tuple[int, int]:
         report = measure(MeasureOptions(store=labelled, runs=runs))
@@ -185,6 +186,7 @@ def test_damaged_measures_count_as_missing(labelled: Path, at_once: Path) -> Non
     assert values == [replace(record, number=1) for record in load_records(at_once)]
 
 
+@pytest.mark.slow
 def test_partition_in_which_another_process_mines_waits(labelled: Path) -> None:
     (partition,) = Store(labelled).list_partitions()
     with Store(labelled).lock_partition(partition):

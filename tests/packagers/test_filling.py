@@ -198,6 +198,7 @@ def test_code_free_edition_is_made_of_a_release_that_withholds_texts(
 # -- filling in part --
 
 
+@pytest.mark.slow
 def test_filling_in_two_steps_gives_the_same_bytes_as_at_once(
     refusing: World, tmp_path: Path
 ) -> None:
@@ -212,6 +213,7 @@ def test_filling_in_two_steps_gives_the_same_bytes_as_at_once(
     assert files(out) == files(refusing.whole)
 
 
+@pytest.mark.slow
 def test_order_of_filling_leaves_no_trace(world: World, tmp_path: Path) -> None:
     for name, repos in (('one', ('ferry', 'quay')), ('two', ('quay', 'ferry'))):
         for repo in repos:
@@ -369,6 +371,7 @@ def test_interrupted_filling_changes_nothing_and_goes_on(world: World, tmp_path:
     assert files(out) == files(world.whole)
 
 
+@pytest.mark.slow
 def test_kill_between_the_two_renames_loses_nothing(world: World, tmp_path: Path) -> None:
     out = tmp_path / 'out'
     fill_edition(world.edition, out, None, FillSelection(repositories=('example/ferry',)))

@@ -91,6 +91,7 @@ def test_run_without_the_texts_of_any_task_ends_with_what_git_said(
     assert model.rounds() == 0
 
 
+@pytest.mark.slow
 def test_tasks_that_could_be_attempted_are_graded_before_a_run_says_which_could_not(
     without_ferry: World, model: ModelServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

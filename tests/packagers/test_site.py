@@ -362,6 +362,7 @@ def test_rows_of_an_older_schema_are_written_under_the_names_of_now(tmp_path: Pa
     )
 
 
+@pytest.mark.slow
 def test_results_of_a_whole_release_are_accepted_for_its_edition(tmp_path: Path) -> None:
     edition = Path(__file__).parents[2] / 'snapshots/2026-05/code-free'
     scored = sites.score(tmp_path / 'a', edition, 'Agent A', 7)

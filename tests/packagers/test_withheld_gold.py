@@ -142,6 +142,7 @@ def test_what_needs_answers_is_refused_in_one_sentence(
     assert len(said.strip().split('\n')) == 1
 
 
+@pytest.mark.slow
 def test_code_that_a_task_asks_for_is_withheld(toy: None, tmp_path: Path) -> None:
     options = release(tmp_path, Family.IMPLEMENT)
     sql = "SELECT source_patch, focal_source, prompt FROM tasks WHERE family = 'implement'"

@@ -137,6 +137,7 @@ def test_source_files_shown_to_a_test_can_be_of_another_revision(place: GoPlace)
     assert place.verdict('TestReadsItsSource').outcome is Outcome.FAIL
 
 
+@pytest.mark.slow
 def test_every_second_run_alone_has_one_processor(place: GoPlace) -> None:
     told = [place.verdict('TestHasOneProcessor').outcome for _ in range(3)]
     assert told == [Outcome.FAIL, Outcome.PASS, Outcome.FAIL]
