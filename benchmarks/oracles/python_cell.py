@@ -19,7 +19,11 @@ from benchmarks.oracles.driver import Answer, Place, PlainCells, say_unbuildable
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.python import language, uv
-from coevo.languages.python.interpreters import Interpreter, ensure_open_prefix, find_interpreters
+from coevo.languages.python.interpreters import (
+    Interpreter,
+    ensure_readable_prefix,
+    find_interpreters,
+)
 from coevo.languages.python.layout import list_generated_modules, make_metadata
 from coevo.languages.python.names import make_pytest_id
 from coevo.languages.python.reading.collection import SETTINGS
@@ -102,7 +106,7 @@ class PytestBench:
         home = '/usr' if is_system else '/python'
         mounts = [Mount(source=packages, target='/in/packages')]
         if not is_system:
-            mounts.append(Mount(source=ensure_open_prefix(interpreter), target=home))
+            mounts.append(Mount(source=ensure_readable_prefix(interpreter), target=home))
         request = {
             'python': f'{home}/{interpreter.name}',
             'libraries': None if is_system else f'{home}/lib',

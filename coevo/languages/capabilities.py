@@ -22,9 +22,8 @@ class Capability(StrEnum):
     WATCH = 'watch'  # report from outside which lines it executes: `trace(watched=)`
     # compile and run with settings of another revision: `compile(borrowed=)`
     BORROW = 'borrow'
-    CHECK_SOURCES = (
-        'check_sources'  # compile variants of a source file, each separately: `check_sources`
-    )
+    # compile variants of a source file, each by itself: `check_main_sources`
+    CHECK_SOURCES = 'check_sources'
     # build and run trees of which files are missing, and raise CorruptObject once one is read
     STAND_INS = 'stand_ins'
     MUTATE = 'mutate'  # make and run mutants with an external tool: `mutate`

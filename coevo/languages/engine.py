@@ -66,7 +66,7 @@ class BuiltPair(Protocol):
                   module. If each test file is a unit of its own, other files may be skipped
         """
 
-    def check_sources(
+    def check_main_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
         """Compile variants of a main source, each separately, and return a result for each.

@@ -149,7 +149,7 @@ class FileMutants:
         if texts and not self._checked:
             texts = {_ORIGINAL: self.source, **texts}
         if texts:
-            answers = runner.built.check_sources(
+            answers = runner.built.check_main_sources(
                 runner.rev, self.module, self.path, list(texts.values())
             )
             runner.cpu_seconds += sum(answer.cpu_seconds for answer in answers)

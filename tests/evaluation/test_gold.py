@@ -7,7 +7,7 @@ from shutil import make_archive
 import pytest
 
 from coevo.evaluation.assignments import load_assignments
-from coevo.evaluation.measuring.gold import load_gold_methods
+from coevo.evaluation.measuring.gold import load_measured_gold
 from coevo.model.errors import Transient
 from coevo.snapshots.snapshot import attach_snapshots
 from tests import snapshots
@@ -23,7 +23,7 @@ def test_threads_read_gold_of_one_open_snapshot(tmp_path: Path, packed: bool) ->
     every = load_assignments(place) * 20
     opened = attach_snapshots((place,))
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda one: load_gold_methods(opened, one), every))
+        found = list(pool.map(lambda one: load_measured_gold(opened, one), every))
     for one, methods in zip(every, found, strict=True):
         assert methods.keys() == {target.name for target in one.targets}
         for method in methods.values():
@@ -40,8 +40,8 @@ def test_server_outage_while_gold_is_read_is_transient(tmp_path: Path) -> None:
         opened = attach_snapshots((f'{site.url}/snapshot',))
         site.broken = 503
         with pytest.raises(Transient, match='the server says 503'):
-            load_gold_methods(opened, one)
+            load_measured_gold(opened, one)
         site.broken = 0
-        assert load_gold_methods(opened, one).keys() == {target.name for target in one.targets}
+        assert load_measured_gold(opened, one).keys() == {target.name for target in one.targets}
     finally:
         site.close()

@@ -370,7 +370,7 @@ def test_a_capability_that_is_not_offered_is_refused_without_an_answer(place: Pl
         Capability.TRACE: lambda: built.trace(cell, [method], ()),
         Capability.UMPIRE: lambda: built.run_project(rev, '.', ()),
         Capability.MUTATE: lambda: built.mutate(cell, method, {}),
-        Capability.CHECK_SOURCES: lambda: built.check_sources(rev, '.', place.test_file, ()),
+        Capability.CHECK_SOURCES: lambda: built.check_main_sources(rev, '.', place.test_file, ()),
         Capability.BORROW: lambda: built.do_settings_differ(
             rev, '.', BorrowedSettings(rev=place.revs['second'], scope=SettingsScope.ALL_SETTINGS)
         ),

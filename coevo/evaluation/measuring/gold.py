@@ -32,7 +32,7 @@ class GoldMethod:
         return self.target.row
 
 
-def load_gold_methods(snapshot: OpenedSnapshots, assignment: Assignment) -> dict[str, GoldMethod]:
+def load_measured_gold(snapshot: OpenedSnapshots, assignment: Assignment) -> dict[str, GoldMethod]:
     """Return the gold tests by the targets' names; safe from several threads.
 
     Raises: Transient if they cannot be read.

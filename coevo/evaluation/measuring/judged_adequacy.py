@@ -14,7 +14,7 @@ from coevo.evaluation.judging.task_context import SubmissionContext, TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.measuring.adequacy import TargetMeasures, measure_targets
 from coevo.evaluation.measuring.copies import find_copying_targets
-from coevo.evaluation.measuring.gold import GoldMethod, load_gold_methods
+from coevo.evaluation.measuring.gold import GoldMethod, load_measured_gold
 from coevo.evaluation.measuring.neighbour_strength import find_weakened_neighbours
 from coevo.evaluation.measuring.pit import add_pit_kills
 from coevo.evaluation.measuring.strict import preserves_oracle
@@ -76,7 +76,7 @@ def add_adequacy(
         ),
         slowest={name: judgement.seen[name].slowest for name in passing},
     )
-    gold = load_gold_methods(measures.snapshot, task_context.assignment)
+    gold = load_measured_gold(measures.snapshot, task_context.assignment)
     measured = measure_targets(
         context, {name: gold[name] for name in passing}, measures.oracle_folder
     )

@@ -78,7 +78,7 @@ class ImageOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentRow:
+class ImageRow:
     """A line of the table of images: the digests of an image and of its layers, in their order.
 
     base  the digests of one or more layers
@@ -113,7 +113,7 @@ class ImageBuilder:
     sandbox: Sandbox
     omissions: Omissions
     say: Say
-    rows: list[EnvironmentRow] = field(default_factory=list)
+    rows: list[ImageRow] = field(default_factory=list)
     _kits: dict[str, Kits] = field(default_factory=dict)
     _environments: dict[tuple[object, ...], Layer] = field(default_factory=dict)
 
@@ -158,7 +158,7 @@ class ImageBuilder:
         )
         assert task.environment is not None, 'it was checked'
         self.rows.append(
-            EnvironmentRow(
+            ImageRow(
                 task_id=task.task_id,
                 image=image,
                 digest=described.digest,
@@ -269,7 +269,7 @@ def write_images(
     yield from _describe(folder, builder.rows)
 
 
-def _describe(folder: Path, rows: list[EnvironmentRow]) -> Iterator[str]:
+def _describe(folder: Path, rows: list[ImageRow]) -> Iterator[str]:
     stored = sum(path.stat().st_size for path in (folder / 'blobs').rglob('*') if path.is_file())
     whole = sum(row.bytes for row in rows)
     yield (

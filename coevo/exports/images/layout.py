@@ -2,7 +2,7 @@
 
     oci-layout, index.json  see https://github.com/opencontainers/image-spec
     blobs/sha256/DIGEST     layers, which images share, and the JSON that describes images
-    environments.jsonl      a line for each image (`EnvironmentRow`)
+    environments.jsonl      a line for each image (`ImageRow`)
 
 Nothing in it depends on the machine or the time, so the same input gives the same bytes.
 """

@@ -237,7 +237,7 @@ class NumberedReport:
         """False: sessions that number their targets never refuse every run."""
         return False
 
-    def settles_run(self, status: str, *, over: bool) -> bool:
+    def is_run_complete(self, status: str, *, over: bool) -> bool:
         """Return whether all targets ended or one was too slow, so that no fresh process decides.
 
         `status` and `over` are not used.

@@ -140,7 +140,7 @@ class _Session(Generic[Run, Report]):
         status = (heard.status or '') if over else describe_ending(self._process)
         spent = self._process.get_cpu_seconds() - self._used
         self._used += spent
-        if not heard.settles_run(status, over=over):
+        if not heard.is_run_complete(status, over=over):
             return None, spent
         noise = read_noise_between(self._process, mark)
         return RunResult(heard=heard, status=status, cpu_seconds=spent, noise=noise), spent

@@ -56,7 +56,7 @@ class ProcessReport(RunEventListener[Any], Protocol):
     def is_refused_for_good(self) -> bool:
         """True if no session of this kind accepts any run."""
 
-    def settles_run(self, status: str, *, over: bool) -> bool:
+    def is_run_complete(self, status: str, *, over: bool) -> bool:
         """Return whether the report of a session decides, so that no fresh process is needed.
 
         status  how the process ended; '' if it goes on
@@ -89,7 +89,7 @@ class TestRun(Protocol[Report_co]):
         key  authenticates the events that no test may forge
         """
 
-    def make_order(self, nonce: str, key: str) -> str:
+    def write_run_order(self, nonce: str, key: str) -> str:
         """Return the order to a fresh process for this run alone, without the end of the line.
 
         nonce  must precede each event of the run
@@ -145,7 +145,7 @@ def _run_once(sandbox: Sandbox, job: Job, run: TestRun[Report]) -> RunResult[Rep
     heard = run.make_report(key)
     process = sandbox.start(job)
     try:
-        send_only_order(process, run.make_order(nonce, key))
+        send_only_order(process, run.write_run_order(nonce, key))
         with watch_limits(process, heard, run.bounds):
             for event in read_events(process.stdout, nonce, run.line_bytes):
                 heard.handle_event(event)

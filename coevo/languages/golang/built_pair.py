@@ -276,13 +276,13 @@ class GoBuiltPair:
             return None, done.cpu_seconds
         return replace(trace, reached=seen.reached), done.cpu_seconds
 
-    def check_sources(
+    def check_main_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
         """Compile variants of a Go file, each separately, and return a result for each, in order.
 
         If the compiler exceeds its limits, all variants get that signature. See
-        `BuiltPair.check_sources`.
+        `BuiltPair.check_main_sources`.
         """
         if not variants:
             return ()

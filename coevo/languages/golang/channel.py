@@ -107,7 +107,7 @@ class GoProcessReport:
         """False: a session of Go never refuses all runs."""
         return False
 
-    def settles_run(self, status: str, *, over: bool) -> bool:
+    def is_run_complete(self, status: str, *, over: bool) -> bool:
         """Return whether the report of a session decides, so that no fresh process is needed.
 
         That is so if a test was too slow, or if everything was reported and the process was not

@@ -88,7 +88,7 @@ class GoCellLayout:
         self, run: GoTestRun, nonce: str, key: str, mark: str
     ) -> tuple[bytes, ...]:
         """Return the order for one run in a session, as one line; see `SessionOrders`."""
-        return (run.make_order(nonce, key, Mark=mark).encode() + b'\n',)
+        return (run.write_run_order(nonce, key, Mark=mark).encode() + b'\n',)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ class GoTestRun:
         """
         return GoProcessReport(tests={name: GoTestReport() for name in self.limits}, key=key)
 
-    def make_order(self, nonce: str, key: str, **more: str) -> str:
+    def write_run_order(self, nonce: str, key: str, **more: str) -> str:
         """Return the order to coevo's program in the sandbox as JSON, without the end of the line.
 
         nonce  must precede each event of the run

@@ -77,11 +77,11 @@ class JavaBuiltPair:
         )
         return self._cells.get_cell(key).compiled
 
-    def check_sources(
+    def check_main_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
-        """Compile variants of one source file, each by itself; see `BuiltPair.check_sources`."""
-        return self._cells.check_sources(code_rev, module, path, variants)
+        """Compile variants of one source file, each by itself; see `BuiltPair.check_main_sources`."""
+        return self._cells.check_main_sources(code_rev, module, path, variants)
 
     def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:
         """Return whether borrowed settings change anything for a module of the code's revision."""

@@ -68,7 +68,7 @@ class ProjectReport:
         """True if Maven reported how the module ended."""
         return self.module is not None
 
-    def settles_run(self, status: str, *, over: bool) -> bool:
+    def is_run_complete(self, status: str, *, over: bool) -> bool:
         """Return whether the report is complete. `status` and `over` are not used."""
         return self.is_complete
 
@@ -123,7 +123,7 @@ class ProjectTests:
         """Return an empty report; `key` is not used."""
         return ProjectReport()
 
-    def make_order(self, nonce: str, key: str) -> str:
+    def write_run_order(self, nonce: str, key: str) -> str:
         """Return the line that the job reads: the nonce. `key` is not used."""
         return nonce
 

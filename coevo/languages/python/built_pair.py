@@ -132,10 +132,10 @@ class PythonBuiltPair:
             torn=tuple(sorted(broken)),
         )
 
-    def check_sources(
+    def check_main_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
-        """See `BuiltPair.check_sources`; the sources are compiled in the sandbox."""
+        """See `BuiltPair.check_main_sources`; the sources are compiled in the sandbox."""
         return self._check_sources(code_rev, module, [(path, text) for text in variants])
 
     def do_settings_differ(self, code_rev: str, module: str, borrowed: BorrowedSettings) -> bool:

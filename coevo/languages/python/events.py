@@ -116,8 +116,8 @@ class PythonProcessReport:
         """True if the session will refuse each further run, since its zygote is unusable."""
         return self.refused == 'zygote'
 
-    def settles_run(self, status: str, *, over: bool) -> bool:
-        """See `ProcessReport.settles_run`."""
+    def is_run_complete(self, status: str, *, over: bool) -> bool:
+        """See `ProcessReport.is_run_complete`."""
         if self.refused or not self.started:
             return False
         return self.late is not None or (status == 'exit:0' and self.loaded and self.is_complete)

@@ -153,7 +153,7 @@ def _query_interpreter(program: Path) -> Interpreter | None:
     )
 
 
-def ensure_open_prefix(interpreter: Interpreter) -> Path:
+def ensure_readable_prefix(interpreter: Interpreter) -> Path:
     """Return a prefix of the interpreter that any user can enter, for the sandbox.
 
     This is its own prefix or, if that is closed, a copy of it in the tool cache.

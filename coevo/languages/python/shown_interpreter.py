@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from coevo.languages.python.interpreters import Interpreter, ensure_open_prefix
+from coevo.languages.python.interpreters import Interpreter, ensure_readable_prefix
 from coevo.languages.python.places import PYTHON
 from coevo.sandboxes.sandbox import Mount
 
@@ -33,7 +33,7 @@ def list_interpreter_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:
     """
     if _is_system(interpreter):
         return ()
-    return (Mount(source=ensure_open_prefix(interpreter), target=PYTHON),)
+    return (Mount(source=ensure_readable_prefix(interpreter), target=PYTHON),)
 
 
 def list_system_mounts(interpreter: Interpreter) -> tuple[Mount, ...]:

@@ -207,7 +207,7 @@ class ToyRun:
         targets = [TargetReport() for _ in self.programs]
         return NumberedReport(targets=targets, make_verdict=_make_verdict)
 
-    def make_order(self, nonce: str, key: str) -> str:
+    def write_run_order(self, nonce: str, key: str) -> str:
         lines = [nonce]
         for index, steps in enumerate(self.programs):
             lines += [f'begin {index}', *steps, f'end {index}']
@@ -356,7 +356,7 @@ class ToyBuiltPair:
             together=unite_traces(traces) if together else None,
         )
 
-    def check_sources(
+    def check_main_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
         """A line that cannot be read does not compile; comments are no part of a program."""

@@ -98,7 +98,7 @@ class JavaCells:
                 self._remove_cell(key)
         self._remove_edited_codes(set(self._codes))
 
-    def check_sources(
+    def check_main_sources(
         self, code_rev: str, module: str, path: str, variants: Sequence[bytes]
     ) -> tuple[CheckedSource, ...]:
         """Compile variants of one source file, each by itself; see `CodeEditor.check_variants`."""

@@ -154,7 +154,7 @@ def test_variants_of_a_source_are_compiled_separately(place: GoPlace) -> None:
         text.replace(b'refuse', b'decline'),
     )
     rev = place.built.new.rev
-    same, laid_out, mutant, broken, renamed = place.built.check_sources(
+    same, laid_out, mutant, broken, renamed = place.built.check_main_sources(
         rev, '.', 'shop.go', variants
     )
     assert same.digest == laid_out.digest != mutant.digest

@@ -392,7 +392,7 @@ def test_equal_programs_have_equal_digests(place: Shop) -> None:
     """Comments, docstrings, layout and names of files do not count."""
     variants = [OLD_CODE, f'# more\n\n{OLD_CODE}', OLD_CODE.replace("    '''What", "    '''Why")]
     variants += [OLD_CODE.replace('1', '2'), 'def price(:']
-    same, moved, documented, other, torn = place.built.check_sources(
+    same, moved, documented, other, torn = place.built.check_main_sources(
         place.new, '.', 'till/__init__.py', [text.encode() for text in variants]
     )
     assert same.digest == moved.digest == documented.digest != other.digest
@@ -403,7 +403,7 @@ def test_equal_programs_have_equal_digests(place: Shop) -> None:
 def test_future_import_may_follow_one_docstring_only(place: Shop) -> None:
     text = "'One.'\nfrom __future__ import annotations\n\n\nclass Till:\n    'All.'\n"
     torn = f"'None.'\n{text}"
-    found = place.built.check_sources(
+    found = place.built.check_main_sources(
         place.new, '.', 'till/__init__.py', [text.encode(), torn.encode()]
     )
     assert [one.signature for one in found] == [

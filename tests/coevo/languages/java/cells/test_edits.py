@@ -259,7 +259,7 @@ def test_source_variants_are_distinguished_by_byte_code(place: Place) -> None:
         PRICE.replace('return add(0);', 'return add(new Price.Gone());'),
     ]
     texts = [text.encode() for text in variants]
-    found = place.built.check_sources(place.rev, 'core', f'{MAIN}Price.java', texts)
+    found = place.built.check_main_sources(place.rev, 'core', f'{MAIN}Price.java', texts)
     assert [one.signature for one in found] == [
         *(None, None, None),
         'cant.resolve.location variable less',
@@ -269,7 +269,7 @@ def test_source_variants_are_distinguished_by_byte_code(place: Place) -> None:
     digests = [one.digest for one in found if one.digest is not None]
     assert digests[0] == digests[1]
     assert len(set(digests)) == len(digests) - 1 == 4
-    again = place.built.check_sources(place.rev, 'core', f'{MAIN}Price.java', texts[::-1])
+    again = place.built.check_main_sources(place.rev, 'core', f'{MAIN}Price.java', texts[::-1])
     assert [(one.signature, one.digest) for one in again[::-1]] == [
         (one.signature, one.digest) for one in found
     ]
@@ -277,7 +277,7 @@ def test_source_variants_are_distinguished_by_byte_code(place: Place) -> None:
 
 def test_source_variants_are_compiled_with_annotation_processors(place: Place) -> None:
     texts = [ITEM.encode(), ITEM.replace('int price', 'long price').encode()]
-    one, two = place.built.check_sources(place.rev, 'core', f'{MAIN}Item.java', texts)
+    one, two = place.built.check_main_sources(place.rev, 'core', f'{MAIN}Item.java', texts)
     assert one.digest is not None
     assert two.digest is not None
     assert one.digest != two.digest
