@@ -8,7 +8,7 @@ the measures are the same whether they are made with the builds of mining or wit
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from coevo.engine.results import Cost, Step
@@ -25,11 +25,11 @@ from coevo.measures.reversals import measure_reversals
 from coevo.model.dependencies import Revised, select_dependencies
 from coevo.model.measures import MeasureRecord, MethodMeasures
 from coevo.model.method_rows import MethodRow
-from coevo.model.pair_rows import TimingRow
 from coevo.model.quality import ReversalRow
 from coevo.model.records import compute_short_hash
 from coevo.model.segment import Segment
 from flows.study.execution import add_coverage
+from flows.timings import build_timing_rows, list_cost_laps
 
 OWN = 'measure'
 """The step of a pair's own thread while it is measured, and of builds that only measuring needs."""
@@ -37,7 +37,7 @@ OWN = 'measure'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureSettings:
-    """What is measured, and by which code.
+    """The measures to take, and the code that takes them.
 
     basis     hash of the code and the tools that measure
     runs      most runs of tests of one pair, half for mutants and half for undone changes; 0 makes
@@ -107,7 +107,8 @@ def measure_segment(
     if settings.runs // 2:
         mutated = work.measure_mutants(rows, tests, settings.runs // 2)
         reversals = work.measure_reversals(tests, settings.runs // 2)
-    own = time.thread_time() - cpu, time.monotonic() - wall
+    laps = list_cost_laps(work.cost)
+    laps[OWN] = (time.thread_time() - cpu, time.monotonic() - wall, 1)
     return MeasureRecord(
         pair_id=segment.pair.pair_id,
         segment=segment.key,
@@ -126,7 +127,7 @@ def measure_segment(
         ),
         mutants=mutated.rows,
         reversals=reversals,
-        timings=tuple(_build_timings(segment, work.cost, own)),
+        timings=tuple(build_timing_rows(segment.pair, laps)),
     )
 
 
@@ -209,19 +210,4 @@ class _SegmentMeasuring:
     def _make_runner(self) -> EditedCellRunner:
         return EditedCellRunner(
             built=self.built, repository=self.repository, override=self.override
-        )
-
-
-def _build_timings(segment: Segment, cost: Cost, own: tuple[float, float]) -> Iterator[TimingRow]:
-    pair = segment.pair
-    steps = {str(step): (cost.cpu_seconds[step], 0.0, n) for step, n in cost.counts.items()}
-    for step, (cpu, wall, count) in {**steps, OWN: (*own, 1)}.items():
-        yield TimingRow(
-            repo=pair.repo,
-            walk=pair.walk,
-            pair_id=pair.pair_id,
-            step=step,
-            cpu_seconds=round(cpu, 3),
-            wall_seconds=round(wall, 3),
-            count=count,
         )
