@@ -23,7 +23,7 @@ Key = tuple[str, Walk]
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Noticed:
-    """What a gold test notices.
+    """The changes of the code that a gold test notices.
 
     askable  whether strict success can be asked; None if neither mutants nor undone changes were run
     reached  the dependencies that its assertions reach; None likewise

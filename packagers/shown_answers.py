@@ -1,4 +1,4 @@
-"""Find what of a start state shows the form of a new test, though its text is another one.
+"""Find the parts of a start state that show the form of a new test under another text.
 
 `packagers.leaks` compares texts. Here the form counts: the tokens of a test in which names, calls
 and literals do not matter. The rules and their limits were set on tasks that were read

@@ -321,7 +321,7 @@ def _open_attempt_folder(root: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AttemptInput:
-    """What an attempt begins with.
+    """The input of an attempt.
 
     file   the test file of the start state; None if it is absent there
     begun  the file and prompt of this attempt

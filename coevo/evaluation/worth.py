@@ -44,7 +44,7 @@ class Detections:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OraclePreservation:
-    """Whether an update or extension kills what the old test killed, counted in mutants.
+    """The mutants that an update or extension kills, beside those that the old test killed.
 
     The mutants are those of unchanged lines of changed dependencies that the old test kills on the
     old code.

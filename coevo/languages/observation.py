@@ -10,7 +10,7 @@ from coevo.model.words import Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedCalls:
-    """How often an observer saw the framework call a test and the test return.
+    """Two counts of an observer: the framework called a test, and the test returned.
 
     entered  calls that began
     left     calls that ended

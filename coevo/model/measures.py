@@ -1,4 +1,4 @@
-"""What the gold tests of a segment are worth: the record of `coevo pipeline measure`."""
+"""The measures of the gold tests of a segment: the record of `coevo pipeline measure`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the start state of a task may show its answer, beside text that is nearly equal."""
+"""The ways in which the start state of a task may show its answer, beside text that is nearly equal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from coevo.model.choices import Choice
 
 
 class ShownBy(Choice):
-    """What of the start state shows how a new test has to look."""
+    """The part of the start state that shows how a new test has to look."""
 
     SAME_NAME = (
         'same_name',

@@ -49,7 +49,7 @@ class LeftRepository:
 
     @property
     def sentence(self) -> str:
-        """That nobody works on the repository any more, with the reason."""
+        """The repository with the reason why it is no longer worked on."""
         return f'{self.repo} is no longer worked on: {self.reason.replace("_", " ")}'
 
 

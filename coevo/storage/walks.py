@@ -22,7 +22,7 @@ _Verdict = tuple[str, ...] | Drop
 
 
 class BudgetOutcome(StrEnum):
-    """What follows from the tasks that a walk gave: whether it goes further back, or why not."""
+    """The decision whether a walk goes further back, which follows from the tasks that it gave."""
 
     DEEPER = 'deeper'
     WAITS = 'waits'  # it gave no task for its CPU seconds

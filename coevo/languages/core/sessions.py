@@ -33,7 +33,7 @@ Key = TypeVar('Key', bound=Hashable)
 
 
 class SessionOrders(Protocol[Run_contra]):
-    """What a language sends to one session: its process, its first input, and orders for runs."""
+    """The process of one session, its first input, and the orders for its runs."""
 
     def make_session_job(self) -> Job:
         """Return the job that starts the session, with its channel on standard output."""

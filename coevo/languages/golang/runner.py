@@ -32,7 +32,7 @@ _PROJECT_COMMAND = ('test', f'-overlay={OVERLAY}/plain.json', '-count=1', '.')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoCellLayout:
-    """What all test processes of a cell share: tree, binary, working folder.
+    """The tree, binary and working folder that all test processes of a cell share.
 
     It is a `coevo.languages.core.sessions.SessionOrders`, and the key of the cell's session.
 

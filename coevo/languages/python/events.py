@@ -28,7 +28,7 @@ _RULINGS = frozenset({'compile_error', 'error', 'fail', 'skipped', 'pass'})
 
 @dataclass(slots=True, kw_only=True)
 class PythonProcessReport:
-    """All that one process has reported so far. Implements `core.test_runs.ProcessReport`.
+    """The events that one process has reported so far. Implements `core.test_runs.ProcessReport`.
 
     targets    reports on the requested tests, in the order of the request
     files      test files that did not load, or were skipped as a whole; `*` means all of them
@@ -254,7 +254,7 @@ def name_withheld_resource(types: Sequence[str], message: str) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonObservation:
-    """What the observer counted in one process.
+    """The counts of the observer in one process.
 
     calls       of each target
     reached     executed lines by file

@@ -81,7 +81,7 @@ class PythonTestRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionKey:
-    """What all runs of one session have in common.
+    """The settings that all runs of one session share.
 
     site           the folder of the installed packages
     roots, folder  as in `launch.make_test_job`

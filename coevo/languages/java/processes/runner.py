@@ -59,7 +59,7 @@ class RunTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRecording:
-    """What agents in the JVM recorded while one target ran.
+    """The records of the agents in the JVM while one target ran.
 
     covered  execution data of JaCoCo, as Base64 for URLs
     entered  lines of CLASS.METHODDESCRIPTOR with internal names
