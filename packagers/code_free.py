@@ -12,26 +12,23 @@ A code-free edition holds no texts at all, a partial one those of the pairs that
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal, UnsoundSnapshot
-from coevo.model.schema import TABLES, build_table_of_plain_rows, build_table_schema
+from coevo.model.schema import TABLES
 from coevo.model.texts import TEXTS_WITHHELD, find_third_party_paths
 from coevo.snapshots.code_free.attribution import ATTRIBUTION
 from coevo.snapshots.code_free.descriptions import refresh_card, refresh_croissant
-from coevo.snapshots.code_free.hydration import FilledPairs, describe_writer, write_release
+from coevo.snapshots.code_free.hydration import FilledPairs, write_release
 from coevo.snapshots.code_free.recipes import FULL
-from coevo.snapshots.code_free.tables import load_file_rows
 from coevo.snapshots.code_free.texts import EditionTexts
-from coevo.snapshots.local_copy import TIMINGS, open_local_copy
+from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.locations import MANIFEST
 from coevo.snapshots.manifest_form import CODE_FREE, PARTIAL
 from coevo.snapshots.manifests import (
@@ -41,7 +38,6 @@ from coevo.snapshots.manifests import (
     refuse_private,
 )
 from coevo.snapshots.snapshot import load_manifest
-from coevo.snapshots.table_files import write_table_file
 from coevo.snapshots.verification import check_folder
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
@@ -53,6 +49,12 @@ from packagers.attribution import (
     build_sections,
     list_attributed_pairs,
     render_attribution,
+)
+from packagers.editions import (
+    blank_texts,
+    copy_timings,
+    rewrite_table_file,
+    write_edition_manifest,
 )
 from packagers.recipe_files import RecipeWriter, TextCounts
 
@@ -144,9 +146,7 @@ def make_edition(
     names = [name for name in content['files'] if name.startswith('data/')]
     for name in names:
         _copy_without_texts(full, name, join_beneath(made, name).prepare_for_writing(), whole)
-    if (full / TIMINGS).is_file():
-        (made / TIMINGS).parent.mkdir(parents=True)
-        shutil.copyfile(full / TIMINGS, made / TIMINGS)
+    copy_timings(full, made)
     writer = RecipeWriter(full, made, clone, whole)
     attributed = ATTRIBUTION in content['files']
     if attributed:
@@ -176,15 +176,11 @@ def make_edition(
         'texts': text_counts.texts,
         'characters': text_counts.characters,
         'words': text_counts.words,
-        'written_by': describe_writer(),
     }
     if filled is not None:
         listed = {repo: sorted(pair_ids) for repo, pair_ids in sorted(filled.items())}
         about |= {'kind': PARTIAL, 'filled': listed}
-    own = {**content, 'edition': about, 'files': checked}
-    text = f'{json.dumps(own, indent=2, sort_keys=True, ensure_ascii=False)}\n'
-    durable.write_durably(made / MANIFEST, [text.encode()])
-    durable.sync_tree_to_disk(made)
+    write_edition_manifest(made, content, about, checked)
     return text_counts
 
 
@@ -218,24 +214,15 @@ def _copy_without_texts(full: Path, name: str, target: Path, whole: Collection[s
     if not paths:
         shutil.copyfile(full / name, target)  # own name: read alone
         return
-    schema = build_table_schema(table, code_free=True)
-    rows = _load_without_texts(full / name, sorted(paths), whole)  # own name: read alone
-    write_table_file(target, table, schema, rows, partial(build_table_of_plain_rows, schema))
 
-
-def _load_without_texts(
-    file: Path, paths: Iterable[str], whole: Collection[str]
-) -> Iterator[Mapping[str, Any]]:
-    for row in load_file_rows(file):
+    def hide(row: dict[str, Any]) -> dict[str, Any]:
+        """Return a row without its texts, unless its pair keeps them."""
         if row['pair_id'] not in whole:
             row[TEXTS_WITHHELD] = True
-            for path in paths:
-                name, _, inner = path.partition('.')
-                if not inner:
-                    row[name] = None
-                for element in row[name] if inner else ():
-                    element[inner] = None
-        yield row
+            blank_texts(row, paths)
+        return row
+
+    rewrite_table_file(full / name, target, table, hide)  # own name: read alone
 
 
 def refuse_unsound(full: Path, made: Path, clone: Clone, target: Root) -> None:

@@ -11,9 +11,8 @@ are graded at the whole snapshot, whose checksum the edition has.
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,15 +24,12 @@ from coevo.evaluation.judging.start_states import collect_start_files, restore_s
 from coevo.git.repository import Repository
 from coevo.model.errors import Fatal, UnsoundSnapshot
 from coevo.model.families import Family
-from coevo.model.schema import TABLES, build_table_of_plain_rows, build_table_schema
+from coevo.model.schema import TABLES
 from coevo.model.texts import KEPT_WITHOUT_GOLD, TEXTS_WITHHELD, find_third_party_paths
 from coevo.snapshots.catalogue import resolve_location
 from coevo.snapshots.code_free.attribution import ATTRIBUTION
 from coevo.snapshots.code_free.descriptions import refresh_croissant
-from coevo.snapshots.code_free.hydration import describe_writer
-from coevo.snapshots.code_free.tables import load_file_rows
-from coevo.snapshots.local_copy import TIMINGS, open_local_copy
-from coevo.snapshots.locations import MANIFEST
+from coevo.snapshots.local_copy import open_local_copy
 from coevo.snapshots.manifest_form import GOLD_WITHHELD
 from coevo.snapshots.manifests import (
     compute_release_sha256,
@@ -42,12 +38,17 @@ from coevo.snapshots.manifests import (
     refuse_without_gold,
 )
 from coevo.snapshots.snapshot import load_manifest
-from coevo.snapshots.table_files import write_table_file
 from coevo.snapshots.verification import check_folder
 from coevo.storage import durable
 from coevo.storage.beneath import join_beneath
 from coevo.storage.place import Root
 from packagers import manifests, publishing
+from packagers.editions import (
+    blank_texts,
+    copy_timings,
+    rewrite_table_file,
+    write_edition_manifest,
+)
 
 NOTE = (
     '**The answers of the developers are withheld here.** Gold patches, the texts of tests, of mutants and '
@@ -127,12 +128,7 @@ def _hide_gold(
 ) -> dict[str, Any]:
     """Return a row of a table without what shows an answer."""
     kept = KEPT_WITHOUT_GOLD.get(table, ())
-    for path in find_third_party_paths(TABLES[table]):
-        name, _, inner = path.partition('.')
-        if not inner and path not in kept:
-            row[name] = None
-        for element in (row[name] or ()) if inner else ():
-            element[inner] = None
+    blank_texts(row, (path for path in find_third_party_paths(TABLES[table]) if path not in kept))
     if table != 'tasks':
         return {**row, TEXTS_WITHHELD: True}
     hidden = (*_FACTS_OF_ANSWERS, *(_CODE if row['pair_id'] in code_pairs else ()))
@@ -149,9 +145,7 @@ def _write_files(
     names = [name for name in content['files'] if _is_of_table(name)]
     for name in names:
         _write_table(full / name, join_beneath(made, name).prepare_for_writing(), name, hide)
-    if (full / TIMINGS).is_file():
-        (made / TIMINGS).parent.mkdir(parents=True)
-        shutil.copyfile(full / TIMINGS, made / TIMINGS)
+    copy_timings(full, made)
     if ATTRIBUTION in content['files']:
         shutil.copyfile(full / ATTRIBUTION, made / ATTRIBUTION)
     checked = manifests.compute_checksums(made, (made / name for name in names))
@@ -170,12 +164,8 @@ def _write_files(
         'manifest_sha256': compute_release_sha256(resolve_location(full)),
         'files': (content.get('edition') or content)['files'],
         **dict.fromkeys(('texts', 'characters', 'words'), 0),
-        'written_by': describe_writer(),
     }
-    own = {**content, 'edition': about, 'files': checked}
-    text = f'{json.dumps(own, indent=2, sort_keys=True, ensure_ascii=False)}\n'
-    durable.write_durably(made / MANIFEST, [text.encode()])
-    durable.sync_tree_to_disk(made)
+    write_edition_manifest(made, content, about, checked)
 
 
 def _is_of_table(name: str) -> bool:
@@ -193,14 +183,7 @@ def _write_table(
     if not find_third_party_paths(TABLES[table]):
         shutil.copyfile(file, target)
         return
-    schema = build_table_schema(table, code_free=True)
-
-    def load() -> Iterator[Mapping[str, Any]]:
-        """Yield the rows without what shows an answer."""
-        for row in load_file_rows(file):
-            yield hide(table, row)
-
-    write_table_file(target, table, schema, load(), partial(build_table_of_plain_rows, schema))
+    rewrite_table_file(file, target, table, partial(hide, table))
 
 
 def _add_note(card: str) -> str:
