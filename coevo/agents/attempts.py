@@ -321,11 +321,13 @@ def _open_attempt_folder(root: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _AttemptInput:
-    """The input of an attempt.
+    """The start state of an attempt, and what it adds to it.
 
-    file   the test file of the start state; None if it is absent there
-    begun  the file and prompt of this attempt
-    code   the start state, if code is asked for; None if a test file is
+    file   the task's test file in the start state; None if it is absent there
+    begun  the test file and the prompt that this attempt gets; the file is an earlier attempt's
+           under the protocol `feedback`, else the same as `file`
+    code   decides which files an answer may change, if the task asks for code; None if it asks for
+           a test file
     """
 
     file: bytes | None

@@ -15,6 +15,9 @@ from pathlib import Path
 from coevo.git.patches import make_tree_patch, quote_path
 from coevo.git.repository import Repository
 
+PLAIN, EXECUTABLE = '100644', '100755'
+"""Git's modes of regular files."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitFile:

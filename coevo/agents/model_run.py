@@ -62,7 +62,7 @@ def run_model(arguments: argparse.Namespace) -> int:
     asked.agent = asked.agent or 'one-shot'
     task_ids = select_task_ids(asked)
     asked.out = asked.out or _choose_folder(asked)
-    asked.tasks, asked.limit = list(task_ids), None
+    asked.tasks, asked.limit, asked.verified = list(task_ids), None, False
     if not asked.estimate:
         _check_endpoint(asked)
     texts = provide_texts(asked.snapshot, task_ids, asked.clones, _say)
@@ -79,7 +79,7 @@ def _leave_ungraded(asked: argparse.Namespace) -> None:
 
     Raises: Fatal for attempts that need it.
     """
-    if asked.grid is not None or asked.protocol == str(AttemptProtocol.FEEDBACK):
+    if asked.grid is not None or asked.relation is AttemptProtocol.FEEDBACK:
         raise Fatal(
             f'{asked.snapshot} withholds the answers of the developers, by which a grid and attempts '
             'with feedback are graded: run them on the whole snapshot that it was made of'

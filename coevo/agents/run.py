@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from coevo.agents.answer_log import AnswerLog
-from coevo.agents.difference import Ends, GitFile
+from coevo.agents.difference import EXECUTABLE, PLAIN, Ends, GitFile
 from coevo.agents.endpoint import Endpoint
 from coevo.agents.meter import Meter
 from coevo.agents.records import Ending
@@ -147,9 +147,10 @@ def run_agent(
 ) -> AgentRun:
     """Run the agent on the input in `place`: the folder `start` and the file `prompt.txt`.
 
-    log      keeps requests to the model and its answers
-    is_code  if code is asked for, whether a file of this path belongs to it, new files included;
-             None if the answer is the test file
+    test_file  the path of the task's test file, which is taken over even if it is new
+    log        keeps requests to the model and its answers
+    is_code    for tasks that ask for code: decides by path which files are taken over, new ones
+               included; None takes over the files of the start state and `test_file`
 
     Raises: Transient if a sandbox cannot be started, or is closed meanwhile; Fatal if the endpoint
     denies access.
@@ -304,7 +305,6 @@ def _receive_line(stream: BinaryIO) -> str:
 MOST_BYTES = 16 << 20
 # Most files of code that an answer may have.
 MOST_FILES = 10_000
-PLAIN, EXECUTABLE = '100644', '100755'
 
 
 class HandoverTooLarge(Exception):
@@ -364,7 +364,7 @@ def collect_code_files(stream: IO[bytes], folder: Path, is_code: IsCode) -> dict
             continue
         start = load_start_file(folder, name) if name in missing else None
         missing.discard(name)
-        if not member.isreg() or (start is not None and start.mode == LINK):
+        if not member.isreg():
             continue
         end = _extract_file(archive, member, max(MOST_BYTES, len(start.content) if start else 0))
         assert end is not None, 'it is a regular file'

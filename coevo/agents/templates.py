@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from coevo.agents.one_shot import MOST_SHOWN, compose_code_question, compose_question
-from coevo.evaluation.judging.start_states import restore_start_file
-from coevo.evaluation.judging.unified_diffs import list_patched_files
+from coevo.evaluation.judging.start_states import list_gold_files, restore_start_file
 from coevo.git.repository import Repository, load_content
 from coevo.languages.table import LANGUAGES
 from coevo.model.task_rows import TaskRow
@@ -64,7 +63,7 @@ def compose_task_question(repository: Repository, task: TaskRow, start: bytes | 
 
     A task that asks for code is answered by a patch, and shows the files that gold changes.
     """
-    changed = list_patched_files(task.source_patch) if task.asks_for_code else ()
+    changed = list_gold_files(task)
 
     def load_text(path: str) -> str | None:
         """Return the text of a file of the start state; None if it is absent."""

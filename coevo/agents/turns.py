@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coevo.agents.difference import Ends, GitFile
+from coevo.agents.difference import PLAIN, Ends, GitFile
 from coevo.agents.records import Attempt
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.judging.application import AppliedFile, apply_patch
@@ -157,12 +157,12 @@ def rebase_on_start(
     if start == begun:
         return files
     end = files[path][1] if path in files else _make_plain_file(begun)
-    mode = end.mode if end is not None else '100644'
+    mode = end.mode if end is not None else PLAIN
     return {**files, path: (None if start is None else GitFile(mode=mode, content=start), end)}
 
 
 def _make_plain_file(content: bytes | None) -> GitFile | None:
-    return None if content is None else GitFile(mode='100644', content=content)
+    return None if content is None else GitFile(mode=PLAIN, content=content)
 
 
 def _apply_earlier_patch(task: TaskRow, earlier: Attempt, start: bytes | None) -> bytes | None:

@@ -31,7 +31,10 @@ FILES = {
 @pytest.fixture(scope='module')
 def code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartCode]:
     folder = tmp_path_factory.mktemp('code')
-    rev = commit(init(folder / 'repository'), 'Start', FILES)
+    repository = init(folder / 'repository')
+    (repository / 'till').mkdir()
+    (repository / 'till' / 'rules').symlink_to('../docs')
+    rev = commit(repository, 'Start', FILES)
     with closing(Repository(folder / 'repository' / '.git')) as repository:
         yield StartCode(repository=repository, language='python', rev=rev, gold=())
 
@@ -81,6 +84,13 @@ def test_tests_build_files_and_other_files_have_no_effect(code: StartCode, path:
         'no_code',
         f'it changes no file of the code, but {path}',
     )
+
+
+def test_a_link_of_the_start_state_is_no_code(code: StartCode) -> None:
+    assert code.list_files() == ('till/__init__.py', 'till/price.py', 'till/rates.json')
+    applied = apply(code, section('till/price.py'), section('till/rules'))
+    assert isinstance(applied, AppliedCode)
+    assert applied.left_out == ('till/rules',)
 
 
 @pytest.mark.parametrize('path', ['../x.py', '/etc/x.py', 'till//x.py', '.git/x.py', 'till/.GIT/x'])

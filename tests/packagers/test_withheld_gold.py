@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
 import pytest
 
 import coevo
+from coevo.agents.templates import compose_task_question
 from coevo.command.main import main
 from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.judging.given_files import decode_files, encode_files
+from coevo.evaluation.judging.start_states import list_gold_files, restore_start_file
+from coevo.git.repository import Repository
 from coevo.model.families import Family
 from coevo.model.profiles import load_profile
 from coevo.model.schema import TABLES
@@ -142,7 +146,26 @@ def test_what_needs_answers_is_refused_in_one_sentence(
     assert len(said.strip().split('\n')) == 1
 
 
-@pytest.mark.slow
+def test_feedback_is_refused_where_answers_are_withheld(
+    withheld: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    endpoint = ['--model', 'm', '--endpoint', 'http://127.0.0.1:9']
+    words = [
+        'run',
+        str(withheld),
+        '--protocol',
+        'tam-eval',
+        *endpoint,
+        '--out',
+        str(tmp_path / 'o'),
+    ]
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert 'by which a grid and attempts with feedback are graded' in said
+    assert 'run them on the whole snapshot' in said
+    assert len(said.strip().split('\n')) == 1
+
+
 def test_code_that_a_task_asks_for_is_withheld(toy: None, tmp_path: Path) -> None:
     options = release(tmp_path, Family.IMPLEMENT)
     sql = "SELECT source_patch, focal_source, prompt FROM tasks WHERE family = 'implement'"
@@ -150,6 +173,21 @@ def test_code_that_a_task_asks_for_is_withheld(toy: None, tmp_path: Path) -> Non
     assert asked
     assert {(patch, focal) for patch, focal, _ in asked} == {(None, None)}
     assert all(prompt for _, _, prompt in asked)
+
+    # A baseline is shown the same code from either.
+    questions: dict[str, set[tuple[tuple[str, ...], str]]] = {}
+    with closing(Repository(tmp_path / 'repository' / '.git')) as repository:
+        for place in (options.snapshot, options.withhold_gold):
+            for assignment in load_assignments(str(place)):
+                task = assignment.task
+                if task.asks_for_code:
+                    start = restore_start_file(repository, task)
+                    question = compose_task_question(repository, task, start)
+                    told = questions.setdefault(task.task_id, set())
+                    told.add((list_gold_files(task), question))
+    assert questions
+    assert all(len(told) == 1 for told in questions.values())
+    assert all(gold for told in questions.values() for gold, _ in told)
 
 
 FILES = (('a', None), ('b', b'text\n'), ('c', b'\xff\x00'))

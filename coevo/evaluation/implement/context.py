@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from coevo.evaluation.assignments import Assignment
-from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.unified_diffs import list_patched_files
+from coevo.evaluation.judging.start_states import StartStates, list_gold_files
 from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.repository import load_content
 from coevo.languages.builds import Build
@@ -80,10 +79,6 @@ class CodeContext:
         """Build the start state with gold's code."""
         return self.build_code(self.gold_rev)
 
-    def list_gold_files(self) -> tuple[str, ...]:
-        """Return the files of the code that gold changes, sorted."""
-        return list_patched_files(self.assignment.task.source_patch)
-
     def make_runner(self, end: CodeEnd) -> IsolatedCellRunner:
         """Return a runner for cells of a code."""
         return IsolatedCellRunner(
@@ -139,7 +134,7 @@ class CodeContext:
         task = self.assignment.task
         read = get_reading(task.language)
         tree = read.open_tree(self.states.repository, self.start_rev)
-        modules = {self.module, *map(tree.find_module, self.list_gold_files())}
+        modules = {self.module, *map(tree.find_module, list_gold_files(task))}
         paths = [
             path
             for path in tree.list_paths(Side.TEST)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property
 from pathlib import PurePosixPath
 
 from coevo.evaluation.judging.application import (
@@ -19,14 +19,10 @@ from coevo.evaluation.judging.application import (
     find_section_violation,
     refuse_unreadable,
 )
-from coevo.evaluation.judging.start_states import StartStates
-from coevo.evaluation.judging.unified_diffs import (
-    DiffSection,
-    MalformedDiff,
-    list_patched_files,
-    parse_sections,
-)
+from coevo.evaluation.judging.start_states import StartStates, list_gold_files
+from coevo.evaluation.judging.unified_diffs import DiffSection, MalformedDiff, parse_sections
 from coevo.evaluation.outcomes import Detail
+from coevo.git.objects import LINK
 from coevo.git.repository import Repository, load_content
 from coevo.languages.layout import Side
 from coevo.languages.reading import LanguageReading, RevisionTree
@@ -54,7 +50,7 @@ class AppliedCode:
     left_out: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class StartCode:
     """The start state to which patches are applied.
 
@@ -69,7 +65,7 @@ class StartCode:
     gold: Collection[str]
     own: Sequence[bytes | None] = ()
 
-    @property
+    @cached_property
     def tree(self) -> RevisionTree:
         """The files of the start state."""
         return self.reading.open_tree(self.repository, self.rev)
@@ -83,9 +79,12 @@ class StartCode:
         """Return whether a patch may change a file of the start state, or add it.
 
         These are the files that gold changes, source files of the language, and other files of the
-        code that lie beside or below such source files. The side of a file that is there is that
-        of the start state, whatever a patch adds.
+        code that lie beside or below such source files; never links. The side of a file that is
+        there is that of the start state, whatever a patch adds.
         """
+        entry = self.tree.entries.get(path)
+        if entry is not None and entry.mode == LINK:
+            return False
         if path in self.gold:
             return True
         if not _is_plain(path):
@@ -97,13 +96,20 @@ class StartCode:
             return self._find_side(path) is Side.SOURCE
         if name.suffix in _SETTINGS or name.name.startswith('.'):
             return False
-        folders = _list_code_folders(self.tree)
-        beside = not folders.isdisjoint(str(folder) for folder in name.parents)
+        beside = not self._folders.isdisjoint(str(folder) for folder in name.parents)
         return beside and self.tree.is_source(path) and not self.tree.belongs_to_tests(path)
 
     def list_files(self) -> tuple[str, ...]:
         """Return the paths of the start state that a patch may change, sorted."""
         return tuple(sorted(path for path in self.tree.entries if self.is_code(path)))
+
+    @cached_property
+    def _folders(self) -> frozenset[str]:
+        """The folders below the root that have source files of the language."""
+        parents = (
+            str(PurePosixPath(source).parent) for source in self.tree.list_paths(Side.SOURCE)
+        )
+        return frozenset(parents) - {'.'}
 
     def _find_side(self, path: str) -> Side | None:
         if path in self.tree.entries:
@@ -114,7 +120,7 @@ class StartCode:
 
 def open_start_code(states: StartStates, task: TaskRow, rev: str) -> StartCode:
     """Return the start state of a task that asks for code, which was committed as `rev`."""
-    gold = list_patched_files(task.source_patch)
+    gold = list_gold_files(task)
     ends = (task.old_rev, task.new_rev)
     return StartCode(
         repository=states.repository,
@@ -123,13 +129,6 @@ def open_start_code(states: StartStates, task: TaskRow, rev: str) -> StartCode:
         gold=gold,
         own=[load_content(states.source, end, path) for end in ends for path in gold],
     )
-
-
-@lru_cache(maxsize=8)
-def _list_code_folders(tree: RevisionTree) -> frozenset[str]:
-    """Return the folders below the root that have source files of the language."""
-    parents = (str(PurePosixPath(source).parent) for source in tree.list_paths(Side.SOURCE))
-    return frozenset(parents) - {'.'}
 
 
 def find_code_refusal(patch: bytes | None) -> Refusal | None:

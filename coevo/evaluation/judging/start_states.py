@@ -71,11 +71,8 @@ def collect_start_files(repository: Repository, task: TaskRow, start: bytes | No
     except ValueError as error:
         raise StartStateLost(f'siblings cannot be undone: {error}') from None
     files = add_file(others, task.test_file, start)
-    return (
-        files
-        if not task.asks_for_code
-        else tuple(sorted((*files, *_list_old_code(repository, task))))
-    )
+    code = ((path, load_content(repository, task.old_rev, path)) for path in list_gold_files(task))
+    return tuple(sorted((*files, *code))) if task.asks_for_code else files
 
 
 def _decode_given(task: TaskRow) -> Files:
@@ -85,10 +82,19 @@ def _decode_given(task: TaskRow) -> Files:
         raise StartStateLost(f'the files of the start state are damaged: {error}') from None
 
 
-def _list_old_code(repository: Repository, task: TaskRow) -> Iterator[tuple[str, bytes | None]]:
-    """Yield the files of the code that gold changes, as they are at the old revision."""
-    for path in list_patched_files(task.source_patch):
-        yield path, load_content(repository, task.old_rev, path)
+def list_gold_files(task: TaskRow) -> tuple[str, ...]:
+    """Return the files of the code that gold changes, sorted; () unless the task asks for code.
+
+    In an edition that withholds gold, they are the files of the start state that are no tests.
+
+    Raises: StartStateLost if these are damaged.
+    """
+    if not task.asks_for_code:
+        return ()
+    if task.start_files is None:
+        return list_patched_files(task.source_patch)
+    tests = {task.test_file, *(sibling.test_file for sibling in task.siblings or ())}
+    return tuple(path for path, _ in _decode_given(task) if path not in tests)
 
 
 class StartStates:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from coevo.agents.difference import Ends, GitFile, make_patch
+from coevo.agents.difference import PLAIN, Ends, GitFile, make_patch
 from coevo.evaluation.assignments import load_assignments
 from coevo.evaluation.clones import open_task_repository
 from coevo.evaluation.implement.patches import StartCode, open_start_code
@@ -44,19 +44,14 @@ def make_folder_patch(folder: Path, snapshot: str, store: Path, task_id: str) ->
 
 
 def _compare_files(folder: Path, code: StartCode) -> Iterator[tuple[str, Ends]]:
-    tree, size = code.repository.tree(code.rev), 0
-    there = set()
+    size, there = 0, set()
     for number, path in enumerate(_list_files(folder)):
         if number == _MOST_FILES:
             return  # what was not looked at stays as it is at the start
         if not code.is_code(path):
             continue
         there.add(path)
-        content = load_submission(folder / path)
-        entry = tree.get(path)
-        start = None
-        if entry is not None:
-            start = GitFile(mode=entry.mode, content=code.repository.blob(entry.oid))
+        content, start = load_submission(folder / path), _load_start_file(code, path)
         if content is None or len(content) > MOST_BYTES:
             continue
         if start is not None and start.content == content:
@@ -64,11 +59,18 @@ def _compare_files(folder: Path, code: StartCode) -> Iterator[tuple[str, Ends]]:
         size += len(content)
         if size > _MOST_IN_ALL:
             return
-        yield path, (start, GitFile(mode=entry.mode if entry else '100644', content=content))
-    for path, entry in tree.items():
-        if path not in there and code.is_code(path):
-            gone = GitFile(mode=entry.mode, content=code.repository.blob(entry.oid))
-            yield path, (gone, None)
+        yield path, (start, GitFile(mode=start.mode if start else PLAIN, content=content))
+    for path in code.list_files():
+        if path not in there:
+            yield path, (_load_start_file(code, path), None)
+
+
+def _load_start_file(code: StartCode, path: str) -> GitFile | None:
+    """Return a file of the start state; None if it is absent there."""
+    entry = code.tree.entries.get(path)
+    if entry is None:
+        return None
+    return GitFile(mode=entry.mode, content=code.repository.blob(entry.oid))
 
 
 def _list_files(folder: Path) -> Iterator[str]:

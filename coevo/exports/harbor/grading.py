@@ -1,5 +1,5 @@
-"""The program of the verifier's container: coevo's grader for one task and one test file,
-or the folder of an agent that wrote code.
+"""The program of the verifier's container: coevo's grader for one task, given the test file or the
+folder with code that an agent left.
 
     python3 -m coevo.exports.harbor.grading grade TASK.JSON
     python3 -m coevo.exports.harbor.grading warm TASK.JSON
@@ -43,13 +43,16 @@ TROUBLE = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifierTask:
-    """The content of `task.json`.
+    """The content of `task.json`; all paths are those of the verifier's container.
 
-    test_file  the path of the submitted file; of code, the folder in which it was written
-    is_code    whether code was asked for
-    snapshot, store, rewards, answers  folders in the container
-    offline    whether registries are asked through the answers that were kept
-    port       where these are served
+    test_file  the test file that the agent left; if code was asked for, the folder of its project
+    is_code    whether the task asks for code, so that `test_file` is a folder
+    snapshot   the snapshot with the task
+    store      the store with the clone of its repository
+    rewards    the folder that gets `reward.json` and `reasons.json`
+    answers    the folder with the answers of registries that were kept while the image was built
+    offline    whether grading takes the answers of registries from there, without the network
+    port       the port at which these are served
     """
 
     task_id: str
