@@ -227,7 +227,7 @@ class MavenKits:
                 Mount(source=self._folder, target=f'{KIT}/settings'),
             ),
             system=list_system_mounts(tools),
-            is_whole=task.environment is None or not is_built_by_gradle(task.environment),
+            is_whole=not is_built_by_gradle(task.environment),
             environment={
                 **make_tool_environment(tools),
                 'JUNIT_CONSOLE_JAR': f'{_LIBRARIES}/{console}',

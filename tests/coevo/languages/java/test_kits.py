@@ -21,10 +21,11 @@ OWN = 'shop/till/1.0-SNAPSHOT'
 
 def make_archive(year: int, *texts: bytes) -> bytes:
     content = io.BytesIO()
-    with zipfile.ZipFile(content, 'w', zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(content, 'w') as archive:
         archive.mkdir('shop')
         for number, text in enumerate(texts):
-            archive.writestr(zipfile.ZipInfo(f'shop/{number}', (year, 1, 1, 0, 0, 0)), text)
+            entry = zipfile.ZipInfo(f'shop/{number}', (year, 1, 1, 0, 0, 0))
+            archive.writestr(entry, text, zipfile.ZIP_DEFLATED)
     return content.getvalue()
 
 
@@ -71,13 +72,31 @@ def test_repositories_that_maven_filled_at_two_times_have_equal_bytes(tmp_path: 
     assert found[0]['org/lib/1/_remote.repositories'] == b'lib-1.jar>coevo=\n'
 
 
-@pytest.mark.parametrize('content', [b'', b'PK no archive', make_archive(2001, b'x' * 99)[:-30]])
+WHOLE = make_archive(2001, b'x' * 99)
+START = WHOLE.index(b'shop/0') + len(b'shop/0')  # of the deflated bytes of its file
+
+
+@pytest.mark.parametrize(
+    'content',
+    [b'', b'PK no archive', WHOLE[:-30], WHOLE[:START] + b'\xff' + WHOLE[START + 1 :]],
+)
 def test_archive_that_cannot_be_read_stays(tmp_path: Path, content: bytes) -> None:
     write_repository(tmp_path, 2026)
     file = tmp_path / OWN / 'till-1.0.jar'
     file.write_bytes(content)
     remove_dates(tmp_path)
     assert file.read_bytes() == content
+
+
+def test_folder_with_the_name_of_a_file_is_left_alone(tmp_path: Path) -> None:
+    write_repository(tmp_path, 2026)
+    about = tmp_path / OWN / '_remote.repositories'
+    about.write_bytes(about.read_bytes() + b'own-sources.jar>=\n')
+    folders = [OWN + '/own-sources.jar', 'org/_remote.repositories', 'maven-metadata-local.xml']
+    for name in folders:
+        (tmp_path / name / 'inner').mkdir(parents=True)
+    remove_dates(tmp_path)
+    assert all((tmp_path / name / 'inner').is_dir() for name in folders)
 
 
 def test_name_of_an_artifact_leads_nowhere_else(tmp_path: Path) -> None:
