@@ -52,23 +52,18 @@ def list_plain_versions(new: LocatedDeclaration) -> tuple[PlainVersion, ...]:
     value is no literal.
     """
     assert new.member is not None
-    file = make_outline(new.source)
-    if new.member.kind == 'field':
-        sign, place = ' = ', find_value(new)
-        texts = () if place is None else _list_values(place)
-    else:
-        function = find_node(new)
-        sign, place = ' ', function.child_by_field_name('body')
-        texts = () if place is None else _list_bodies(function)
+    is_field = new.member.kind == 'field'
+    place = find_value(new) if is_field else find_node(new).child_by_field_name('body')
+    if place is None:
+        return ()
+    sign, texts = (' = ', _list_values(place)) if is_field else (' ', _list_bodies(find_node(new)))
+    start, end, file = place.start_byte, place.end_byte, make_outline(new.source)
     return tuple(
         PlainVersion(
             written=sign + text,
-            source=repair_imports(
-                replace_span(new.source, place.start_byte, place.end_byte, text.encode()), file, []
-            ),
+            source=repair_imports(replace_span(new.source, start, end, text.encode()), file, []),
         )
         for text in texts[:MOST_PLAIN]
-        if place is not None
     )
 
 
