@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence, Set as AbstractSet
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
@@ -23,7 +24,7 @@ from coevo.model.containment import Bug
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import SILENT, Listener
 from coevo.model.measures import MeasureRecord, has_tasks
-from coevo.model.profiles import Profile, load_profile
+from coevo.model.profiles import Profile, load_profile, load_profiles
 from coevo.model.records import Pair
 from coevo.model.segment import Segment
 from coevo.storage import measures
@@ -87,7 +88,7 @@ class _DueSegment:
     settings: MeasureSettings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots, for the cached property
 class PartitionMeasuring:
     """Measures what waits in one partition, whose lock the caller holds.
 
@@ -101,6 +102,10 @@ class PartitionMeasuring:
     report: MeasureReport
     listener: Listener = SILENT
     pair_ids: AbstractSet[str] | None = None
+
+    @cached_property
+    def _bugs(self) -> PairBugs:
+        return PairBugs(self.store.storage, self.partition, 'measure')
 
     def measure_due_segments(self) -> None:
         """Measure all segments with tasks that are not measured by this code."""
@@ -119,7 +124,6 @@ class PartitionMeasuring:
     def _list_due_segments(self) -> Iterator[_DueSegment]:
         withdrawn = load_withdrawn_ids(self.store.storage)
         names = measures.list_measures(self.store.storage, self.partition)
-        bugs = PairBugs(self.store.storage, self.partition, 'measure')
         choice = _SettingsChoice(self.store, self.partition, self.options.runs)
         for segment in self.store.load_mined(self.partition).segments.iterate_with_tracks():
             pair_id = segment.pair.pair_id
@@ -137,7 +141,7 @@ class PartitionMeasuring:
             except CorruptObject as error:
                 self.report.waiting[pair_id] = str(error)
                 continue
-            bug = bugs.find_bug_of_this_build(pair, settings.compute_key(segment.key))
+            bug = self._bugs.find_bug_of_this_build(pair, settings.compute_key(segment.key))
             if bug is None:
                 yield _DueSegment(segment=segment, pair=pair, settings=settings)
             else:
@@ -185,14 +189,14 @@ class PartitionMeasuring:
 
     def _record_result(self, item: _DueSegment, result: MeasureRecord | WorkFailure | Bug) -> None:
         report, pair = self.report, item.pair
+        key = item.settings.compute_key(item.segment.key)
         if isinstance(result, Bug):
-            bugs = PairBugs(self.store.storage, self.partition, 'measure')
-            key = item.settings.compute_key(item.segment.key)
-            report.bugs[pair.pair_id] = bugs.write_bug(pair, key, result)
+            report.bugs[pair.pair_id] = self._bugs.write_bug(pair, key, result)
         elif isinstance(result, WorkFailure):
             report.waiting[pair.pair_id] = result.sentence
         else:
             measures.add_measures(self.store.storage, self.partition, result)
+            self._bugs.forget_bug(pair, key)
             report.measured += 1
             report.cpu_seconds += sum(row.cpu_seconds for row in result.timings)
 
@@ -204,6 +208,7 @@ class _SettingsChoice:
         self._storage, self._runs = store.storage, runs
         self._bases = dict(store.load_walk(partition).bases)
         self._code = compute_measure_basis(partition.language)
+        self._known = load_profiles()
         self._profiles: dict[str | None, Profile] = {}
 
     def choose(self, pair_id: str) -> MeasureSettings:
@@ -211,7 +216,8 @@ class _SettingsChoice:
         basis_id = self._bases.get(pair_id)
         if basis_id not in self._profiles:
             basis = load_basis(self._storage, basis_id) if basis_id else None
-            self._profiles[basis_id] = load_profile(basis.profile if basis else 'default')
+            name = basis.profile if basis else 'default'
+            self._profiles[basis_id] = self._known.get(name, self._known['default'])
         return make_settings(self._code, self._profiles[basis_id], self._runs)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from coevo.model.words import Track
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage import measures
 from coevo.storage.store import Store
-from flows import measure_pass
+from flows import bugs, measure_pass
 from flows.measure_pass import MeasureOptions, MeasureReport, measure
 from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
@@ -54,12 +55,18 @@ def at_once(repository: Path) -> Path:
     return store
 
 
-@pytest.fixture
-def labelled(repository: Path, tmp_path: Path) -> Path:
-    """A store whose tasks wait."""
-    store = tmp_path / 'store'
+@pytest.fixture(scope='module')
+def waiting(repository: Path) -> Path:
+    """A store whose tasks wait, which no test changes."""
+    store = repository.with_name('waiting')
     mine(make_options(repository, store, measures=False))
     return store
+
+
+@pytest.fixture
+def labelled(waiting: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(waiting, tmp_path / 'store'))
 
 
 def make_options(
@@ -166,6 +173,33 @@ def test_interrupted_pass_goes_on_where_it_was(
     report = measure(MeasureOptions(store=labelled))
     assert (report.measured, report.known) == (1, 1)
     assert load_records(labelled) == load_records(at_once)
+
+
+@pytest.mark.slow
+def test_measured_pair_leaves_no_record_of_the_bug_of_another_build(
+    labelled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def break_down(*_: object, **__: object) -> MeasureRecord:
+        raise KeyError('gone')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(measure_pass, 'measure_segment', break_down)
+        first = measure(MeasureOptions(store=labelled))
+    assert (first.measured, len(first.bugs)) == (0, 2)
+    assert measure(MeasureOptions(store=labelled)).bugs == first.bugs
+    monkeypatch.setattr(bugs, 'identify_build', lambda: 'a mended build')
+    again = measure(MeasureOptions(store=labelled))
+    assert (again.measured, again.bugs) == (2, {})
+    assert not list((labelled / 'failures').rglob('*.json'))
+
+
+@pytest.mark.slow
+def test_pair_of_a_profile_that_is_gone_is_measured_as_by_default(
+    repository: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / 'store'
+    mine(make_options(repository, store, measures=False, profile=replace(PROFILE, name='gone')))
+    assert measure(MeasureOptions(store=store)).measured == 2
 
 
 def test_row_that_is_not_measured_says_so(labelled: Path) -> None:
