@@ -6,7 +6,7 @@ snapshot. Prefect's flows and the command line only call these functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -80,12 +80,8 @@ def _mine_by_tasks(
     earlier: frozenset[str] = frozenset()
     executed = tasks = 0
     while True:
-        report = _mine_languages(
-            replace(options, commits=commits, again=options.again and not earlier),
-            clone,
-            repository,
-            listener,
-        )
+        deeper = replace(options, commits=commits)
+        report = _mine_languages(deeper, clone, repository, listener, earlier)
         executed, tasks = executed + report.executed, tasks + report.tasks
         total = compute_yield(store, report.partitions, report.pair_ids)
         step = compute_yield(store, report.partitions, report.pair_ids - earlier)
@@ -101,14 +97,22 @@ def _mine_by_tasks(
 
 
 def _mine_languages(
-    options: MineOptions, clone: Clone, repository: Repository, listener: Listener
+    options: MineOptions,
+    clone: Clone,
+    repository: Repository,
+    listener: Listener,
+    earlier: AbstractSet[str] = frozenset(),
 ) -> MineReport:
+    """Mine a walk for each language of a repository.
+
+    earlier  the pairs that a step before looked at, by id; they are not repeated for `again`
+    """
     routes = list_routes(options, clone, repository)
     dates.mark_unsearched(Store(options.store).storage, clone.repo)
     report = MineReport(repo=clone.repo, walk=options.walk, warnings=clone.warnings)
     for route in routes:
         try:
-            _mine_language(options, clone, repository, route, report, listener)
+            _mine_language(options, clone, repository, route, report, listener, earlier)
         except Fatal as error:
             # A tool that one language lacks on this machine must not keep the others from being
             # mined.
@@ -154,6 +158,7 @@ def _mine_language(
     route: Route,
     report: MineReport,
     listener: Listener,
+    earlier: AbstractSet[str],
 ) -> None:
     language = LANGUAGES[route.language]
     seen = visit_route(repository, route)
@@ -165,9 +170,8 @@ def _mine_language(
         closing(language.make_refactoring_finder()) as refactorings,
     ):
         tools = build_tools(options, repository, language, refactorings)
-        mining = build_mining_run(
-            options, tools, basis, store.find_walk(partition), seen.pairs, listener
-        )
+        known = store.find_walk(partition)
+        mining = build_mining_run(options, tools, basis, known, seen.pairs, listener, earlier)
         add_basis(store.storage, basis)
         store.write_walk(partition, _build_walk_record(options, clone, mining, route, seen))
         runtimes = language.make_runtimes(brings=options.brings_runtimes, say=listener.say)
@@ -218,17 +222,19 @@ def build_mining_run(
     known: WalkRecord | None,
     pairs: Sequence[Pair],
     listener: Listener = SILENT,
+    earlier: AbstractSet[str] = frozenset(),
 ) -> MiningRun:
     """Return the settings of a run of these pairs.
 
-    known  what earlier runs of the walk recorded; None if there was none
+    known    what earlier runs of the walk recorded; None if there was none
+    earlier  the pairs, by id, that an earlier step of this run has repeated for `again`
     """
     return MiningRun(
         tools=tools,
         sandbox=options.sandbox,
         basis=basis,
         cache=Cache(options.executions),
-        again=_count_repetitions(options, known, pairs),
+        again=_count_repetitions(options, known, pairs, earlier),
         families=_merge_families(options, known),
         listener=listener,
     )
@@ -322,16 +328,21 @@ def _build_walk_record(
 
 
 def _count_repetitions(
-    options: MineOptions, known: WalkRecord | None, pairs: Sequence[Pair]
+    options: MineOptions,
+    known: WalkRecord | None,
+    pairs: Sequence[Pair],
+    earlier: AbstractSet[str],
 ) -> dict[str, int]:
     """Return how often each pair was requested once more, by pair id; other pairs are absent.
 
-    Requests of interrupted runs count, and this run counts if it asks for `again`.
+    Requests of interrupted runs count. This run counts if it asks for `again`, except for the pairs
+    that an earlier step of it has repeated.
     """
-    earlier_counts = dict(known.again) if known else {}
-    more = 1 if options.again else 0
-    numbers = {pair.pair_id: earlier_counts.get(pair.pair_id, 0) + more for pair in pairs}
-    return {pair_id: number for pair_id, number in numbers.items() if number}
+    numbers = dict(known.again) if known else {}
+    pair_ids = [pair.pair_id for pair in pairs]
+    if options.again:
+        numbers |= {each: numbers.get(each, 0) + 1 for each in pair_ids if each not in earlier}
+    return {each: numbers[each] for each in pair_ids if each in numbers}
 
 
 def _merge_families(options: MineOptions, known: WalkRecord | None) -> tuple[Family, ...]:

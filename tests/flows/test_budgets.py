@@ -61,9 +61,9 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp('shop') / 'repository', steps)
 
 
-def mine_by_tasks(repository: Path, store: Path) -> MineReport:
+def mine_by_tasks(repository: Path, store: Path, *, again: bool = False) -> MineReport:
     plain = options(repository, store, profile=PROFILE)
-    return mine(replace(plain, by_tasks=True, measures=False))
+    return mine(replace(plain, by_tasks=True, measures=False, again=again))
 
 
 def find_outcome(store: Path) -> tuple[int, int, BudgetOutcome] | None:
@@ -83,6 +83,13 @@ def test_cheap_tasks_take_a_walk_to_its_end_in_steps(
     again = mine_by_tasks(repository, tmp_path / 'store')
     assert (again.executed, again.reused) == (0, 4)
     assert find_outcome(tmp_path / 'store') == (8, 4, BudgetOutcome.END)
+
+    # Each pair is repeated once, also those that only a later step reaches.
+    repeated = mine_by_tasks(repository, tmp_path / 'store', again=True)
+    assert (repeated.executed, repeated.reused) == (4, 0)
+    (partition,) = Store(tmp_path / 'store').list_partitions()
+    counts = dict(Store(tmp_path / 'store').load_walk(partition).again)
+    assert sorted(counts.values()) == [1, 1, 1, 1]
 
 
 @pytest.mark.usefixtures('toy')
