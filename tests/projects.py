@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from coevo.model.drops import Drop
@@ -111,6 +111,8 @@ class Mined:
 # Without what takes most of the time; tests of that ask for it.
 QUICK = load_profile('quick')
 QUICKLY = ('--profile', 'quick')  # the same, said on the command line
+# All that can be measured, with more runs than any test needs.
+MEASURED = replace(load_profile('whole'), measure_runs=1000)
 
 
 def options(

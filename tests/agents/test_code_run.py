@@ -19,8 +19,6 @@ from tests.languages import toys
 from tests.languages.table import known_toy
 from tests.repos import commit, init
 
-LICENCE = (Path(__file__).parents[2] / 'LICENSE').read_text()
-
 
 @pytest.fixture(scope='module')
 def released() -> Iterator[tuple[Path, TaskRow]]:
@@ -32,7 +30,6 @@ def released() -> Iterator[tuple[Path, TaskRow]]:
                 **toys.BUILD,
                 **toys.source('Till', f'price: {price}'),
                 **toys.tests('Till', *tests),
-                'LICENSE': LICENCE,
             }
             commit(source, f'cost {price}', files, date=f'2024-0{price}-01T00:00:00Z')
         store, snapshot = str(folder / 'store'), str(folder / 'snapshot')
@@ -70,7 +67,7 @@ def attempt(released: tuple[Path, TaskRow], out: Path, *words: str) -> tuple[int
 
 def ask(model: model_server.ModelServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv('CODE_KEY', model_server.KEY)
-    return ['--model', 'm', '--endpoint', f'{model.url}', '--key-env', 'CODE_KEY']
+    return ['--model', 'm', '--endpoint', model.url, '--key-env', 'CODE_KEY']
 
 
 # The counts of its first hunk are wrong; only the first two files are code.

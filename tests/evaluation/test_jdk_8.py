@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,12 +14,11 @@ from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import TaskOutcome
 from coevo.evaluation.records import MethodResult, Prediction
-from coevo.model.profiles import load_profile
 from coevo.model.words import Label, Outcome, Track
 from flows.options import ReleaseOptions
 from flows.publication import publish_release
 from tests.coevo.languages.java.jvm import jdk_of
-from tests.projects import Mined, junit, mined, pom, source, write
+from tests.projects import MEASURED, Mined, junit, mined, pom, source, write
 from tests.settings_files import settings
 
 pytestmark = [pytest.mark.jvm, pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -71,7 +69,7 @@ def history(folder: Path) -> Mined:
     found = mined(
         write(folder / 'repository', STEPS),
         folder / 'store',
-        profile=replace(load_profile('whole'), measure_runs=1000),
+        profile=MEASURED,
     )
     publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return found

@@ -19,11 +19,10 @@ from coevo.languages.conditions import RunConditions
 from coevo.languages.java.engine import JavaBuilder
 from coevo.languages.java.revisions.builds_by_jdk import BuildsByJdk
 from coevo.languages.java.revisions.run_context import JavaRunContext
-from coevo.model.profiles import load_profile
 from coevo.snapshots.snapshot import attach_snapshots
 from tests.flows.mining_runs import released
 from tests.once import mined_once
-from tests.projects import junit, pom, source, write
+from tests.projects import MEASURED, junit, pom, source, write
 
 # Lines of which few mutants compile: every mutant is a JVM.
 OLD = """\
@@ -59,7 +58,7 @@ STEPS = (
         **junit('TillTest', *(f'{name}: {body}' for name, body in TESTS.items())),
     },
 )
-PROFILE = replace(load_profile('whole'), refactorings=False, measure_runs=1000)
+PROFILE = replace(MEASURED, refactorings=False)
 
 
 def submitted(imports: str = '', **bodies: str) -> bytes:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from coevo.model.method_rows import MethodRow
-from coevo.model.profiles import load_profile
 from coevo.model.quality import PairEnd, ReversalStatus
 from coevo.model.segment import Segment
 from coevo.model.words import Label, Track
@@ -71,9 +68,7 @@ STEPS = (
 def segments(tmp_path_factory: pytest.TempPathFactory) -> tuple[Segment, ...]:
     folder = tmp_path_factory.mktemp('study')
     repository = projects.write(folder / 'repository', STEPS)
-    mined = projects.mined(
-        repository, folder / 'store', profile=replace(load_profile('whole'), measure_runs=1000)
-    )
+    mined = projects.mined(repository, folder / 'store', profile=projects.MEASURED)
     assert not mined.report.failures
     found = load_measured_segments(Store(folder / 'store'), mined.report.partitions[0])
     return tuple(sorted(found, key=lambda segment: str(segment.pair.new_committer_date)))

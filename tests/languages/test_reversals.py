@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from coevo.languages.golang.toolchains import find_toolchains
-from coevo.model.profiles import load_profile
 from coevo.model.quality import ReversalStatus
 from coevo.storage.measures import load_measured_segments
 from coevo.storage.store import Store
 from tests.coevo.languages.golang.place import GO_MOD
 from tests.coevo.languages.python.shops import PROJECT
-from tests.projects import mined, write
+from tests.projects import MEASURED, mined, write
 
 Tree = Mapping[str, str | bytes | None]
 
@@ -76,9 +74,7 @@ func TestPrice(t *testing.T) {
 def undone(folder: Path, *steps: Tree) -> dict[str, ReversalStatus]:
     """By the first line of each declaration."""
     repository = write(folder / 'repository', list(steps))
-    found = mined(
-        repository, folder / 'store', profile=replace(load_profile('whole'), measure_runs=1000)
-    )
+    found = mined(repository, folder / 'store', profile=MEASURED)
     store = Store(folder / 'store')
     rows = [
         row
