@@ -143,8 +143,9 @@ def _verify_snapshot(arguments: argparse.Namespace) -> int:
     if withholds_gold(manifest):
         print('the answers of the developers are withheld here')
     elif has_withheld_texts(manifest):
-        filled, pairs = len(list_filled_pairs(manifest)), manifest['rows']['pairs']
-        print(f'{filled} of {pairs} pairs have their texts; `coevo get` fills in the others')
+        count = len(list_filled_pairs(manifest))
+        have = '1 pair has its' if count == 1 else f'{count} pairs have their'
+        print(f'{have} texts; `coevo get` fills in the others')
     print('not good: see above' if findings else f'{hide_credentials(arguments.snapshot)}: good')
     return 1 if findings else 0
 

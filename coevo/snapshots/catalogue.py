@@ -35,8 +35,8 @@ LATEST = 'latest'
 _MOST_BYTES, _MOST_VALUES = 8 << 20, 500_000
 
 COUNTED = ('tasks', 'methods', 'pairs', 'repositories')
-# A month that is not written as YYYY-MM: 2026-6, 2026/06, 202606.
-_LIKE_A_MONTH = re.compile(r'(\d{4})[-_./]?(0?[1-9]|1[0-2])', re.ASCII)
+# A month that is not written as YYYY-MM, or has no such number: 2026-6, 2026/06, 202606, 2026-13.
+_LIKE_A_MONTH = re.compile(r'(\d{4})[-_./]?(\d\d?)', re.ASCII)
 _NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9._-]{0,127}', re.ASCII)
 
 
@@ -142,7 +142,7 @@ def resolve_location(place: Path | str) -> Location:
         return locate_snapshot(find_latest())
     if not forms.is_month(text) and (numbers := _LIKE_A_MONTH.fullmatch(text)):
         year, month = numbers.groups()
-        raise Fatal(f'{text} is no month; write it like {year}-{int(month):02}')
+        raise Fatal(f'{text} is no month; write it like {year}-{min(max(int(month), 1), 12):02}')
     return locate_snapshot(_find_month(text) if forms.is_month(text) else place)
 
 

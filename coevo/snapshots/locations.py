@@ -100,7 +100,10 @@ class SnapshotFolder:
         DamagedSnapshot if the file cannot be read or is too large.
         """
         if not self.path.is_dir():
-            raise Fatal(f'{self.path} is no snapshot: there is no such folder')
+            raise Fatal(
+                f'{self.path} is no snapshot: there is no such folder; name a folder, a URL, a month '
+                'such as 2026-06, or `latest`'
+            )
         file = self.path / MANIFEST
         try:
             return load_file(file, most=MOST_OF_A_MANIFEST)

@@ -172,7 +172,7 @@ def render_by_id(path: Path | str, id: str) -> str:
 
 
 _WITHHELD = (
-    'Its patches, prompt and sources are withheld here: `coevo get SNAPSHOT --only-task {}` '
+    'Its patches, prompt and sources are withheld here: `coevo get SNAPSHOT --only-tasks {}` '
     'fills them in.'
 )
 

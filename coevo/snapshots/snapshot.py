@@ -333,7 +333,7 @@ def require_texts(place: Path | str) -> None:
 
 def suggest_filling(place: Path | str, *tasks: str) -> str:
     """Return the command, in backquotes, that fills in the texts of these tasks, or of all."""
-    named = ''.join(f' --only-task {task}' for task in tasks)
+    named = f' --only-tasks {" ".join(tasks)}' if tasks else ''
     return f'`coevo get {place}{named}`'
 
 

@@ -128,6 +128,11 @@ def test_month_in_another_form_is_refused_with_the_right_one(month: str) -> None
         coevo.open(month)
 
 
+def test_month_of_no_calendar_is_refused() -> None:
+    with pytest.raises(Fatal, match='2026-13 is no month; write it like 2026-12'):
+        coevo.open('2026-13')
+
+
 @pytest.mark.slow
 def test_date_bounds_limit_the_opened_tasks(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

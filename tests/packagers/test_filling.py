@@ -155,7 +155,7 @@ def test_verify_says_how_many_pairs_have_their_texts(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(['verify', str(world.release)]) == 0
-    assert '2 of 3 pairs have their texts; `coevo get`' in capsys.readouterr().out
+    assert '2 pairs have their texts; `coevo get`' in capsys.readouterr().out
     assert main(['verify', str(world.whole)]) == 0
     assert 'have their texts' not in capsys.readouterr().out
 
@@ -281,8 +281,8 @@ def test_half_filled_folder_serves_its_tasks_and_names_the_command_for_others(
 ) -> None:
     dock = task_of(world.release, 'example/dock')
     assert main(['prompt', str(world.release), dock]) == 2
-    assert f'`coevo get {world.release} --only-task {dock}`' in capsys.readouterr().err
-    with pytest.raises(Fatal, match=f'--only-task {dock}'):
+    assert f'`coevo get {world.release} --only-tasks {dock}`' in capsys.readouterr().err
+    with pytest.raises(Fatal, match=f'--only-tasks {dock}'):
         load_assignments(world.release, {dock})
     loaded = {each.task.repo for each in load_assignments(world.release)}
     assert loaded == {'example/ferry', 'example/quay'}
@@ -291,7 +291,7 @@ def test_half_filled_folder_serves_its_tasks_and_names_the_command_for_others(
     # What is scored here counts as scored on the release.
     assert require_verified(world.release) == require_verified(world.whole)
     assert main(['show', str(world.release), dock]) == 0
-    assert f'--only-task {dock}' in capsys.readouterr().out
+    assert f'--only-tasks {dock}' in capsys.readouterr().out
     checkout = ['checkout', str(world.release), task_of(world.release, 'example/ferry')]
     assert main([*checkout, str(tmp_path / 'start')]) == 0
 
