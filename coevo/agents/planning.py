@@ -25,7 +25,7 @@ from coevo.evaluation.attempt_numbers import MOST_ATTEMPTS
 from coevo.evaluation.folders import check_writable
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.outcomes import AttemptProtocol
-from coevo.evaluation.verbs import check_positive, choose_task_ids
+from coevo.evaluation.verbs import check_positive, choose_gradable_ids, choose_task_ids
 from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from coevo.model.families import Family
@@ -118,7 +118,7 @@ def build_evaluation_options(
         snapshot=arguments.snapshot,
         predictions=predictions,
         clones=check_clones(arguments.clones),
-        tasks=choose_task_ids(arguments),
+        tasks=choose_gradable_ids(arguments),
         cutoff=choose_run_cutoff(arguments),
         models=read_models(arguments.models) if arguments.models else (),
         interleaved=arguments.interleaved,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -211,7 +212,7 @@ def _make_options(
         snapshot=arguments.snapshot,
         predictions=submission.predictions if submission else arguments.predictions,
         clones=check_clones(arguments.clones),
-        tasks=choose_task_ids(arguments),
+        tasks=choose_gradable_ids(arguments),
         cutoff=_parse_cutoff(arguments),
         part=parse_part(arguments.part) if arguments.part else None,
         family=Family(arguments.family) if arguments.family else None,
@@ -302,6 +303,30 @@ def choose_task_ids(arguments: argparse.Namespace) -> frozenset[str] | None:
             'leave out --only-verified (snapshots before schema 3.0 do not say which are)'
         )
     return chosen
+
+
+def choose_gradable_ids(arguments: argparse.Namespace) -> frozenset[str] | None:
+    """Return the ids as `choose_task_ids`, without verified tasks whose texts are withheld.
+
+    Their number is printed to standard error. Tasks that --only-tasks names stay, so that they are
+    refused. Raises: Fatal if no verified task has its texts.
+    """
+    chosen = choose_task_ids(arguments)
+    if chosen is None or arguments.tasks is not None:
+        return chosen
+    from coevo.evaluation.assignments import list_withheld_ids
+    from coevo.snapshots.snapshot import suggest_filling
+
+    gradable = chosen - list_withheld_ids(arguments.snapshot)
+    lacking = (
+        f'{arguments.snapshot} lacks the texts of {len(chosen) - len(gradable)} of {len(chosen)} '
+        f'verified tasks: {suggest_filling(arguments.snapshot)} fills them in'
+    )
+    if not gradable:
+        raise Fatal(lacking)
+    if gradable != chosen:
+        print(lacking, file=sys.stderr)
+    return gradable
 
 
 def parse_task_ids(words: list[str] | None) -> frozenset[str] | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from coevo.evaluation.verbs import (
     add_task_options,
-    choose_task_ids,
+    choose_gradable_ids,
     require_extra,
 )
 from coevo.model.choices import Choice
@@ -105,7 +105,7 @@ def parse_selection(arguments: argparse.Namespace) -> Selection:
     return Selection(
         snapshot=arguments.snapshot,
         clones=check_clones(arguments.clones),
-        tasks=choose_task_ids(arguments),
+        tasks=choose_gradable_ids(arguments),
         cutoff=parse_cutoff(arguments),
         track=Track(arguments.track) if arguments.track else None,
         family=Family(arguments.family) if arguments.family else None,

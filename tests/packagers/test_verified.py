@@ -15,14 +15,20 @@ from coevo.evaluation.assignments import list_verified_ids, load_assignments
 from coevo.git.repository import Repository
 from coevo.model.dependencies import CoupledBy, Dependency, Revised
 from coevo.model.method_rows import MethodRow
+from coevo.model.profiles import load_profile
 from coevo.model.quality import MutantRow, ReversalRow, ReversalStatus
 from coevo.model.shown import ShownBy
 from coevo.model.words import Cell, MethodChange, Outcome, Track
+from flows.options import ReleaseOptions
+from flows.publication import publish_release, write_code_free_edition
 from packagers.leaks import LeakMeter
 from packagers.reached_changes import find_reached, mark_reached
 from packagers.shown_answers import find_shown_by, is_moved
 from packagers.trivial_changes import is_trivial
 from tests import segments, snapshots
+from tests.languages import toys
+from tests.packagers.test_code_free import NEW, OLD
+from tests.projects import write
 from tests.repos import commit, git, init
 
 CELLS = {
@@ -264,3 +270,20 @@ def test_selection_of_verified_tasks_alone_is_refused_where_there_are_none(
     words = ['export', str(place), '--format', 'jsonl', '--out', str(tmp_path / 'out')]
     assert main([*words, '--only-verified']) == 2
     assert 'has no verified task' in capsys.readouterr().err
+
+
+def test_verified_tasks_without_texts_are_left_out_and_counted(
+    toy: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository = write(tmp_path / 'repository', [OLD, NEW])
+    toys.mined(repository, tmp_path / 'store', profile=load_profile('whole'))
+    options = ReleaseOptions(
+        store=tmp_path / 'store', snapshot=tmp_path / 'whole', code_free=tmp_path / 'free'
+    )
+    publish_release(options)
+    write_code_free_edition(options)
+    words = ['--format', 'jsonl', '--out', str(tmp_path / 'out'), '--only-verified']
+    assert main(['export', str(options.code_free), *words]) == 2
+    assert 'lacks the texts of 1 of 1 verified tasks' in capsys.readouterr().err
+    clones = ['--clones', str(options.store)]
+    assert main(['export', str(options.snapshot), *words, *clones]) == 0
