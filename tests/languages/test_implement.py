@@ -32,6 +32,9 @@ OLD = {
     **toys.source('Till', 'price: 1', 'tax: 5', 'fee: 6'),
     **toys.tests('Till', *KEPT),
     **toys.tests('Bell', 'rests: pass'),
+    # A checkout writes this file with other line ends than its blob has.
+    **toys.source('Rates', 'low: 1'),
+    '.gitattributes': 'rates.toy eol=crlf\n',
 }
 NEW = {
     **toys.source('Till', 'price: 1', 'tax: 5', 'fee: 6', 'bell: 9', 'door: 4'),
@@ -95,6 +98,7 @@ def test_the_patch_of_a_folder_holds_its_code_alone(
     (folder / 'till.toy').write_text(NEW['till.toy'])
     (folder / 'test_till.toy').write_text('[shop.TillTest]\nrings: pass\n')
     (folder / 'bell.toy').symlink_to('/etc/passwd')
+    assert b'\r\n' in (folder / 'rates.toy').read_bytes()
     made = make_folder_patch(folder, str(released), found.store, task_id).decode()
     assert made.startswith('diff --git a/till.toy b/till.toy\n')
     assert made.count('diff --git') == 1

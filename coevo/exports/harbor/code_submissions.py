@@ -44,6 +44,8 @@ def make_folder_patch(folder: Path, snapshot: str, store: Path, task_id: str) ->
 
 
 def _compare_files(folder: Path, code: StartCode) -> Iterator[tuple[str, Ends]]:
+    # A checkout may have written a file with other line ends.
+    checked_out = code.repository.load_converted_files(code.rev)
     size, there = 0, set()
     for number, path in enumerate(_list_files(folder)):
         if number == _MOST_FILES:
@@ -54,7 +56,7 @@ def _compare_files(folder: Path, code: StartCode) -> Iterator[tuple[str, Ends]]:
         content, start = load_submission(folder / path), _load_start_file(code, path)
         if content is None or len(content) > MOST_BYTES:
             continue
-        if start is not None and start.content == content:
+        if start is not None and content in (start.content, checked_out.get(path)):
             continue
         size += len(content)
         if size > _MOST_IN_ALL:
