@@ -24,9 +24,11 @@ from coevo.display.terminal import escape_controls
 from coevo.model.listener import Listener
 
 # Without a terminal, a line is printed every so many steps or seconds to show that the run is
-# alive; of few steps each has one, since they may be long.
+# alive; of few steps each has one, since they may be long. Of thousands of steps, so many lines are
+# printed, and those that time asks for.
 _LINES_EVERY = 10
 _LINES_AFTER = 60
+_MOST_LINES = 20
 
 # Width in columns if there is no terminal; the reasons in a report need room.
 _WIDTH = 160
@@ -113,7 +115,7 @@ class _ProgressLog:
         now = self._now()
         begun = self._begun.setdefault(step, now)
         waited = now - self._said.setdefault(step, now) >= _LINES_AFTER
-        every = _LINES_EVERY if total > _LINES_EVERY else 1
+        every = max(_LINES_EVERY, total // _MOST_LINES) if total > _LINES_EVERY else 1
         if total > 1 and (waited or done % every == 0 or done == total):
             self._said[step] = now
             parts = (
