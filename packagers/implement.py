@@ -185,12 +185,13 @@ def _select_siblings(
     """Yield the targets of other files that the start state lacks and that code can be asked for.
 
     A sibling counts if it executes no changed declaration that no visible target executes: what it
-    needs beyond that, nobody could know.
+    needs beyond that, nobody could know. Tests of the base's own file are targets, whatever their
+    track, since the agent sees the whole file.
     """
     absent = {
         (siblings.test_file, name)
         for siblings in base.siblings or ()
-        if siblings.undone is not SiblingState.STAYS
+        if siblings.test_file != base.test_file and siblings.undone is not SiblingState.STAYS
         for name in siblings.test_methods
     }
     known = {dependency.name for row in own for dependency in row.dependencies}

@@ -80,6 +80,31 @@ def test_a_task_names_its_targets_and_the_siblings_that_are_not_shown(released: 
     ]
 
 
+def test_targets_of_another_track_in_the_same_file_are_no_siblings(tmp_path: Path) -> None:
+    old = {
+        **toys.BUILD,
+        **toys.source('Till', 'price: 1'),
+        **toys.tests('Till', 'costs: is Till.price 1'),
+    }
+    new = {
+        **toys.source('Till', 'price: 1', 'tax: 5', 'bell: 9'),
+        **toys.tests('Till', 'costs: is Till.price 1 then is Till.tax 5', 'rings: is Till.bell 9'),
+    }
+    repository = write(tmp_path / 'repository', [old, new])
+    toys.mined(repository, tmp_path / 'store', profile=QUICK)
+    words = ['release', '--store', str(tmp_path / 'store'), '--family', 'implement']
+    assert main([*words, '--snapshot', str(tmp_path / 'snapshot')]) == 0
+    opened = snapshot.open_snapshots(tmp_path / 'snapshot')
+    sql = "SELECT track FROM tasks WHERE family <> 'implement' ORDER BY ALL"
+    assert opened.sql(sql).fetchall() == [('extension',), ('generation',)]
+    sql = """SELECT one.test_method, one.role FROM
+        (SELECT unnest(demanded) AS one FROM tasks WHERE family = 'implement') ORDER BY ALL"""
+    assert opened.sql(sql).fetchall() == [
+        ('TillTest#costs', 'target'),
+        ('TillTest#rings', 'target'),
+    ]
+
+
 def test_the_start_state_has_the_new_tests_and_the_old_code(
     found: Mined, released: Path, tmp_path: Path
 ) -> None:
