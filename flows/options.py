@@ -113,6 +113,7 @@ class ReleaseOptions:
     urls      addresses by repository, for those that were mined from a folder
     local     folder of clones and caches, as in MineOptions
     families  families whose tasks are made from labels, beside those of the tracks
+    untested  whether functions that no test executes give tasks without gold
     code_free place for the edition without code; None writes none
     withhold_gold  place for the edition without the developers' answers; None writes none
     incomplete  whether a month is released although repositories of its cohort are missing
@@ -128,6 +129,7 @@ class ReleaseOptions:
     urls: Mapping[str, str] = field(default_factory=dict)
     local: Path | None = None
     families: tuple[Family, ...] = ()
+    untested: bool = False
     code_free: Root | None = None
     withhold_gold: Root | None = None
     incomplete: bool = False

@@ -24,6 +24,7 @@ from flows.dating import ReleaseDates
 from flows.licence import check_accepted_licences
 from flows.options import ReleaseOptions
 from flows.release_clones import ReleaseClones
+from flows.untested import add_untested_functions, date_untested_functions
 from miners.cloning.retention import keep_commits
 from packagers import code_free
 from packagers.code_free import EditionReport
@@ -164,7 +165,12 @@ def _build_plan(
     return ReleasePlan(
         snapshot=options.snapshot,
         date=dates.date_methods,
-        date_single_revision=dates.date_single_revision_rows,
+        add_rows=partial(add_untested_functions, open_clone=clones.get_repository)
+        if options.untested
+        else lambda rows: rows,
+        date_single_revision=lambda rows: date_untested_functions(
+            dates.date_single_revision_rows(rows), rows.pairs
+        ),
         known_dates=dates.list_known_dates,
         build=partial(_build_release_tasks, clones, options.families),
         licence=clones.find_licence,
@@ -178,11 +184,17 @@ def _build_plan(
         month=options.month,
         cut=MonthCut(options.month, known, fixed, cohort) if options.month else None,
         previous=options.previous,
-        parameters={'families': ','.join(options.families)} if options.families else {},
+        parameters=_list_parameters(options),
         urls=assign_urls(
             options.urls, sorted({partition.repo for partition in clones.store.list_partitions()})
         ),
     )
+
+
+def _list_parameters(options: ReleaseOptions) -> Mapping[str, str]:
+    """Return the options that change the data of a release, for its manifest."""
+    families = {'families': ','.join(options.families)} if options.families else {}
+    return families | ({'untested': 'functions'} if options.untested else {})
 
 
 def _build_release_tasks(

@@ -43,7 +43,7 @@ def assemble_release_rows(rows: Rows, plan: ReleasePlan) -> Rows:
 
     They are not yet compared with an earlier snapshot.
     """
-    rows = apply_reverification(rows)
+    rows = plan.add_rows(apply_reverification(rows))
     families = plan.families(sorted({row.repo for row in rows.repositories}))
     rows = rows.replace_tables(
         repositories=(

@@ -62,6 +62,7 @@ class ReleasePlan:
     size        returns the number of source files and lines of a repository, at a revision, in a
                 language; None if unknown
     families    returns the family of each repository, given all of them
+    add_rows    returns the rows of a store with those that are made at release
     known_dates returns the dates of all rows, which a month keeps
     accepted    SPDX ids that are accepted although the OSI has not approved them
     month       month of the snapshot, YYYY-MM; None takes the month of the newest commit visited
@@ -77,6 +78,7 @@ class ReleasePlan:
     licence: Licence
     size: Size
     families: Families
+    add_rows: Callable[[Rows], Rows] = lambda rows: rows
     date_single_revision: DateSingleRevision = lambda rows: rows.single_revision
     known_dates: Callable[[], Iterable[RowDates]] = tuple
     is_silent: Callable[[str, str], bool] = lambda repo, rev: False

@@ -85,7 +85,8 @@ def _compute_identity(
     their paths.
     """
     tree = clone.tree(row.new_rev)
-    blobs = [row.test_file, tree[row.test_file].oid]
+    gold = tree.get(row.test_file)
+    blobs = [row.test_file, '' if gold is None else gold.oid]
     for focus in row.focus:
         blobs += [focus.file, _hash_focus_text(focus, clone, tree[focus.file].oid)]
     start = str(row.start_builder or StartBuilder.ABSENT), _get_gold_patch(row, clone)
@@ -188,7 +189,7 @@ def _restore_start_file(row: SingleRevisionRow, clone: Repository) -> bytes | No
 
 
 def _get_gold_patch(row: SingleRevisionRow, clone: Repository) -> str:
-    """Return the patch from the start file to gold.
+    """Return the patch from the start file to gold; '' if they are the same, or there is no gold.
 
     Rows without a stored patch start from an absent file.
     """

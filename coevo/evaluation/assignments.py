@@ -95,6 +95,12 @@ class Assignment:
         return self.task.asks_for_code
 
     @property
+    def has_gold(self) -> bool:
+        """False if the developers wrote no answer: the task is a function that no test executes."""
+        gold = self.task.gold_adequacy
+        return gold is None or gold.tests > 0
+
+    @property
     def is_graded_as_a_whole(self) -> bool:
         """True if an attempt has one row of results, and no row for each target."""
         return self.asks_for_suite or self.asks_for_code

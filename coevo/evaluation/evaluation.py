@@ -86,6 +86,8 @@ def evaluate(options: EvaluationOptions, listener: Listener = SILENT) -> Evaluat
         listener.say(left_out)
     if options.family is not None:
         wanted = tuple(assignment for assignment in wanted if assignment.family is options.family)
+    if options.predictions == GOLD:
+        wanted = tuple(assignment for assignment in wanted if assignment.has_gold)
     if not wanted:
         raise Fatal(
             'no task is left to score; select other tasks, give an earlier cutoff, or set '

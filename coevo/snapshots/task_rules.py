@@ -206,7 +206,7 @@ SUITES = (
         sql=f"""SELECT suite_id, unit FROM single_revision
             WHERE (coalesce(family, '') IN ({_UNITS})) <> (unit IS NOT NULL)
             OR (coalesce(family, '') = '{Family.FUNCTION}') <> (executing_tests IS NOT NULL)
-            OR len(executing_tests) = 0
+            OR (len(executing_tests) = 0) <> coalesce(tests = 0, false)
             OR complexity IS NOT NULL AND executing_tests IS NULL""",
     ),
     SnapshotRule(
@@ -223,7 +223,7 @@ SUITES = (
         name='suite_counted',
         table='single_revision',
         sql="""SELECT suite_id, adequacy::VARCHAR FROM single_revision WHERE adequacy IS NOT NULL AND (
-            adequacy.tests <> tests OR adequacy.passing <> passing OR passing = 0 OR unstable <> 0
+            adequacy.tests <> tests OR adequacy.passing <> passing OR (passing = 0) <> (tests = 0) OR unstable <> 0
             OR adequacy.covered_lines > adequacy.lines
             OR adequacy.covered_branches > adequacy.branches
             OR adequacy.covered_methods > adequacy.methods
@@ -236,7 +236,8 @@ SUITES = (
         reads_texts=True,
         sql=f"""SELECT task_id, start_builder FROM tasks WHERE {_SUITES} AND (
             (start_builder = '{StartBuilder.ABSENT}') <> (start_file_sha256 IS NULL)
-            OR (start_builder = '{StartBuilder.AS_IS}') <> (test_patch = '')
+            OR (start_builder = '{StartBuilder.AS_IS}' OR gold_adequacy.tests = 0)
+                <> (test_patch = '')
             OR start_builder = '{StartBuilder.AS_IS}'
                 AND start_adequacy IS DISTINCT FROM gold_adequacy)""",
     ),

@@ -82,6 +82,12 @@ def _add_editions(verb: argparse.ArgumentParser) -> None:
         '`implement`, the code of a change; separated by commas',
     )
     verb.add_argument(
+        '--untested',
+        action='store_true',
+        help='also tasks of functions that no test executes, of repositories that were mined with the '
+        'family `function`; they have no gold',
+    )
+    verb.add_argument(
         '--code-free',
         type=parse_root,
         metavar='DIR|URL',
@@ -119,6 +125,7 @@ def _release(arguments: argparse.Namespace) -> int:
         local=arguments.local,
         urls=parse_urls(arguments.url),
         families=parse_families(families, RELEASED_FAMILIES),
+        untested=arguments.untested,
         code_free=arguments.code_free,
         withhold_gold=arguments.withhold_gold,
         incomplete=arguments.incomplete,

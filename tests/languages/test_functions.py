@@ -13,6 +13,7 @@ from benchmarks.baselines import suites as suite_baselines
 from coevo.evaluation.evaluation import evaluate
 from coevo.evaluation.options import EvaluationOptions
 from coevo.evaluation.records import Prediction
+from coevo.evaluation.reporting.report import make_report
 from coevo.evaluation.suites.records import SuiteResult
 from coevo.model.families import Family
 from coevo.model.profiles import FunctionRules
@@ -135,10 +136,12 @@ def test_each_function_task_has_a_prompt_naming_its_function(released: Path) -> 
     assert 'test_rates.toy does NOT exist' in vat
 
 
-def judged(found: Mined, released: Path, *patches: bytes | None) -> list[SuiteResult]:
+def judged(
+    found: Mined, released: Path, *patches: bytes | None, unit: str = VAT
+) -> list[SuiteResult]:
     """Of attempts at the one task of a function, in their order."""
     sql = 'SELECT task_id FROM tasks WHERE unit = ?'
-    ((task_id,),) = snapshot.open_snapshots(released).execute(sql, [VAT]).fetchall()
+    ((task_id,),) = snapshot.open_snapshots(released).execute(sql, [unit]).fetchall()
     predictions = [
         Prediction(task_id=task_id, patch=patch, attempt=number)
         for number, patch in enumerate(patches, 1)
@@ -191,3 +194,55 @@ def test_suite_baselines_write_their_expected_answers(
     assert [one['file'] for one in answers['first']] == [
         '[shop.RatesTest]\nof_vat: is rates.vat 7\n'
     ] * 2
+
+
+@pytest.fixture(scope='module')
+def without_gold(found: Mined) -> Path:
+    folder = found.store.with_name('untested')
+    publish_release(ReleaseOptions(store=found.store, snapshot=folder, untested=True))
+    assert list(verify_snapshot(folder)) == []
+    return folder
+
+
+def test_a_function_that_no_test_executes_is_a_task_without_gold(without_gold: Path) -> None:
+    connection = snapshot.open_snapshots(without_gold)
+    sql = """SELECT test_file, test_patch, executing_tests, gold_adequacy.tests,
+        contamination_date = new_committer_date FROM tasks WHERE unit = ?"""
+    assert connection.execute(sql, [UNUSED]).fetchall() == [
+        ('test_rates_unused.toy', '', 0, 0, True)
+    ]
+    sql = "SELECT count(*) FROM drops WHERE reason = 'not_tested'"
+    assert connection.execute(sql).fetchall() == [(0,)]
+
+
+def test_a_function_without_gold_is_graded_by_mutants_of_its_own(
+    found: Mined, without_gold: Path
+) -> None:
+    place = Place(path='test_rates_unused.toy', name='UnusedTest')
+    good, blind, wrong = judged(
+        found,
+        without_gold,
+        place.suite('of_unused: is rates.unused 1'),
+        place.suite('of_unused: is rates.vat 7'),
+        place.suite('of_unused: is rates.unused 2'),
+        unit=UNUSED,
+    )
+    assert good.adequacy is not None
+    assert blind.adequacy is not None
+    assert (good.outcome, good.adequacy.killed, good.adequacy.mutants) == ('success', 1, 1)
+    assert (blind.outcome, blind.adequacy.killed, blind.adequacy.mutants) == ('success', 0, 1)
+    assert (wrong.outcome, wrong.adequacy) == ('exec_fail', None)
+    (figures,) = make_report([], [good, replace(wrong, attempt=1, task_id='other')]).families
+    assert figures.mutation.over_all.value == 0.5
+
+
+def test_gold_is_not_asked_of_a_function_without_gold(found: Mined, without_gold: Path) -> None:
+    options = EvaluationOptions(
+        snapshot=without_gold,
+        predictions='gold',
+        clones=found.store,
+        cache=found.store.with_name('judged'),
+    )
+    rows = evaluate(options).suites
+    assert [row.outcome for row in rows] == ['success'] * 2
+    assert all(row.gold_adequacy is not None and row.gold_adequacy.tests > 0 for row in rows)

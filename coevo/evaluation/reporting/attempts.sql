@@ -41,7 +41,11 @@ FROM (
         detail IS NOT DISTINCT FROM 'no_prediction' AS missing,
         passing,
         reach,
-        gold_adequacy
+        gold_adequacy.tests = 0 AS has_no_gold,
+        CASE
+            WHEN has_no_gold THEN arg_min(adequacy, attempt) OVER (PARTITION BY task_id)
+            ELSE gold_adequacy
+        END AS full_adequacy
     FROM suite_rows
 )
 QUALIFY max(attempt) OVER (PARTITION BY place) > 1;
@@ -78,7 +82,7 @@ GROUP BY place, task_id, k;
 
 -- Shares of the focus of a suite. For `feedback`, those of the attempt that counts after k attempts: the first that
 -- solves the task, or else the last. For `diversify`, those of the first k together. Null if the share of an attempt
--- that counts is unknown.
+-- that counts is unknown. They are shares of what gold was measured on or, without gold, of what an attempt was.
 CREATE TABLE usefulness AS
 SELECT
     place,
@@ -89,6 +93,7 @@ SELECT
         / first(whole ORDER BY number) FILTER (whole > 0) AS quotient,
     CASE
         WHEN bool_or(solved IS NULL OR passing > 0 AND reached IS NULL) THEN NULL
+        WHEN bool_and(has_no_gold AND passing = 0) THEN 0
         WHEN quotient > 1 THEN 1
         ELSE quotient
     END AS share
@@ -97,9 +102,9 @@ FROM (
         *,
         CASE measure WHEN 'lines' THEN reach.lines WHEN 'branches' THEN reach.branches ELSE reach.killed END AS reached,
         CASE measure
-            WHEN 'lines' THEN gold_adequacy.lines
-            WHEN 'branches' THEN gold_adequacy.branches
-            ELSE gold_adequacy.mutants
+            WHEN 'lines' THEN full_adequacy.lines
+            WHEN 'branches' THEN full_adequacy.branches
+            ELSE full_adequacy.mutants
         END AS whole
     FROM first_tries
     JOIN tries USING (place, task_id),

@@ -17,8 +17,8 @@ FROM (VALUES
 ) AS bands (measure, low, below, band);
 
 -- A task of single tests counts by the share of its targets that succeed, as in the report's mean over tasks. Of a
--- suite that has no passing test, the coverage is 0; it is null where the gold suite has none to compare with, or where
--- it was not measured.
+-- suite that has no passing test, the coverage is 0; it is null where the gold suite has none to compare with (but for
+-- tasks without gold), or where it was not measured.
 CREATE TABLE attempted AS
 SELECT
     track AS part,
@@ -37,11 +37,11 @@ SELECT
     repo,
     (outcome = 'success')::DOUBLE,
     CASE
-        WHEN gold_adequacy.lines > 0
+        WHEN gold_adequacy.lines > 0 OR gold_adequacy.tests = 0
         THEN CASE WHEN passing > 0 THEN adequacy.covered_lines / adequacy.lines ELSE 0 END
     END,
     CASE
-        WHEN gold_adequacy.branches > 0
+        WHEN gold_adequacy.branches > 0 OR gold_adequacy.tests = 0
         THEN CASE WHEN passing > 0 THEN adequacy.covered_branches / adequacy.branches ELSE 0 END
     END
 FROM (SELECT *, len([test FOR test IN tests IF test.passes]) AS passing FROM suites)

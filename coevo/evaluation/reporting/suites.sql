@@ -42,7 +42,8 @@ CASE measure
     WHEN 'mutation' THEN adequacy.killed / nullif(adequacy.mutants, 0)
 END;
 
--- Measures of suites on the focus of their tasks, if gold has that measure; else there is nothing to measure.
+-- Measures of suites on the focus of their tasks, if gold has that measure; else there is nothing to measure. A task
+-- without gold (a function that no test executes) has them all.
 -- A suite without a passing test has the value 0. The gain over its start is 0 if not every test passes (TAM-Eval's
 -- ΔTestCov and ΔMutCov).
 CREATE TABLE suite_measures AS
@@ -61,7 +62,7 @@ SELECT
         ELSE share(adequacy, measure) - start
     END AS gain
 FROM judged, (VALUES ('lines'), ('branches'), ('methods'), ('mutation')) AS measures (measure)
-WHERE share(gold_adequacy, measure) IS NOT NULL;
+WHERE share(gold_adequacy, measure) IS NOT NULL OR gold_adequacy.tests = 0;
 
 -- The same measures for the whole family and, where it is known, for each kind of start.
 CREATE TABLE placed_measures AS
@@ -122,7 +123,7 @@ SELECT
     family,
     repo,
     ['unique_lines'],
-    CASE WHEN passing > 0 THEN reach.unique_lines ELSE 0 END / nullif(gold_adequacy.lines, 0)
+    CASE WHEN passing > 0 THEN reach.unique_lines ELSE 0 END / nullif(coalesce(gold_adequacy.lines, adequacy.lines), 0)
 FROM judged
 UNION ALL
 -- the share of failing tests whose cause another failing test shares

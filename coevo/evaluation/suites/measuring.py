@@ -1,6 +1,7 @@
 """The adequacy of a submitted suite: observed coverage of the focus, and killed mutants.
 
-The mutants are those that gold was run with. Tests that fail merely because the code was edited are
+The mutants are those that gold was run with; of a task without gold, they are drawn here in the same
+way. Tests that fail merely because the code was edited are
 found by placebos in the methods with killed mutants: such a test is tampered, and neither passes
 nor kills.
 """
@@ -26,6 +27,7 @@ from coevo.languages.table import get_measures, get_reading, offers_capability
 from coevo.languages.traces import Trace, TraceBatch
 from coevo.measures import suites
 from coevo.measures.edited_cells import EditedCellRunner
+from coevo.measures.mutant_sets import DrawnMutant
 from coevo.measures.placebos import make_placebo
 from coevo.measures.suites import PassingSuite
 from coevo.model.dependencies import Dependency, Revised
@@ -49,12 +51,13 @@ def measure_suite(
     suite = _SuiteRunner(
         context=context, runner=context.make_edited_runner(patched), patched=patched
     )
-    kills = suite.run_gold_mutants(_select_passing(methods, seen))
+    mutants = suite.list_mutants()
+    kills = suite.run_mutants(_select_passing(methods, seen), mutants)
     if any(mutant.killed for mutant in kills):
         tampered = suite.find_edit_sensitive_tests(_select_passing(methods, seen), kills)
         if tampered:
             seen = replace(seen, tests=tuple(_mark_tampered(test, tampered) for test in seen.tests))
-            kills = suite.run_gold_mutants(_select_passing(methods, seen))
+            kills = suite.run_mutants(_select_passing(methods, seen), mutants)
     left = _select_passing(methods, seen)
     adequacy, reach = SuiteAdequacy(tests=len(seen.tests), passing=len(left)), None
     if left:
@@ -92,17 +95,22 @@ class _SuiteRunner:
         """The language of the task."""
         return self.context.assignment.task.language
 
-    def run_gold_mutants(self, methods: Mapping[str, TestMethod]) -> tuple[SuiteMutant, ...]:
-        """Run the tests with each mutant that gold was run with."""
+    def list_mutants(self) -> tuple[DrawnMutant, ...]:
+        """Return the mutants that gold was run with; without gold, mutants drawn as for gold."""
         single_revision = self.context.assignment.single_revision
-        released = (
-            suites.restore_drawn_mutants(single_revision.mutants)
-            if single_revision is not None
-            else ()
-        )
-        if not methods or not released:
+        if single_revision is None:
             return ()
-        return suites.run_suite(self.runner, self._make_suite(methods), released)
+        if self.context.assignment.has_gold:
+            return suites.restore_drawn_mutants(single_revision.mutants)
+        return suites.draw_mutants(self.runner, self.focus)
+
+    def run_mutants(
+        self, methods: Mapping[str, TestMethod], mutants: Sequence[DrawnMutant]
+    ) -> tuple[SuiteMutant, ...]:
+        """Run the tests with each mutant."""
+        if not methods or not mutants:
+            return ()
+        return suites.run_suite(self.runner, self._make_suite(methods), mutants)
 
     def _make_suite(self, methods: Mapping[str, TestMethod]) -> PassingSuite:
         return PassingSuite(module=self.context.module, methods=tuple(methods.values()))
@@ -211,11 +219,13 @@ class _SuiteRunner:
         """Return the tests that fail twice with placebos in methods with killed mutants.
 
         The kind that is noticed most easily comes first: a test that passes with it would pass with
-        the others. A kind with which gold fails is skipped.
+        the others. A kind with which gold fails is skipped. Without gold, a test has to fail with
+        every kind, since nothing else tells a fault of the placebo.
         """
         if get_measures(self.language).placebos is None:
             return frozenset()
         edited = list(self._list_killed_declarations(kills))
+        without_control: frozenset[str] = frozenset()
         for kind in PlaceboKind:
             cell = self._compile_placebo_cell(edited, kind, self.patched)
             if cell is None:
@@ -223,9 +233,12 @@ class _SuiteRunner:
             failing = self._find_failing(cell, self._find_failing(cell, methods))
             if not failing:
                 return frozenset()
-            if self._gold_passes(edited, kind):
+            if not self.context.assignment.has_gold:
+                methods = failing
+                without_control = frozenset(failing)
+            elif self._gold_passes(edited, kind):
                 return frozenset(failing)
-        return frozenset()
+        return without_control
 
     def _list_killed_declarations(self, kills: Sequence[SuiteMutant]) -> Iterator[Dependency]:
         """Yield the methods and constructors of the focus in which a mutant was killed."""
