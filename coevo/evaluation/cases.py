@@ -40,6 +40,7 @@ from coevo.evaluation.judging.start_states import StartStateLost, StartStates, r
 from coevo.evaluation.judging.task_context import GradingCase, TaskContext
 from coevo.evaluation.measuring.judged_adequacy import AdequacySettings, add_adequacy
 from coevo.evaluation.outcomes import Detail
+from coevo.evaluation.suites.fixing import grade_fixed_suite
 from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite
 from coevo.evaluation.suites.maintenance import grade_maintenance
 from coevo.evaluation.suites.outcomes import SuiteRunResult
@@ -56,12 +57,14 @@ class RepositoryContext:
 
     measures      what to measure of submissions that pass; None: verdicts only
     test_seconds  CPU seconds for a test; None is the usual limit
+    fixes         whether whole test files get mechanical fixes before they are graded
     known         results of checks that several gradings of a task share
     """
 
     states: StartStates
     measures: AdequacySettings | None = None
     test_seconds: float | None = None
+    fixes: bool = False
     known: TaskChecks = field(default_factory=TaskChecks)
 
 
@@ -208,6 +211,8 @@ def _grade_suite_case(
         if methods is None:
             return grade_maintenance(context, case, ledger)
         assert case.patched is not None, 'a file with tests is there'
+        if shared.fixes:
+            return grade_fixed_suite(context, case, methods, ledger)
         return grade_suite(context, case.patched, methods, ledger)
     except (BuildFailure, CorruptObject) as error:
         return _describe_trouble(assignment, error)

@@ -206,6 +206,7 @@ def _open_ledger(
             measured,
             f'universalmutator {universal_mutator.is_installed()}',
             *(_list_pit_versions(languages) if options.pit else ()),
+            *(('mechanical fixes',) if options.fixes else ()),
             *sorted(runtime.version for runtime in runtimes),
         ),
     )

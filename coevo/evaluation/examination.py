@@ -211,6 +211,7 @@ class GradingRun:
                 states=states,
                 measures=self.measures,
                 test_seconds=self.options.test_seconds,
+                fixes=self.options.fixes,
                 known=TaskChecks(
                     preconditions=PreconditionChecker(ledger=self.ledger),
                     placebos=PlaceboRunner(ledger=self.ledger),

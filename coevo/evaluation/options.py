@@ -33,6 +33,7 @@ class EvaluationOptions:
     test_seconds   CPU seconds that a test may take, ten times that in wall time; None: as in mining
     adequacy       whether the adequacy of passing tests is measured
     pit            whether PIT runs its mutants, too; its answers are advisory
+    fixes          whether whole test files get mechanical fixes before they are graded
     """
 
     snapshot: Path | str
@@ -52,6 +53,7 @@ class EvaluationOptions:
     test_seconds: float | None = None
     adequacy: bool = True
     pit: bool = False
+    fixes: bool = False
 
     @property
     def evaluation_cache(self) -> Path:

@@ -96,6 +96,13 @@ def _add_evaluate(verbs: argparse._SubParsersAction[Parser]) -> None:
         help='grade only the K-th of N parts of the repositories; `coevo report merge` merges the '
         'results',
     )
+    evaluate.add_argument(
+        '--mechanical-fixes',
+        dest='fixes',
+        action='store_true',
+        help='fix imports, package clauses and brackets of whole test files by rules, as far as errors and '
+        "the project's files determine them, before grading (MultiFileTest)",
+    )
     add_jobs(evaluate)
     add_sandbox(evaluate)
     evaluate.add_settings(*_EVALUATION_SETTINGS)
@@ -229,6 +236,7 @@ def _make_options(
         test_seconds=check_positive(arguments.test_seconds, 'test_seconds'),
         adequacy=arguments.adequacy,
         pit=arguments.pit,
+        fixes=arguments.fixes,
     )
 
 

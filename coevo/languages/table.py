@@ -8,11 +8,12 @@ from coevo.git.repository import Repository
 from coevo.languages.base import Language
 from coevo.languages.capabilities import EVERYTHING, Capability, list_lacking
 from coevo.languages.code_digest import CodeRoots, compute_code_digest, select_packages
-from coevo.languages.golang import language as golang
-from coevo.languages.java import language as java
+from coevo.languages.fixes import MechanicalFixer
+from coevo.languages.golang import fixes as golang_fixes, language as golang
+from coevo.languages.java import fixes as java_fixes, language as java
 from coevo.languages.measures import Measures
 from coevo.languages.prints import PRINT_VERSION
-from coevo.languages.python import language as python
+from coevo.languages.python import fixes as python_fixes, language as python
 from coevo.languages.reading import LanguageReading
 from coevo.languages.surgery import FileSurgery
 
@@ -22,6 +23,12 @@ _GO: Language = golang
 
 LANGUAGES: Mapping[str, Language] = {language.NAME: language for language in (_JAVA, _PYTHON, _GO)}
 """The languages by their values in the `language` columns."""
+
+_FIXERS: Mapping[str, MechanicalFixer] = {
+    java.NAME: java_fixes,
+    python.NAME: python_fixes,
+    golang.NAME: golang_fixes,
+}
 
 # Files at the root of a repository that show another build tool, with the tool's own name.
 _OTHER_BUILDS = {
@@ -71,6 +78,11 @@ def get_surgery(language: str) -> FileSurgery:
 def get_measures(language: str) -> Measures:
     """Return the measures of a language by its value in the `language` columns."""
     return LANGUAGES[language].MEASURES
+
+
+def get_fixer(language: str) -> MechanicalFixer | None:
+    """Return what fixes test files of a language mechanically; None if nothing does."""
+    return _FIXERS.get(language)
 
 
 def offers_capability(language: str, capability: Capability) -> bool:

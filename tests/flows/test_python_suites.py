@@ -137,7 +137,9 @@ def test_an_older_test_start_equal_to_the_older_start_is_dropped(found: Mined) -
     assert 'same_as_older' in {drop.reason for drop in found.drops}
 
 
-def judged(found: Mined, released: Path, start: str, text: str) -> SuiteResult:
+def judged(
+    found: Mined, released: Path, start: str, text: str, *, fixes: bool = False
+) -> SuiteResult:
     sql = "SELECT task_id FROM tasks WHERE family = 'file' AND start_builder = ? AND test_file = ?"
     ((task_id,),) = snapshot.open_snapshots(released).execute(sql, [start, PATH]).fetchall()
     old = None if start == 'absent' else suite(MANY, FEW)
@@ -148,11 +150,29 @@ def judged(found: Mined, released: Path, start: str, text: str) -> SuiteResult:
             predictions=[Prediction(task_id=task_id, patch=patch)],
             clones=found.store,
             cache=found.store.with_name('judged'),
+            fixes=fixes,
         )
     )
     assert evaluation.bugs == {}
     (row,) = (row for row in evaluation.suites if row.task_id == task_id)
     return row
+
+
+def test_mechanical_errors_are_fixed_if_that_is_asked_and_wrong_values_stay(
+    found: Mined, released: Path
+) -> None:
+    wrong = '    def test_wrong(self):\n        assert Till(10).price(2) == 21\n'
+    forgotten = '    def test_tax(self):\n        assert tax(200) == 40\n'
+    text = suite(FEW, wrong, forgotten).replace('from till ', 'from shop.till ')
+    plain, fixed = (judged(found, released, 'absent', text, fixes=fixes) for fixes in (False, True))
+    assert (plain.outcome, plain.fixes) == ('cmpl_fail', None)
+    assert (fixed.outcome, [test.passes for test in fixed.tests]) == ('partly', [True, False, True])
+    assert [(fix.rule, fix.text) for fix in fixed.fixes or ()] == [
+        ('import_corrected', 'from till import Till'),
+        ('import_added', 'from till import tax'),
+    ]
+    assert fixed.adequacy is not None
+    assert fixed.adequacy.passing == 2
 
 
 def test_gold_kills_as_many_mutants_when_graded_as_when_mined(found: Mined, released: Path) -> None:

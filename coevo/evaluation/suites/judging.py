@@ -28,6 +28,7 @@ from coevo.languages.cells import CompiledTests
 from coevo.languages.conditions import RunConditions
 from coevo.languages.declarations import DeclaredType
 from coevo.languages.error_classes import ErrorClass
+from coevo.languages.fix_rules import TestFailure
 from coevo.languages.table import get_measures, get_reading
 from coevo.languages.verdicts import Verdict
 from coevo.measures.type_under_test import find_type_under_test
@@ -47,6 +48,37 @@ def grade_suite(
 
     The patch is refused if its classes would replace production code.
     methods  the tests of the file by name
+
+    Raises: Transient if a test process does not start; BuildFailure if an end does not build.
+    """
+    began = time.monotonic()
+    graded = run_suite_tests(context, patched, methods, ledger)
+    seen, spent = graded.suite, graded.cpu_seconds
+    is_measured = context.measured and context.assignment.single_revision is not None
+    if seen is not None and is_measured and any(test.passes for test in seen.tests):
+        context = _show_sources(context, ledger)[0]
+        seen, used = measure_suite(context, patched, methods, seen)
+        spent += used
+    seconds = time.monotonic() - began
+    return replace(graded, suite=seen, cpu_seconds=spent, seconds=seconds)
+
+
+def _show_sources(context: TaskContext, ledger: Ledger | None) -> tuple[TaskContext, float]:
+    """Return the context with the sources that lie beside the tests, and the CPU seconds."""
+    sources, cpu_seconds = choose_shown_sources(context, ledger)
+    return replace(context, conditions=replace(context.conditions, sources=sources)), cpu_seconds
+
+
+def run_suite_tests(
+    context: TaskContext,
+    patched: bytes,
+    methods: Mapping[str, TestMethod],
+    ledger: Ledger | None,
+) -> GradingResult:
+    """Run and grade all tests of a patched file, and measure nothing.
+
+    methods  the tests of the file by name
+
     Raises: Transient if a test process does not start; BuildFailure if an end does not build.
     """
     began = time.monotonic()
@@ -59,21 +91,17 @@ def grade_suite(
     if shadows:
         seen = SuiteRunResult(refusal=refuse_shadows(shadows))
         return GradingResult(suite=seen, runtime=runtime, cpu_seconds=spent)
-    sources, sources_cpu_seconds = choose_shown_sources(context, ledger)
-    context = replace(context, conditions=replace(context.conditions, sources=sources))
+    context, sources_cpu_seconds = _show_sources(context, ledger)
     run = _SuiteGrading(context=context, cell=cell, expects=_list_expected_throws(context, patched))
     remarks = SuiteAnnotator(context=context, patched=patched)
     judged = zip(run.grade_tests(methods), methods.values(), strict=True)
     tests = tuple(remarks.add_remarks(test, method) for test, method in judged)
     builds = all(test.outcome is not Outcome.COMPILE_ERROR for test in tests)
-    seen = SuiteRunResult(builds=builds, tests=tests)
-    spent += sources_cpu_seconds + run.cpu_seconds
-    is_measured = context.measured and context.assignment.single_revision is not None
-    if is_measured and any(test.passes for test in tests):
-        seen, used = measure_suite(context, patched, methods, seen)
-        spent += used
     return GradingResult(
-        suite=seen, runtime=runtime, cpu_seconds=spent, seconds=time.monotonic() - began
+        suite=SuiteRunResult(builds=builds, tests=tests, failures=tuple(run.failures)),
+        runtime=runtime,
+        cpu_seconds=spent + sources_cpu_seconds + run.cpu_seconds,
+        seconds=time.monotonic() - began,
     )
 
 
@@ -116,6 +144,7 @@ class _SuiteGrading:
     expects: tuple[str, ...]
     cpu_seconds: float = 0.0
     causes: list[str | None] = field(default_factory=list)
+    failures: list[TestFailure] = field(default_factory=list)
 
     def grade_tests(self, methods: Mapping[str, TestMethod]) -> tuple[SuiteTest, ...]:
         """Run every test, and number the causes that several failing tests share."""
@@ -137,6 +166,9 @@ class _SuiteGrading:
             tampered=verdict.tampered,
         )
         if not test.passes:
+            self.failures.append(
+                TestFailure(signature=verdict.signature or '', message=verdict.message)
+            )
             return test
         again = self._run_test(method, plain)
         if again.outcome is Outcome.PASS:

@@ -9,10 +9,12 @@ from coevo.evaluation.outcomes import Detail
 from coevo.evaluation.suites.records import (
     DemandedResult,
     MaintainedResult,
+    SuiteFix,
     SuiteOutcome,
     SuiteReach,
     SuiteTest,
 )
+from coevo.languages.fix_rules import TestFailure
 from coevo.model.families import SuiteAdequacy
 from coevo.model.implement import TestRole
 from coevo.model.words import Outcome
@@ -34,6 +36,8 @@ class SuiteRunResult:
     refusal     why the whole patch is refused
     settled     an outcome that follows from the text of the file, before anything is run
     builds      whether all tests compile; None if that was not tried
+    failures    what was said of each test that does not pass
+    fixes       the mechanical fixes of the file; None if none were to be made
     maintained  for maintenance only, the outcome of each test of the old and the new file
     demanded    for submitted code only, the results of the tests beside the targets
     left_out    for submitted code only, the files of the patch that have no effect
@@ -45,6 +49,8 @@ class SuiteRunResult:
     settled: SuiteOutcome | None = None
     builds: bool | None = None
     tests: tuple[SuiteTest, ...] = ()
+    failures: tuple[TestFailure, ...] = ()
+    fixes: tuple[SuiteFix, ...] | None = None
     adequacy: SuiteAdequacy | None = None
     reach: SuiteReach | None = None
     maintained: tuple[MaintainedResult, ...] | None = None

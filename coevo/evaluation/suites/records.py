@@ -27,6 +27,7 @@ from coevo.evaluation.result_columns import (
     Tampered,
 )
 from coevo.languages.error_classes import ErrorClass
+from coevo.languages.fix_rules import FixRule
 from coevo.model.choices import Choice
 from coevo.model.column import Column, LanguageName, RepoName, SandboxName
 from coevo.model.families import Family, Scenario, StartBuilder, SuiteAdequacy
@@ -161,6 +162,14 @@ class DemandedResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteFix:
+    """A mechanical fix of a submitted file, before it was graded."""
+
+    rule: Annotated[FixRule, Column('The rule.')]
+    text: Annotated[str, Column('The line that was written or, for `import_removed`, removed.')]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteReach:
     """The lines, branches and mutants that the passing tests reach, to unite several suites."""
 
@@ -225,6 +234,13 @@ class SuiteResult:
     tests: Annotated[
         tuple[SuiteTest, ...], Column('The tests of the submitted file, in its order.')
     ] = ()
+    fixes: Annotated[
+        tuple[SuiteFix, ...] | None,
+        Column(
+            'The mechanical fixes of the submitted file, in their order. Null unless it was graded with '
+            'them (`--mechanical-fixes`).'
+        ),
+    ] = None
     adequacy: Annotated[
         SuiteAdequacy | None,
         Column('What the suite is worth. Null if no test passes, or nothing was measured.'),

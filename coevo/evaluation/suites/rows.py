@@ -54,6 +54,9 @@ def make_suite_row(
             )
             for test in seen.tests
         ),
+        fixes=None
+        if seen.fixes is None
+        else tuple(replace(fix, text=truncate_text(fix.text, MOST_SAID)) for fix in seen.fixes),
         adequacy=seen.adequacy,
         reach=seen.reach,
         maintained=seen.maintained and tuple(map(_truncate_name, seen.maintained)),
