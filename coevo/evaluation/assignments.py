@@ -180,12 +180,12 @@ def list_task_ids(opened: OpenedSnapshots) -> frozenset[str]:
     return frozenset(task_id for (task_id,) in rows)
 
 
-def list_verified_ids(place: Path | str) -> frozenset[str]:
-    """Return the ids of the tasks in the view `verified` of a snapshot."""
+def list_ids_in_view(place: Path | str, view: str) -> frozenset[str]:
+    """Return the ids of the tasks in a view of a snapshot, such as `verified`."""
     opened = snapshot.attach_snapshots((place,))
     with snapshot.translate_read_errors((place,)):
         snapshot.create_views(opened, {})
-        rows = opened.connection.execute('SELECT task_id FROM verified').fetchall()
+        rows = opened.connection.execute(f'SELECT task_id FROM {view}').fetchall()
     return frozenset(task_id for (task_id,) in rows)
 
 

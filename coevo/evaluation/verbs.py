@@ -254,6 +254,10 @@ def _parse_cutoff(arguments: argparse.Namespace) -> Cutoff | None:
     return None if set(limits) == {None} else parse_cutoff(arguments)
 
 
+PAPERS = ('tam-eval',)
+"""The papers whose selection a view of snapshots has."""
+
+
 def add_task_options(verb: Parser) -> None:
     """Add the options that select tasks, and the settings `interleaved` and `leaking`."""
     verb.add_argument(
@@ -270,6 +274,13 @@ def add_task_options(verb: Parser) -> None:
         action='store_true',
         help='only tasks of the view `verified`: not trivial, about what their assertions reach, and '
         'not shown by the start state',
+    )
+    verb.add_argument(
+        '--only-paper',
+        dest='paper',
+        choices=PAPERS,
+        help="only tasks that a paper's rules about a whole benchmark leave: `tam-eval`, at least five files of "
+        'a repository and at most ten, none longer than 99 % of its language, one task each',
     )
     verb.add_argument(
         '--only-family',
@@ -294,22 +305,17 @@ def add_task_options(verb: Parser) -> None:
 
 
 def choose_task_ids(arguments: argparse.Namespace) -> frozenset[str] | None:
-    """Return the ids of the tasks that --only-tasks and --only-verified choose; None for all tasks.
+    """Return the ids of the tasks that the options choose by name and view; None for all tasks.
 
-    Raises: Fatal if no verified task is among them.
+    Raises: Fatal if no task is in a view that was asked for.
     """
-    named = parse_task_ids(arguments.tasks)
-    if not arguments.verified:
-        return named
-    from coevo.evaluation.assignments import list_verified_ids
-
-    verified = list_verified_ids(arguments.snapshot)
-    chosen = verified if named is None else verified & named
-    if not chosen:
-        raise Fatal(
-            f'{arguments.snapshot} has no verified task{"" if named is None else " among those named"}; '
-            'leave out --only-verified (snapshots before schema 3.0 do not say which are)'
-        )
+    chosen = parse_task_ids(arguments.tasks)
+    if arguments.verified:
+        note = ' (snapshots before schema 3.0 do not say which are)'
+        chosen = _select_in_view(arguments, chosen, 'verified', '--only-verified', note)
+    if arguments.paper is not None:
+        view = str(arguments.paper).replace('-', '_')
+        chosen = _select_in_view(arguments, chosen, view, f'--only-paper {arguments.paper}')
     return chosen
 
 
@@ -335,6 +341,25 @@ def choose_gradable_ids(arguments: argparse.Namespace) -> frozenset[str] | None:
     if gradable != chosen:
         print(lacking, file=sys.stderr)
     return gradable
+
+
+def _select_in_view(
+    arguments: argparse.Namespace,
+    chosen: frozenset[str] | None,
+    view: str,
+    option: str,
+    note: str = '',
+) -> frozenset[str]:
+    from coevo.evaluation.assignments import list_ids_in_view
+
+    there = list_ids_in_view(arguments.snapshot, view)
+    left = there if chosen is None else there & chosen
+    if not left:
+        raise Fatal(
+            f'{arguments.snapshot} has no {view} task{"" if chosen is None else " among those named"}; '
+            f'leave out {option}{note}'
+        )
+    return left
 
 
 def parse_task_ids(words: list[str] | None) -> frozenset[str] | None:

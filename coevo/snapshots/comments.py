@@ -20,6 +20,10 @@ VIEWS = {
         'tasks',
         'Of `standard_tasks`, those that no column objects to: trivial, moved, shown, or off the focus.',
     ),
+    'tam_eval': (
+        'tasks',
+        'Of the family `file`, the tasks that the rules of TAM-Eval leave: one for a file, ten for a repository.',
+    ),
     'permissive': ('methods', 'Of `standard`, methods under a permissive licence.'),
 }
 

@@ -33,6 +33,7 @@ from coevo.snapshots.manifests import (
     list_filled_pairs,
     load_manifest_at,
 )
+from coevo.snapshots.tam_eval import TAM_EVAL
 
 if TYPE_CHECKING:
     import duckdb
@@ -262,6 +263,7 @@ def create_views(opened: OpenedSnapshots, conditions: Mapping[str, str]) -> None
         f'CREATE VIEW standard_tasks AS SELECT * FROM tasks WHERE {_build_standard_tasks_condition()}'
     )
     connection.execute(f'CREATE VIEW verified AS SELECT * FROM standard_tasks WHERE {_VERIFIED}')
+    connection.execute(f'CREATE VIEW tam_eval AS {TAM_EVAL}')
     connection.execute(
         f'CREATE VIEW permissive AS SELECT * FROM standard WHERE {_build_permissive_condition()}'
     )

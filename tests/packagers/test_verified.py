@@ -11,7 +11,7 @@ import pytest
 
 import coevo
 from coevo.command.main import main
-from coevo.evaluation.assignments import list_verified_ids, load_assignments
+from coevo.evaluation.assignments import list_ids_in_view, load_assignments
 from coevo.git.repository import Repository
 from coevo.model.dependencies import CoupledBy, Dependency, Revised
 from coevo.model.method_rows import MethodRow
@@ -260,7 +260,7 @@ def test_verified_has_what_no_column_objects_to(tmp_path: Path) -> None:
     assert connection.execute(sql.format('standard_tasks')).fetchall() != [(0,)]
     # These tasks are made up, and nobody asked whether they are trivial.
     assert connection.execute(sql.format('verified')).fetchall() == [(0,)]
-    assert list_verified_ids(place) == frozenset()
+    assert list_ids_in_view(place, 'verified') == frozenset()
 
 
 def test_selection_of_verified_tasks_alone_is_refused_where_there_are_none(

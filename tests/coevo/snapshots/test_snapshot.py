@@ -47,7 +47,7 @@ def asked(snapshot: Path, capsys: pytest.CaptureFixture[str]) -> Asked:
 def test_every_table_is_a_view(snapshot: Path) -> None:
     connection = coevo.open(snapshot)
     names = {name for (name,) in connection.execute('SHOW TABLES').fetchall()}
-    assert names == {*TABLES, 'standard', 'standard_tasks', 'verified', 'permissive'}
+    assert names == {*TABLES, 'standard', 'standard_tasks', 'verified', 'tam_eval', 'permissive'}
     assert connection.execute('SELECT count(*) FROM methods').fetchone() == (9,)
 
 
