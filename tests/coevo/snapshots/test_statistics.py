@@ -155,3 +155,31 @@ def test_table_of_families_by_language_counts_absent_starts_as_0_and_leaves_out_
         ('single_revision', 'file', 'java', 1, 1, 60.0, 2.0, 1.0, 0.5, 4.0, 1.0, 1.0),
         ('single_revision', 'file', 'all', 3, 2, 40.0, 1.33, 0.5, 0.5, 4.0, 1.0, 1.0),
     ]
+
+
+def test_classes_are_described_by_framework_runtime_and_lines() -> None:
+    connection = duckdb.connect()
+    connection.execute(
+        """CREATE TABLE tasks AS
+        SELECT 'class' AS family, language, repo, text IS NULL AS texts_withheld, text AS test_patch,
+            {'runtime': runtime} AS environment, [{'start_line': 11, 'end_line': last}] AS focus
+        FROM (VALUES
+            ('java', 'a/one', '+import org.junit.jupiter.api.Test;', '17.0.9', 30),
+            ('java', 'a/one', '+import org.junit.Test;', '1.8.0_392', 50),
+            ('java', 'b/two', NULL, '17.0.1', 410),
+            ('python', 'b/two', '+import pytest', '3.11.4', 20)
+        ) AS rows (language, repo, text, runtime, last)
+        UNION ALL BY NAME SELECT 'file' AS family, 'go' AS language"""
+    )
+    assert asked(connection, 'classes') == [
+        ('java', 'test classes', '3'),
+        ('java', 'repositories', '2'),
+        ('java', 'lines of a class', '153 (middle half 20 to 400)'),
+        ('java', 'test framework', 'JUnit 4 (33 %), JUnit 5 (33 %), unknown (33 %)'),
+        ('java', 'runtime', '17 (67 %), 8 (33 %)'),
+        ('python', 'test classes', '1'),
+        ('python', 'repositories', '1'),
+        ('python', 'lines of a class', '10 (middle half 10 to 10)'),
+        ('python', 'test framework', 'pytest (100 %)'),
+        ('python', 'runtime', '3.11 (100 %)'),
+    ]
