@@ -24,8 +24,8 @@ from coevo.storage import durable
 
 # Increased when verdicts or measures of an evaluation may change although the engine does not. 13:
 # strict success asks for behaviour, is unknown where gold lacks it, and is false of a test that
-# copies the code or whose patch weakens neighbours.
-JUDGING_VERSION = 13
+# copies the code or whose patch weakens neighbours. 14: the tests of suites have their assertions.
+JUDGING_VERSION = 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

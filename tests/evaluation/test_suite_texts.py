@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.reporting.records import SmellsAndErrors
+from coevo.evaluation.reporting.records import SuiteTexts
 from coevo.evaluation.reporting.report import make_report
-from coevo.evaluation.suites.records import SuiteOutcome, SuiteResult, SuiteTest
+from coevo.evaluation.suites.records import SuiteFix, SuiteOutcome, SuiteResult, SuiteTest
 from coevo.languages.error_classes import ErrorClass
+from coevo.languages.fix_rules import FixRule
 from coevo.languages.table import get_measures
 from coevo.model.words import Outcome
 from tests.evaluation.test_families import suite
@@ -30,7 +31,7 @@ def broken(signature: str, name: ErrorClass = ErrorClass.TYPES) -> SuiteTest:
     )
 
 
-def _summarise_texts(rows: list[SuiteResult]) -> SmellsAndErrors:
+def _summarise_texts(rows: list[SuiteResult]) -> SuiteTexts:
     (family,) = make_report((), rows).families
     return family.texts
 
@@ -106,3 +107,30 @@ def test_error_signature_is_classified_by_language(
     known = get_measures(language).errors
     assert known is not None
     assert known.classify_error(signature) == name
+
+
+def test_assertion_density_is_of_suites_in_which_every_test_is_counted() -> None:
+    one, four = (
+        replace(passing(), assertions=number, lines=lines) for number, lines in ((1, 2), (4, 8))
+    )
+    unrun = replace(broken('cant.deref int'), assertions=3, lines=10)
+    rows = [
+        replace(suite(0), tests=(one, four)),
+        replace(suite(1, SuiteOutcome.CMPL_FAIL), tests=(unrun,)),
+        replace(suite(2), tests=(one, passing())),
+        suite(3, SuiteOutcome.NO_TESTS),
+    ]
+    found = _summarise_texts(rows).assertions
+    assert (found.tests.value, found.tests.units) == (1.5, 2)
+    assert found.of_suite.value == 4.0
+    assert found.of_test.value == (2.5 + 3) / 2
+    assert found.of_line.value == pytest.approx((0.5 + 0.3) / 2)
+
+
+def test_fixes_are_counted_by_rule() -> None:
+    fixes = tuple(
+        SuiteFix(rule=rule, text='x')
+        for rule in (FixRule.IMPORT_ADDED, FixRule.IMPORT_ADDED, FixRule.BRACKETS)
+    )
+    rows = [replace(suite(0), fixes=fixes), suite(1)]
+    assert _summarise_texts(rows).fixes == {'import_added': 2, 'brackets': 1}

@@ -179,6 +179,7 @@ def test_gold_kills_as_many_mutants_when_graded_as_when_mined(found: Mined, rele
     row = judged(found, released, 'absent', suite(MANY, FEW))
     assert row.outcome == 'success'
     assert [test.smells for test in row.tests] == [('magic_number_test',)] * 2
+    assert [(test.assertions, test.lines) for test in row.tests] == [(1, 2), (1, 2)]
     assert row.adequacy is not None
     assert row.gold_adequacy is not None
     assert (row.adequacy.killed, row.adequacy.mutants) == (

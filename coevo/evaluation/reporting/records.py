@@ -12,6 +12,7 @@ from coevo.evaluation.outcomes import AttemptProtocol
 from coevo.evaluation.reporting import bootstrap
 from coevo.evaluation.reporting.bootstrap import MeanEstimate
 from coevo.languages.error_classes import ErrorClass
+from coevo.languages.fix_rules import FixRule
 from coevo.model.families import Family, Scenario, StartBuilder
 from coevo.model.words import Track
 
@@ -269,17 +270,34 @@ class ErrorCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SmellsAndErrors:
-    """The smells and errors that occur.
+class AssertionDensity:
+    """Means over the suites that have tests, be they run or not (TAM-Eval, VI.B).
+
+    tests                        tests of a suite
+    of_suite, of_test, of_line   assertions of a suite, of a test, of a line that is not blank
+    """
+
+    tests: MeanEstimate
+    of_suite: MeanEstimate
+    of_test: MeanEstimate
+    of_line: MeanEstimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteTexts:
+    """What the texts of suites show: smells, assertions, errors.
 
     smells_unknown  suites that ran and in which a test was not checked for smells
     failures        the number of tests that ran and failed, by exception
+    fixes           the number of mechanical fixes by rule, where they were asked for
     """
 
     smells: Mapping[str, SmellMeans]
     smells_unknown: int
     errors: Mapping[ErrorClass, ErrorCounts]
     failures: Mapping[str, int]
+    assertions: AssertionDensity
+    fixes: Mapping[FixRule, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -352,7 +370,7 @@ class FamilyReport:
     starts         the same figures by kind of start, where it is known
     maintenance    the outcomes of the tests, where tasks have an expected action for each
     implement      what holds beyond the targets, where code is asked for
-    texts          smells, and why tests do not compile or pass
+    texts          smells, assertions, and why tests do not compile or pass
     """
 
     family: Family
@@ -372,7 +390,7 @@ class FamilyReport:
     unique_lines: MeanEstimate
     cascading: MeanEstimate
     passing_alone: MeanEstimate
-    texts: SmellsAndErrors
+    texts: SuiteTexts
     starts: tuple[StartReport, ...] = ()
     maintenance: MaintenanceReport | None = None
     implement: ImplementReport | None = None

@@ -96,6 +96,17 @@ WHERE test.error_class IS NOT NULL
 UNION
 SELECT family, task_id, 'syntax', 'unreadable' FROM judged WHERE outcome = 'cmpl_fail' AND len(tests) = 0;
 
+-- Suites with tests whose assertions are all counted (TAM-Eval, VI.B).
+CREATE TABLE asserting_suites AS
+SELECT
+    family,
+    repo,
+    len(tests)::DOUBLE AS tests,
+    list_sum([test.assertions FOR test IN tests])::DOUBLE AS assertions,
+    list_sum([test.lines FOR test IN tests]) AS lines
+FROM judged
+WHERE len(tests) > 0 AND len([test FOR test IN tests IF test.assertions IS NULL]) = 0;
+
 -- The tests of maintenance tasks, each with its expected action and outcome.
 CREATE TABLE maintained_tests AS
 SELECT family, repo, unnest(asked) AS test FROM judged;
@@ -150,6 +161,14 @@ UNION ALL
 SELECT family, repo, ['texts', 'smells', smell, 'over_all'], CASE WHEN ran THEN number ELSE 0 END FROM smelly_suites
 UNION ALL
 SELECT family, repo, ['texts', 'smells', smell, 'over_ran'], number FROM smelly_suites WHERE ran
+UNION ALL
+SELECT family, repo, ['texts', 'assertions', figure], CASE figure
+        WHEN 'tests' THEN tests
+        WHEN 'of_suite' THEN assertions
+        WHEN 'of_test' THEN assertions / tests
+        ELSE assertions / nullif(lines, 0)
+    END
+FROM asserting_suites, (VALUES ('tests'), ('of_suite'), ('of_test'), ('of_line')) AS figures (figure)
 UNION ALL
 -- not over successes without tests that are not shown
 SELECT family, repo, ['implement', 'strict'], success_strict::DOUBLE FROM judged WHERE success_strict IS NOT NULL
@@ -221,6 +240,10 @@ SELECT ['families', family, 'texts', 'smells_unknown'], count(*)
 FROM judged
 WHERE ran AND len([test FOR test IN tests IF test.smells IS NULL]) > 0
 GROUP BY family
+UNION ALL
+SELECT ['families', family, 'texts', 'fixes', fix.rule], count(*)
+FROM (SELECT family, unnest(fixes) AS fix FROM judged)
+GROUP BY ALL
 UNION ALL
 SELECT ['families', family, 'texts', 'errors', class, 'suites'], count(DISTINCT task_id) FROM suite_errors GROUP BY ALL
 UNION ALL

@@ -90,6 +90,12 @@ _SUITE_MEASURE = {
     'Gain': 'gain',
     'Unknown': 'unknown',
 }
+_ASSERTIONS = {
+    'Tests of a suite': 'tests',
+    'Assertions of a suite': 'of_suite',
+    'Assertions of a test': 'of_test',
+    'Assertions of a line': 'of_line',
+}
 _TESTS = {
     'Lines that only one test executes': 'unique_lines',
     'Failing tests that share their cause': 'cascading',
@@ -433,6 +439,24 @@ def _make_family_tables(report: FamilyReport) -> Iterator[Table]:
     )
     rows = _list_shares(report, _TESTS)
     yield make_table(f'{name} tests of a suite', ('Share',), ('Of suites', 'N'), rows)
+    density = report.texts.assertions
+    if density.tests.units:
+        yield make_table(
+            f'{name} assertions (TAM-Eval, assert density)',
+            ('Mean',),
+            ('Value', 'N'),
+            (
+                (what, _format_number(getattr(density, field)), getattr(density, field).units)
+                for what, field in _ASSERTIONS.items()
+            ),
+        )
+    if report.texts.fixes:
+        yield make_table(
+            f'{name} mechanical fixes (MultiFileTest)',
+            ('Rule',),
+            ('Fixes',),
+            sorted(report.texts.fixes.items()),
+        )
     if len(report.starts) > 1:
         yield make_table(
             f'{name} by start',
@@ -446,6 +470,10 @@ def _make_family_tables(report: FamilyReport) -> Iterator[Table]:
                 for start in report.starts
             ),
         )
+
+
+def _format_number(mean: MeanEstimate) -> Cell:
+    return cells.format_estimate(mean, '{:.2f}'.format, '{:.2f}'.format)
 
 
 def _list_shares(

@@ -218,7 +218,7 @@ def number_shared_causes(causes: Sequence[str | None]) -> tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteAnnotator:
-    """An annotator of the tests of one patched file: adds smells and kinds of compile errors.
+    """An annotator of the tests of one patched file: adds what their text and errors show.
 
     about  the type under test of each class of tests, once it has been looked up
     """
@@ -228,12 +228,41 @@ class SuiteAnnotator:
     about: dict[str, DeclaredType | None] = field(default_factory=dict)
 
     def add_remarks(self, test: SuiteTest, method: TestMethod) -> SuiteTest:
-        """Return the test with its smells and the class of its compile error.
+        """Return the test with its smells, assertions and the class of its compile error.
 
         Each is None if the language does not offer it.
         """
+        assertions, lines = self._count_assertions(method)
         return replace(
-            test, smells=self._find_smells(method), error_class=self._find_error_class(test)
+            test,
+            smells=self._find_smells(method),
+            error_class=self._find_error_class(test),
+            assertions=assertions,
+            lines=lines,
+        )
+
+    def _count_assertions(self, method: TestMethod) -> tuple[int | None, int | None]:
+        """Return the assertions and the lines of a test, neither if nobody counts them."""
+        language = self.context.pair.language
+        known, text = get_measures(language).assertions, self._find_text(method)
+        if known is None or text is None:
+            return None, None
+        lines = sum(bool(line.strip()) for line in text.splitlines())
+        return len(known.list_assertions(text)), lines
+
+    def _find_text(self, method: TestMethod) -> str | None:
+        """Return the text of a test; None if a parent declares it."""
+        read = get_reading(self.context.pair.language)
+        file = read.parse(self.patched, method.test_file)
+        here = method.test_class, method.test_method, method.parameters
+        members = (member for type_ in file.types for member in type_.members)
+        return next(
+            (
+                member.source
+                for member in members
+                if (member.owner, member.name, member.parameters) == here
+            ),
+            None,
         )
 
     def _find_smells(self, method: TestMethod) -> tuple[str, ...] | None:

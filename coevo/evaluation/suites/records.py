@@ -144,6 +144,17 @@ class SuiteTest:
         ErrorClass | None,
         Column('Why it does not compile or load. Null if it does, or nobody tells.'),
     ] = None
+    assertions: Annotated[
+        int | None,
+        Column(
+            'Assertions in its text, not in helpers that it calls. Null if nobody counts them.',
+            unit='assertions',
+        ),
+    ] = None
+    lines: Annotated[
+        int | None,
+        Column('Lines of its text that are not blank. Null likewise.', unit='lines'),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
