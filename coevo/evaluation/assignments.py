@@ -97,8 +97,7 @@ class Assignment:
     @property
     def has_gold(self) -> bool:
         """False if the developers wrote no answer: the task is a function that no test executes."""
-        gold = self.task.gold_adequacy
-        return gold is None or gold.tests > 0
+        return has_gold(self.task)
 
     @property
     def is_graded_as_a_whole(self) -> bool:
@@ -136,6 +135,11 @@ class Assignment:
         rows = (*targets, *self.updates, *self.demanded, self.single_revision)
         names = {name for row in rows if row for name in (row.override or '').split('+')}
         return next(iter(sorted(names & LANGUAGES[self.task.language].WORKAROUNDS)), None)
+
+
+def has_gold(task: TaskRow) -> bool:
+    """Return False if the developers wrote no answer to a task."""
+    return task.gold_adequacy is None or task.gold_adequacy.tests > 0
 
 
 # A task id and the number of an attempt.

@@ -42,6 +42,10 @@ class LeftOut(Choice):
     SUITE = 'suite', 'they ask for a whole test file, for which SWE-bench has no form'
     EXTENSION = 'extension', 'they are extensions, whose tests pass at the start already'
     NOT_TEXT = 'not_text', 'a patch of them is not UTF-8'
+    NO_GOLD = (
+        'no_gold',
+        'they have no answer of developers, which a verifier of Harbor grades first',
+    )
     NO_ENVIRONMENT = 'no_environment', 'the snapshot does not know their environment'
     ENVIRONMENT_LOST = (
         'environment_lost',

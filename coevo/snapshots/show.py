@@ -295,6 +295,8 @@ def _describe_adequacy(found: Row | None) -> str:
     """Return the adequacy of a suite in words; omits whatever was not measured."""
     if found is None:
         return ''
+    if found['tests'] == 0:
+        return 'none'
     parts = {
         'tests pass': ('passing', 'tests'),
         'lines': ('covered_lines', 'lines'),

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from coevo.evaluation.assignments import has_gold
 from coevo.evaluation.judging.start_states import StartStates
 from coevo.exports.harbor.images import (
     IMAGES,
@@ -76,9 +77,12 @@ class TaskFolders:
     def write(self, states: StartStates, texts: TaskTexts) -> bool:
         """Write the folder of a task; return whether there is one.
 
-        Tasks without a known environment or image are counted as left out.
+        Tasks without gold, a known environment or an image are counted as left out.
         """
         task = texts.task
+        if not has_gold(task):
+            self.omissions.add(LeftOut.NO_GOLD)
+            return False
         if task.environment is None:
             self.omissions.add(LeftOut.NO_ENVIRONMENT)
             return False
