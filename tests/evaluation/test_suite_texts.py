@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from coevo.evaluation.reporting.records import SuiteTexts
 from coevo.evaluation.reporting.report import make_report
+from coevo.evaluation.reporting.text_records import SuiteTexts
 from coevo.evaluation.suites.records import SuiteFix, SuiteOutcome, SuiteResult, SuiteTest
 from coevo.languages.error_classes import ErrorClass
 from coevo.languages.fix_rules import FixRule
