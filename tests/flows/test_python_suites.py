@@ -162,17 +162,23 @@ def test_mechanical_errors_are_fixed_if_that_is_asked_and_wrong_values_stay(
     found: Mined, released: Path
 ) -> None:
     wrong = '    def test_wrong(self):\n        assert Till(10).price(2) == 21\n'
-    forgotten = '    def test_tax(self):\n        assert tax(200) == 40\n'
+    forgotten = (
+        '    def test_tax(self):\n        assert tax(200) == 40\n'
+        '\n    def test_little(self):\n        assert tax(20) == 0\n'
+    )
     text = suite(FEW, wrong, forgotten).replace('from till ', 'from shop.till ')
     plain, fixed = (judged(found, released, 'absent', text, fixes=fixes) for fixes in (False, True))
     assert (plain.outcome, plain.fixes) == ('cmpl_fail', None)
-    assert (fixed.outcome, [test.passes for test in fixed.tests]) == ('partly', [True, False, True])
+    assert (fixed.outcome, [test.passes for test in fixed.tests]) == (
+        'partly',
+        [True, False, True, True],
+    )
     assert [(fix.rule, fix.text) for fix in fixed.fixes or ()] == [
         ('import_corrected', 'from till import Till'),
         ('import_added', 'from till import tax'),
     ]
     assert fixed.adequacy is not None
-    assert fixed.adequacy.passing == 2
+    assert fixed.adequacy.passing == 3
 
 
 def test_gold_kills_as_many_mutants_when_graded_as_when_mined(found: Mined, released: Path) -> None:

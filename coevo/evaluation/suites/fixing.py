@@ -65,10 +65,13 @@ def _apply_fixes(
         return case, []
     tree = get_reading(task.language).open_tree(context.repository, case.tests_rev)
     project = ProjectFiles(tree=tree, path=task.test_file, list_imports=fixer.list_imports)
-    source, fixes = case.patched, []
+    source, fixes = case.patched, dict[SuiteFix, None]()
     for failure in dict.fromkeys(seen.failures):
         fix = fixer.propose_fix(project, source, failure)
-        if fix is not None and fix.source != source:
+        if fix is None:
+            continue
+        row = SuiteFix(rule=fix.rule, text=fix.text)
+        if row not in fixes and fix.source != source:  # several tests may lack one import
             source = fix.source
-            fixes.append(SuiteFix(rule=fix.rule, text=fix.text))
-    return replace(case, patched=source), fixes
+            fixes[row] = None
+    return replace(case, patched=source), list(fixes)

@@ -45,7 +45,7 @@ def test_plain_duckdb_gives_the_same_answers_in_any_time_zone(snapshot: Path, zo
     for statistic in STATISTICS:
         found = run_statistic(theirs, statistic)
         assert found == run_statistic(ours, statistic), statistic.name
-        assert found.rows, statistic.name
+        assert found.rows or statistic.name == 'classes', statistic.name  # it has none of `class`
 
 
 def test_table_1_counts_methods_dependencies_and_tokens_of_tasks(tmp_path: Path) -> None:
