@@ -320,10 +320,10 @@ def choose_task_ids(arguments: argparse.Namespace) -> frozenset[str] | None:
 
 
 def choose_gradable_ids(arguments: argparse.Namespace) -> frozenset[str] | None:
-    """Return the ids as `choose_task_ids`, without verified tasks whose texts are withheld.
+    """Return the ids as `choose_task_ids`, without tasks of a view whose texts are withheld.
 
     Their number is printed to standard error. Tasks that --only-tasks names stay, so that they are
-    refused. Raises: Fatal if no verified task has its texts.
+    refused. Raises: Fatal if none has its texts.
     """
     chosen = choose_task_ids(arguments)
     if chosen is None or arguments.tasks is not None:
@@ -334,7 +334,7 @@ def choose_gradable_ids(arguments: argparse.Namespace) -> frozenset[str] | None:
     gradable = chosen - list_withheld_ids(arguments.snapshot)
     lacking = (
         f'{arguments.snapshot} lacks the texts of {len(chosen) - len(gradable)} of {len(chosen)} '
-        f'verified tasks: {suggest_filling(arguments.snapshot)} fills them in'
+        f'chosen tasks: {suggest_filling(arguments.snapshot)} fills them in'
     )
     if not gradable:
         raise Fatal(lacking)

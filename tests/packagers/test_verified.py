@@ -284,6 +284,6 @@ def test_verified_tasks_without_texts_are_left_out_and_counted(
     write_code_free_edition(options)
     words = ['--format', 'jsonl', '--out', str(tmp_path / 'out'), '--only-verified']
     assert main(['export', str(options.code_free), *words]) == 2
-    assert 'lacks the texts of 1 of 1 verified tasks' in capsys.readouterr().err
+    assert 'lacks the texts of 1 of 1 chosen tasks' in capsys.readouterr().err
     clones = ['--clones', str(options.store)]
     assert main(['export', str(options.snapshot), *words, *clones]) == 0
