@@ -96,10 +96,7 @@ def compute_code_digest(roots: CodeRoots) -> CodeDigest:
         package = name.partition(':')[0].partition('.')[0]
         if package:
             folders.setdefault(package, _HOME / package)
-    key = hashlib.sha256(repr(roots).encode())
-    for path in _list_files(folders.values()):
-        key.update(f'{path.relative_to(_HOME)}\0'.encode())
-        key.update(hashlib.sha256(path.read_bytes()).digest())
+    key = hashlib.sha256(repr(roots).encode() + _hash_files(tuple(folders.values())))
     kept = find_cache_folder() / 'code_digests' / f'{key.hexdigest()}.json'
     try:
         parts = json.loads(kept.read_bytes())
@@ -108,6 +105,16 @@ def compute_code_digest(roots: CodeRoots) -> CodeDigest:
         with suppress(OSError):  # a cache that cannot be written costs seconds
             write_durably(kept, [json.dumps(parts, sort_keys=True).encode()])
     return CodeDigest(digest=_combine(parts), parts=parts)
+
+
+@cache
+def _hash_files(folders: Sequence[Path]) -> bytes:
+    """Return a hash of the paths and contents of all files of some folders, as they are now."""
+    digest = hashlib.sha256()
+    for path in _list_files(folders):
+        digest.update(f'{path.relative_to(_HOME)}\0'.encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.digest()
 
 
 def digest_reached_code(folders: Mapping[str, Path], roots: CodeRoots) -> dict[str, str]:
@@ -394,22 +401,34 @@ class _Search:
 
 def _walk_code(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes of a syntax tree, except those of annotations."""
-    yield node
-    for name, value in ast.iter_fields(node):
-        if name in ('annotation', 'returns'):
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST):
-                yield from _walk_code(child)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in node._fields:
+            if name in ('annotation', 'returns'):
+                continue
+            value = getattr(node, name, None)
+            if isinstance(value, ast.AST):
+                waiting.append(value)
+            elif isinstance(value, list):
+                waiting += [child for child in value if isinstance(child, ast.AST)]
 
 
 def _hash_statements(statements: Sequence[ast.stmt]) -> str:
-    texts = [''.join(_write(statement, {}, in_class=False)) for statement in statements]
+    texts = []
+    for statement in statements:
+        parts: list[str] = []
+        _write(parts, statement, {}, in_class=False)
+        texts.append(''.join(parts))
     return hashlib.sha256('\0'.join(texts).encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]
 
 
-def _write(node: object, names: Mapping[str, str], *, in_class: bool) -> Iterator[str]:
-    """Write a syntax tree as text that is the same in all versions of Python.
+_UNWRITTEN = frozenset(('returns', 'type_comment', 'kind', 'ctx', 'type_params'))
+
+
+def _write(parts: list[str], node: object, names: Mapping[str, str], *, in_class: bool) -> None:
+    """Add a syntax tree to `parts`, as text that is the same in all versions of Python.
 
     Left out are docstrings and annotations, except those of the fields of classes. Local names of
     functions are numbered.
@@ -419,32 +438,33 @@ def _write(node: object, names: Mapping[str, str], *, in_class: bool) -> Iterato
     """
     if isinstance(node, list):
         for number, child in enumerate(node):
-            if not (number == 0 and _is_text(child)):  # a docstring
-                yield from _write(child, names, in_class=in_class)
-                yield ','
+            if number or not _is_text(child):  # a docstring
+                _write(parts, child, names, in_class=in_class)
+                parts.append(',')
         return
     if not isinstance(node, ast.AST):
-        yield repr(node)
+        parts.append(repr(node))
         return
-    if isinstance(node, ast.Expr) and _is_text(node):
+    if _is_text(node):
         return
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and not names:
         names = _rename_locals(node)
     in_class = isinstance(node, ast.ClassDef) or (in_class and isinstance(node, ast.AnnAssign))
-    yield f'{type(node).__name__}('
-    for name, value in ast.iter_fields(node):
-        if value in (None, []) or name in ('returns', 'type_comment', 'kind', 'ctx', 'type_params'):
+    parts.append(f'{type(node).__name__}(')
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value is None or value == [] or name in _UNWRITTEN:
             continue
         if name == 'annotation':
-            yield _write_annotation(value) if in_class else ''
+            parts.append(_write_annotation(value) if in_class else '')
             continue
-        yield f'{name}='
+        parts.append(f'{name}=')
         if name in ('id', 'name') and isinstance(value, str) and not isinstance(node, ast.alias):
-            yield repr(names.get(value, value))
+            parts.append(repr(names.get(value, value)))
         else:
-            yield from _write(value, names, in_class=in_class)
-        yield ';'
-    yield ')'
+            _write(parts, value, names, in_class=in_class)
+        parts.append(';')
+    parts.append(')')
 
 
 def _is_text(node: object) -> bool:
@@ -462,28 +482,20 @@ def _rename_locals(function: ast.AST) -> dict[str, str]:
     """
     kept: set[str] = set()
     bound: dict[str, None] = {}
+    places: dict[str, tuple[int, int]] = {}  # the first one of each name
     for node in ast.walk(function):
         if isinstance(node, ast.arg):
             kept.add(node.arg)
         elif isinstance(node, ast.Global | ast.Nonlocal):
             kept.update(node.names)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound.setdefault(node.id)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            bound.setdefault(node.name)
-    in_order = sorted(
-        (name for name in bound if name not in kept), key=lambda name: _find_place(function, name)
-    )
+        elif isinstance(node, ast.Name) or (isinstance(node, ast.ExceptHandler) and node.name):
+            name = node.id if isinstance(node, ast.Name) else str(node.name)
+            place = (node.lineno, node.col_offset)
+            places[name] = min(place, places.get(name, place))
+            if isinstance(node, ast.ExceptHandler) or isinstance(node.ctx, ast.Store):
+                bound.setdefault(name)
+    in_order = sorted((name for name in bound if name not in kept), key=places.__getitem__)
     return {name: f'local {number}' for number, name in enumerate(in_order)}
-
-
-def _find_place(function: ast.AST, name: str) -> tuple[int, int]:
-    return min(
-        (node.lineno, node.col_offset)
-        for node in ast.walk(function)
-        if (isinstance(node, ast.Name) and node.id == name)
-        or (isinstance(node, ast.ExceptHandler) and node.name == name)
-    )
 
 
 def _write_annotation(annotation: ast.AST) -> str:
