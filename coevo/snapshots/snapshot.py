@@ -89,7 +89,7 @@ class OpenedSnapshots:
 
 
 def open_snapshots(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnection:
-    """Return a connection with a view for each table.
+    """Return a connection with a view for each table, without comments on views and columns.
 
     `path` is a folder, a .zip, or a URL of https:// or s3://. With several snapshots each table has
     the rows of all, and a first column `snapshot` with the month.
@@ -105,15 +105,19 @@ def open_snapshots(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnec
 
     Raises: Fatal or DamagedSnapshot if a path is no snapshot, or is damaged.
     """
-    return connect_with_conditions((path, *more), {})
+    opened = attach_snapshots((path, *more))
+    create_views(opened, {})
+    return opened.connection
 
 
 def connect_with_conditions(
     places: Sequence[Path | str], conditions: Mapping[str, str]
 ) -> duckdb.DuckDBPyConnection:
-    """Open snapshots as `open_snapshots` does, and limit views to rows that fulfil SQL conditions.
+    """Open snapshots as `open_snapshots` does, with limited views that have comments.
 
-    conditions  by the name of the view; a condition may refer to views that come before
+    The comments take as long as all the rest.
+
+    conditions  SQL that rows of a view fulfil, by the view's name; it may refer to views before it
     """
     opened = attach_snapshots(places)
     create_views(opened, conditions)

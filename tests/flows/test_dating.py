@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import coevo
 from coevo.command.main import main
 from coevo.model.listener import Listener
+from coevo.snapshots.snapshot import open_snapshots
 from coevo.storage import dates
 from coevo.storage.store import Store
 from flows.options import ReleaseOptions
@@ -67,7 +67,7 @@ def test_an_unchanged_test_is_not_dated_after_the_commit_of_its_pair(
     commit(folder, 'rebased', more, **moments)
     toys.mined(folder, tmp_path / 'store')
     publish_release(ReleaseOptions(store=tmp_path / 'store', snapshot=tmp_path / 'snapshot'))
-    rows = coevo.open(tmp_path / 'snapshot').sql(
+    rows = open_snapshots(tmp_path / 'snapshot').sql(
         'SELECT label, contamination_date FROM methods ORDER BY contamination_date'
     )
     dated = [(label, f'{date:%F}') for label, date in rows.fetchall()]

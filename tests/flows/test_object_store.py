@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import coevo
+from coevo.snapshots.snapshot import open_snapshots
 from coevo.storage.place import Url, find_local_folder
 from coevo.storage.places import open_place
 from flows import pipeline
@@ -94,7 +94,7 @@ def test_a_resumed_run_into_a_bucket_gives_the_snapshot_of_a_run_into_a_folder(
         assert 'already there' in run(*release, *local, work=work)
     copy = download(snapshot, tmp_path / 'copy')
     assert different(released(tmp_path / 'store'), copy) == []
-    assert coevo.open(snapshot).execute('SELECT count(*) FROM pairs').fetchone() == (PAIRS,)
+    assert open_snapshots(snapshot).execute('SELECT count(*) FROM pairs').fetchone() == (PAIRS,)
 
 
 def test_clones_of_a_bucket_store_lie_in_a_local_folder_of_their_own() -> None:

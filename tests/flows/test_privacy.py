@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import coevo
 from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.snapshots.catalogue import load_catalogue
+from coevo.snapshots.snapshot import open_snapshots
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.place import Url
 from flows.licence import check_accepted_licences
@@ -46,7 +46,7 @@ def released(store: Path, snapshot: Path, **changed: object) -> str:
 
 
 def count_tasks(snapshot: Path) -> int:
-    ((count,),) = coevo.open(snapshot).sql('SELECT count(*) FROM tasks').fetchall()
+    ((count,),) = open_snapshots(snapshot).sql('SELECT count(*) FROM tasks').fetchall()
     return int(count)
 
 
@@ -127,7 +127,7 @@ def test_licence_that_was_added_later_lets_older_rows_in_without_their_texts(
     released(tmp_path / 'store', tmp_path / 'snapshot')
     assert verify_snapshot(tmp_path / 'snapshot') == []
     sql = 'SELECT p.license, later_license, texts_withheld FROM tasks JOIN pairs p USING (pair_id)'
-    rows = coevo.open(tmp_path / 'snapshot').sql(sql).fetchall()
+    rows = open_snapshots(tmp_path / 'snapshot').sql(sql).fetchall()
     assert rows == [(None, 'Apache-2.0', True)]
 
 

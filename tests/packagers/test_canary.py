@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import coevo
 from coevo.prompts.canary import add_canary, compute_canary
+from coevo.snapshots.snapshot import open_snapshots
 from coevo.storage.store import Store
 from packagers.plan import BuiltTasks
 from packagers.rows import Rows
@@ -44,4 +44,4 @@ def test_manifest_card_and_prompts_keep_the_canary_of_the_first_month(tmp_path: 
         assert json.loads((place / 'manifest.json').read_text())['canary'] == canary
         assert canary in (place / 'README.md').read_text()
         marked = add_canary('Write a test.\n', '2024-01')
-        assert coevo.open(place).sql(sql).fetchall() == [(marked, '2024-01')]
+        assert open_snapshots(place).sql(sql).fetchall() == [(marked, '2024-01')]

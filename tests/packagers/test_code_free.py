@@ -13,7 +13,6 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-import coevo
 from coevo.command.main import main
 from coevo.model.errors import Fatal
 from coevo.model.profiles import load_profile
@@ -22,7 +21,7 @@ from coevo.model.texts import NAMES_AND_FACTS, OF_OTHERS, find_third_party_paths
 from coevo.snapshots import snapshot, verification
 from coevo.snapshots.code_free.recipes import TextPiece, join_pieces
 from coevo.snapshots.rules import SnapshotRule
-from coevo.snapshots.snapshot import OpenedSnapshots
+from coevo.snapshots.snapshot import OpenedSnapshots, open_snapshots
 from flows.options import ReleaseOptions
 from flows.publication import publish_release, write_code_free_edition
 from packagers.slices import LEAST, SliceIndex
@@ -116,7 +115,7 @@ def test_edition_has_all_rows_and_no_text(whole: Path, edition: Path) -> None:
     assert len(texts(whole)) > 10
     assert texts(edition) == []
     whole_rows = json.loads((whole / 'manifest.json').read_text())['rows']
-    connection = coevo.open(edition)
+    connection = open_snapshots(edition)
     for table, count in whole_rows.items():
         assert connection.sql(f'SELECT count(*) FROM {table}').fetchall() == [(count,)]
     sql = 'SELECT track, test_methods, prompt FROM standard_tasks ORDER BY track'
@@ -273,7 +272,7 @@ def test_edition_of_an_edition_is_refused(
 
 
 def _task(folder: Path) -> str:
-    ((found,),) = coevo.open(folder).sql('SELECT min(task_id) FROM tasks').fetchall()
+    ((found,),) = open_snapshots(folder).sql('SELECT min(task_id) FROM tasks').fetchall()
     return str(found)
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-import coevo
 from coevo.command.main import main
 from coevo.evaluation.assignments import describe_withheld_tasks, load_assignments
 from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from coevo.model.listener import Listener
 from coevo.snapshots.code_free.filling import FillSelection, fill_edition
+from coevo.snapshots.snapshot import open_snapshots
 from coevo.snapshots.verification import verify_snapshot
 from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
@@ -117,14 +117,14 @@ def clones(world: World, folder: Path, *repos: str) -> Path:
 
 def task_of(snapshot: Path, repo: str) -> str:
     sql = f"SELECT task_id FROM tasks WHERE repo = '{repo}'"
-    ((task_id,),) = coevo.open(snapshot).sql(sql).fetchall()
+    ((task_id,),) = open_snapshots(snapshot).sql(sql).fetchall()
     return str(task_id)
 
 
 def withheld(snapshot: Path) -> dict[str, bool]:
     """Whether the texts of each repository's task are withheld, as its row says."""
     sql = 'SELECT repo, texts_withheld FROM tasks'
-    return dict(coevo.open(snapshot).sql(sql).fetchall())
+    return dict(open_snapshots(snapshot).sql(sql).fetchall())
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import coevo
 from coevo.model.errors import Fatal, Transient
+from coevo.snapshots.snapshot import open_snapshots
 from coevo.storage import leases
 from coevo.storage.objects import BucketPlace
 from coevo.storage.place import Root, StoragePlace, Url
@@ -49,8 +49,8 @@ def test_snapshot_in_a_bucket_has_the_bytes_of_one_in_a_folder(
     snapshots.write(store, tmp_path / 'folder')
     assert content(open_place(target)) == files(tmp_path / 'folder')
     sql = 'SELECT count(*) FROM methods'
-    assert coevo.open(target).execute(sql).fetchone() == (
-        coevo.open(tmp_path / 'folder').execute(sql).fetchone()
+    assert open_snapshots(target).execute(sql).fetchone() == (
+        open_snapshots(tmp_path / 'folder').execute(sql).fetchone()
     )
 
 
@@ -115,7 +115,7 @@ def test_killed_release_leaves_nothing_that_readers_take_for_a_snapshot(
     assert 'manifest.json' not in content(open_place(target))
     segments.fill(store, 3)
     assert snapshots.write(store, target).written
-    assert coevo.open(target).execute('SELECT count(*) FROM pairs').fetchone() == (3,)
+    assert open_snapshots(target).execute('SELECT count(*) FROM pairs').fetchone() == (3,)
 
 
 def test_one_of_two_concurrent_releases_wins_and_the_other_reports_it(
@@ -142,7 +142,7 @@ def test_one_of_two_concurrent_releases_wins_and_the_other_reports_it(
     assert winner.written
     assert 'another' in str(loser)
     assert not [name for name in content(open_place(target)) if 'lock' in name]
-    count = coevo.open(target).execute('SELECT count(*) FROM pairs').fetchone()
+    count = open_snapshots(target).execute('SELECT count(*) FROM pairs').fetchone()
     assert count == (winner.rows['pairs'],)
 
 

@@ -14,6 +14,7 @@ import pytest
 from coevo.command.main import main
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.reasons import EXPLANATIONS
+from coevo.snapshots.snapshot import open_snapshots
 from packagers.site import folder
 from tests import snapshots
 from tests.packagers import sites
@@ -254,9 +255,8 @@ console.log(JSON.stringify(limits.map(limit => chosen(rows, { ...none, ...limit 
 
 def test_page_filters_select_the_same_methods_as_duckdb(snapshot: Path) -> None:
     """The program of the page itself, on rows that DuckDB read; a browser does the rest (live)."""
-    import coevo
 
-    connection = coevo.open(snapshot)
+    connection = open_snapshots(snapshot)
     dated = """SELECT methods.* REPLACE (NULL AS dependencies), new_committer_date,
         epoch_ms(new_committer_date) AS committed, epoch_ms(contamination_date) AS public
         FROM methods JOIN pairs USING (pair_id, walk)"""
@@ -346,7 +346,6 @@ def test_addresses_that_are_no_https_are_refused_as_links(snapshot: Path, tmp_pa
 
 
 def test_rows_of_an_older_schema_are_written_under_the_names_of_now(tmp_path: Path) -> None:
-    import coevo
 
     edition = Path(__file__).parents[2] / 'snapshots/2026-05/code-free'
     out = folder.write_site([edition], tmp_path / 'site', silent)
@@ -357,7 +356,7 @@ def test_rows_of_an_older_schema_are_written_under_the_names_of_now(tmp_path: Pa
     assert 't_old_c_new_passes' in written.columns
     assert 'told_cnew_passes' not in written.columns
     query = 'SELECT method_id, walk, t_old_c_new FROM methods'
-    assert sorted(coevo.open(edition).sql(query).fetchall(), key=str) == sorted(
+    assert sorted(open_snapshots(edition).sql(query).fetchall(), key=str) == sorted(
         written.project('method_id, walk, t_old_c_new').fetchall(), key=str
     )
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import coevo
 from coevo.command.main import main
 from coevo.evaluation.assignments import list_ids_in_view, load_assignments
 from coevo.git.repository import Repository
@@ -19,6 +18,7 @@ from coevo.model.profiles import load_profile
 from coevo.model.quality import MutantRow, ReversalRow, ReversalStatus
 from coevo.model.shown import ShownBy
 from coevo.model.words import Cell, MethodChange, Outcome, Track
+from coevo.snapshots.snapshot import open_snapshots
 from flows.options import ReleaseOptions
 from flows.publication import publish_release, write_code_free_edition
 from packagers.leaks import LeakMeter
@@ -255,7 +255,7 @@ def test_test_that_is_gone_elsewhere_has_moved(shown: Shows) -> None:
 
 def test_verified_has_what_no_column_objects_to(tmp_path: Path) -> None:
     place = snapshots.make(tmp_path, 1, 2)
-    connection = coevo.open(place)
+    connection = open_snapshots(place)
     sql = 'SELECT count(*) FROM {}'
     assert connection.execute(sql.format('standard_tasks')).fetchall() != [(0,)]
     # These tasks are made up, and nobody asked whether they are trivial.

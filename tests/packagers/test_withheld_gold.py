@@ -20,6 +20,7 @@ from coevo.git.repository import Repository
 from coevo.model.families import Family
 from coevo.model.profiles import load_profile
 from coevo.model.schema import TABLES
+from coevo.snapshots.snapshot import open_snapshots
 from flows.options import ReleaseOptions
 from flows.publication import publish_release, write_withheld_edition
 from tests.languages import toys
@@ -61,7 +62,7 @@ def withheld(options: ReleaseOptions) -> Path:
 
 
 def tell_all(place: Path) -> str:
-    connection = coevo.open(place)
+    connection = open_snapshots(place)
     return json.dumps([connection.sql(f'FROM {table}').fetchall() for table in TABLES], default=str)
 
 

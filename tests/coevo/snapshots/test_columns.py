@@ -16,6 +16,7 @@ from coevo.evaluation.assignments import load_assignments
 from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import SCHEMA, TABLES
 from coevo.snapshots.columns import TableFile, find_foreign_files
+from coevo.snapshots.snapshot import open_snapshots
 from coevo.snapshots.verification import verify_snapshot
 from tests.coevo.snapshots.test_verification import reseal
 
@@ -83,7 +84,9 @@ def test_additional_columns_are_ignored(snapshot: Path) -> None:
 
 def test_nulls_in_a_nullable_column_are_no_damage(snapshot: Path) -> None:
     rewrite(snapshot, 'methods', '* REPLACE (if(false, isolated, NULL) AS isolated)')
-    assert coevo.open(snapshot).execute('SELECT count(isolated) FROM methods').fetchone() == (0,)
+    assert open_snapshots(snapshot).execute('SELECT count(isolated) FROM methods').fetchone() == (
+        0,
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,9 +118,9 @@ def test_a_snapshot_folder_may_have_special_characters_in_its_name(
     snapshot: Path, name: str
 ) -> None:
     """`walk=states` is no column of what lies in it."""
-    before = coevo.open(snapshot).execute('FROM methods ORDER BY ALL').fetchall()
+    before = open_snapshots(snapshot).execute('FROM methods ORDER BY ALL').fetchall()
     place = Path(shutil.move(snapshot, snapshot.parent / name))
-    assert coevo.open(place).execute('FROM methods ORDER BY ALL').fetchall() == before
+    assert open_snapshots(place).execute('FROM methods ORDER BY ALL').fetchall() == before
     assert verify_snapshot(place) == []
 
 

@@ -17,6 +17,7 @@ from coevo.model.errors import DamagedSnapshot, Fatal
 from coevo.model.schema import ADDED, TABLES, AddedColumn, SchemaVersion, build_arrow_schema
 from coevo.model.texts import TEXTS_WITHHELD
 from coevo.snapshots import columns, statistics
+from coevo.snapshots.snapshot import open_snapshots
 from coevo.snapshots.verification import verify_snapshot
 from coevo.storage.store import Store
 from tests import segments, snapshots
@@ -61,7 +62,7 @@ def test_columns_added_since_schema_2_are_nullable() -> None:
 
 def test_a_snapshot_of_an_older_schema_is_good_and_answers_all_statistics(first: Path) -> None:
     assert verify_snapshot(first) == []
-    connection = coevo.open(first)
+    connection = open_snapshots(first)
     assert connection.execute('SELECT source_files, source_lines FROM repositories').fetchall() == [
         (None, None)
     ]
@@ -105,7 +106,7 @@ def test_only_a_snapshot_of_a_newer_schema_may_have_more_columns(
     set_version(snapshot, (NOW.major, minor))
     found = [(one.table, one.rule) for one in verify_snapshot(snapshot)]
     assert found == ([] if good else [('repositories', 'schema')])
-    assert coevo.open(snapshot).execute('SELECT count(*) FROM repositories').fetchone() == (1,)
+    assert open_snapshots(snapshot).execute('SELECT count(*) FROM repositories').fetchone() == (1,)
 
 
 def test_a_schema_version_that_is_no_number_is_damage(snapshot: Path) -> None:

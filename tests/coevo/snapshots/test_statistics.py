@@ -9,8 +9,8 @@ from typing import Any
 import duckdb
 import pytest
 
-import coevo
 from coevo.model.schema import TABLES
+from coevo.snapshots.snapshot import open_snapshots
 from coevo.snapshots.statistics import STATISTICS, run_statistic
 from coevo.storage.store import Store
 from packagers.funnel import compute_funnel
@@ -40,7 +40,7 @@ def plain(snapshot: Path) -> duckdb.DuckDBPyConnection:
 
 @pytest.mark.parametrize('zone', ['UTC', 'Pacific/Auckland'])
 def test_plain_duckdb_gives_the_same_answers_in_any_time_zone(snapshot: Path, zone: str) -> None:
-    ours, theirs = coevo.open(snapshot), plain(snapshot)
+    ours, theirs = open_snapshots(snapshot), plain(snapshot)
     theirs.execute(f"SET TimeZone = '{zone}'")
     for statistic in STATISTICS:
         found = run_statistic(theirs, statistic)
@@ -70,14 +70,14 @@ def test_table_1_counts_methods_dependencies_and_tokens_of_tasks(tmp_path: Path)
         store.write_segment(segments.PARTITION, dataclasses.replace(one, methods=methods))
         store.compact_segments(segments.PARTITION)
     snapshots.write_unverified(store, tmp_path / 'snapshot', '2024-02')
-    assert asked(coevo.open(tmp_path / 'snapshot'), 'table_1') == [
+    assert asked(open_snapshots(tmp_path / 'snapshot'), 'table_1') == [
         ('parents', 'generation', 1, 1, 1.0, 0.0, 9, 6),
         ('parents', 'update', 1, 1, 2.0, 1.0, 3 * 13, 6),
     ]
 
 
 def test_figure_2_counts_tasks_by_half_year_and_groups_older_tasks(snapshot: Path) -> None:
-    rows = asked(coevo.open(snapshot), 'figure_2')
+    rows = asked(open_snapshots(snapshot), 'figure_2')
     assert sum(tasks for *_, tasks in rows) == 32
     # Pairs are 200 days apart: the first two end in 2013 and 2014.
     assert rows[:4] == [
@@ -93,14 +93,14 @@ def test_figure_2_counts_tasks_by_half_year_and_groups_older_tasks(snapshot: Pat
 
 def test_table_4_takes_means_over_methods_that_have_mutants(snapshot: Path) -> None:
     """Each target has three mutants, of which two are killed."""
-    assert asked(coevo.open(snapshot), 'table_4') == [
+    assert asked(open_snapshots(snapshot), 'table_4') == [
         ('parents', track, 16, 16, 16, 1.0, 3.0, 2.0, 0.667, 0)
         for track in ('generation', 'update')
     ]
 
 
 def test_table_5_takes_means_over_repositories(snapshot: Path) -> None:
-    assert asked(coevo.open(snapshot), 'table_5') == [
+    assert asked(open_snapshots(snapshot), 'table_5') == [
         ('parents', 'repositories', 2.0),
         ('parents', 'source files (mean)', 3.0),
         ('parents', 'source lines (mean)', 40.0),
@@ -112,7 +112,7 @@ def test_table_5_takes_means_over_repositories(snapshot: Path) -> None:
 
 def test_the_funnel_statistic_matches_the_funnel_of_the_card(snapshot: Path) -> None:
     rows = gather_rows(Store(snapshot.parent / 'store'))
-    connection = coevo.open(snapshot)
+    connection = open_snapshots(snapshot)
     tasks = len(connection.sql('FROM tasks').fetchall())
     found: dict[str, list[Any]] = {}
     for stage, unit, entered, kept, reason, dropped in asked(connection, 'funnel'):
