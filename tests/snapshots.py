@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import dataclasses
+import shutil
+import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from coevo.model.method_rows import MethodRow
@@ -24,12 +28,30 @@ from tests import segments
 
 
 def make(folder: Path, *numbers: int, store: Store | None = None) -> Path:
-    """A snapshot of these pairs; pair 1 has no contamination date."""
-    store = store or Store(folder / 'store')
-    segments.fill(store, *numbers)
+    """A snapshot of these pairs; pair 1 has no contamination date.
+
+    store  where the pairs are written to; None is `store` in the folder
+    """
     target = folder / 'snapshot'
-    write(store, target)
+    if store is not None:
+        segments.fill(store, *numbers)
+        write(store, target)
+        return target
+    original = _make_original(numbers)
+    for part in original.iterdir():
+        shutil.copytree(part, folder / part.name)
     return target
+
+
+@cache
+def _make_original(numbers: Sequence[int]) -> Path:
+    """A folder with a store and a snapshot, to be copied: a release costs a CPU second."""
+    folder = Path(tempfile.mkdtemp(prefix='coevo-test-'))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    store = Store(folder / 'store')
+    segments.fill(store, *numbers)
+    write(store, folder / 'snapshot')
+    return folder
 
 
 def write(store: Store, target: Root, **changed: object) -> ReleaseReport:
