@@ -8,17 +8,20 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import duckdb
 import pytest
+from rich.console import Console
 
 from coevo.command.main import main
 from coevo.model.families import Family
 from coevo.model.labels import list_contradictions
 from coevo.model.words import Label
 from flows.demo import history
-from flows.demo.__main__ import has_runtime, say_what_next
+from flows.demo.__main__ import DemoOptions, has_runtime, run_demo, say_what_next
 from flows.demo.comparison import list_differences
 from flows.demo.stories import FIRST, STORIES, ExpectedMethod, Story
 from tests.manual.pages import answered
@@ -89,14 +92,47 @@ def test_each_step_but_the_first_of_a_story_has_a_patch_that_is_used() -> None:
 ALONE = '{}.{}'.format(*sys.version_info[:2])
 
 
+def shorten(story: Story, count: int) -> Story:
+    """A story of the first steps alone, without families of suites."""
+    steps = story.steps[:count]
+    subjects = {step.subject for step in steps}
+    return replace(
+        story,
+        steps=steps,
+        methods=tuple(method for method in story.methods if method.step in subjects),
+        losses=tuple(loss for loss in story.losses if loss.step in subjects),
+        families=(),
+    )
+
+
+def test_mining_the_first_steps_of_the_python_demo_gives_their_part_of_the_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, whole, _ = STORIES
+    if not has_runtime(whole):
+        pytest.skip(f'there is nothing here that runs {whole.language}')
+    story = shorten(whole, 7)
+    assert {step.name for step in story.steps} >= {'charge', 'refund', 'round'}
+    assert (len(story.methods), len(story.losses)) == (23, 4)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('COEVO_PYTHONS', ALONE)
+    printed = StringIO()
+    console = Console(file=printed, width=160)
+    options = DemoOptions(profile='quick', verbose=True, graded=False)
+    assert run_demo(console, [story], options) == 0, printed.getvalue()
+    assert 'All 23 test methods came out as expected.' in printed.getvalue()
+    for loss in story.losses:
+        assert loss.reason in printed.getvalue()
+
+
 @pytest.fixture(
     scope='module',
     params=[
-        # The others take minutes of CPU, and show what the tests of their wings ask in seconds.
+        # They take half a minute to minutes of CPU; `make test` mines the first steps of one.
         pytest.param(
             story,
             id='first' if story is FIRST else story.language,
-            marks=[pytest.mark.slow] if story is FIRST or story.language != 'python' else [],
+            marks=pytest.mark.slow,
         )
         for story in (FIRST, *STORIES)
     ],
