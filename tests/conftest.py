@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -64,6 +66,18 @@ LONGEST = (
     'coevo/languages/java/tools/test_jvm_compile',
 )
 PLACES = {f'tests/{name}.py': place for place, name in enumerate(LONGEST)}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without searching for garbage: modules and items stay, in each of the workers."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+        atexit.register(gc.unfreeze)  # or libraries in C complain of objects that leak
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` deselects

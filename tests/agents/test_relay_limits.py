@@ -80,14 +80,15 @@ def test_request_with_a_bad_head_is_refused_before_its_body_arrives(
     assert relay.bug is None
 
 
-BODIES = {
-    'empty lists': b'{"a":[' + b'[],' * (2 * MIB) + b'0]}',
-    'objects': b'{"a":[' + b'{"a":{}},' * (MIB // 2) + b'0]}',
-    'texts': b'{"a":[' + b'"ab",' * MIB + b'0]}',
-    'names': b'{' + b','.join(b'"%d":0' % number for number in range(MIB // 2)) + b'}',
-    'depth': b'{"a":' * MIB,
-    'UTF-16': '{"a": ["\u2222"]}'.encode('utf-16'),
-    'digits': b'{"a":' + b'9' * MIB + b'}',
+# Made when they are needed: each worker collects this module, and one of them runs it.
+BODIES: dict[str, Callable[[], bytes]] = {
+    'empty lists': lambda: b'{"a":[' + b'[],' * (2 * MIB) + b'0]}',
+    'objects': lambda: b'{"a":[' + b'{"a":{}},' * (MIB // 2) + b'0]}',
+    'texts': lambda: b'{"a":[' + b'"ab",' * MIB + b'0]}',
+    'names': lambda: b'{' + b','.join(b'"%d":0' % number for number in range(MIB // 2)) + b'}',
+    'depth': lambda: b'{"a":' * MIB,
+    'UTF-16': lambda: '{"a": ["\u2222"]}'.encode('utf-16'),
+    'digits': lambda: b'{"a":' + b'9' * MIB + b'}',
 }
 
 
@@ -95,9 +96,10 @@ BODIES = {
 def test_request_body_takes_little_more_memory_than_its_bytes(
     model: ModelServer, tmp_path: Path, name: str
 ) -> None:
+    body = BODIES[name]()
     with relaying(model.url, tmp_path) as (relay, port):
         tracemalloc.start()
-        status, _ = post(port, '/v1/messages', BODIES[name])
+        status, _ = post(port, '/v1/messages', body)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert post(port, '/v1/messages', ASK)[0] == 200

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import datasets
-
 from coevo.command.main import main
 from coevo.model.words import Track
 from coevo.storage.clone_folders import locate_clone
@@ -24,6 +22,8 @@ STANDARD = {
 def test_patches_lead_from_the_base_commit_to_the_start_state_and_to_gold(
     toy_tasks: Toys, tmp_path: Path
 ) -> None:
+    import datasets
+
     assert toy_tasks.export(tmp_path / 'out', '--format', 'swebench') == 0
     rows = datasets.load_dataset(
         'json',

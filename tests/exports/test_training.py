@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pytest
 
 from coevo.agents.one_shot import extract_code_block
@@ -41,6 +40,8 @@ def exported(toy_tasks: Toys, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_datasets_reads_a_line_for_each_task(exported: Path, tmp_path: Path) -> None:
+    import datasets
+
     read = datasets.load_dataset(
         'json', data_files=str(exported / 'tasks.jsonl'), split='train', cache_dir=str(tmp_path)
     )

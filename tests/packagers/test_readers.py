@@ -9,9 +9,6 @@ import sys
 from pathlib import Path
 
 import duckdb
-import mlcroissant
-import pandas
-import polars
 import pytest
 
 from coevo.model.schema import TABLES
@@ -29,6 +26,9 @@ EMPTY = {'withdrawn', 'single_revision'}
 
 @pytest.mark.parametrize('table', [name for name in TABLES if name not in EMPTY])
 def test_pandas_polars_and_duckdb_read_the_same_rows(snapshot: Path, table: str) -> None:
+    import pandas
+    import polars
+
     folder = snapshot / 'data' / table
     (rows,) = duckdb.sql(f"SELECT count(*) FROM '{folder}/*.parquet'").fetchall()[0]
     assert rows > 0
@@ -96,6 +96,8 @@ def test_hugging_face_datasets_loads_every_table_and_track_offline(
 
 @pytest.mark.filterwarnings('ignore::DeprecationWarning')
 def test_croissant_is_valid_and_its_records_can_be_read(snapshot: Path) -> None:
+    import mlcroissant
+
     dataset = mlcroissant.Dataset(snapshot / 'croissant.json')
     assert not dataset.metadata.ctx.issues.errors
     found = list(dataset.records('test_update'))

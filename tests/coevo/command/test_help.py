@@ -19,21 +19,17 @@ from coevo.options.settings import load_settings
 from flows.command_page import find_verb_parser
 from tests.settings_files import settings
 
+# Building all parsers takes half a second, which collecting the tests would cost each worker.
+VERBS = [verb for verbs in GROUPS.values() for verb in verbs]
+
 
 @functools.cache
-def verbs() -> dict[str, Parser]:
-    """The parsers of all verbs and of their actions, each with the options that it has when it is asked for."""
-    plain = build_parser([])
-    assert isinstance(plain, TopParser)
-    found: dict[str, Parser] = {}
-    for name in plain.verbs.choices:
-        found[name] = find_verb_parser(name)
-        for action in actions(found[name]):
-            if isinstance(action, argparse._SubParsersAction):
-                each = {
-                    f'{name} {inner}': find_verb_parser(name, inner) for inner in action.choices
-                }
-                found.update(each)
+def parsers(verb: str) -> dict[str, Parser]:
+    """The parsers of a verb and of its actions, each with the options that it has when it is asked for."""
+    found = {verb: find_verb_parser(verb)}
+    for action in actions(found[verb]):
+        if isinstance(action, argparse._SubParsersAction):
+            found |= {f'{verb} {inner}': find_verb_parser(verb, inner) for inner in action.choices}
     return found
 
 
@@ -41,42 +37,48 @@ def actions(verb: Parser) -> list[argparse.Action]:
     return verb._actions
 
 
-@pytest.mark.parametrize('name', verbs())
-def test_every_verb_has_an_example_that_the_parser_takes(name: str) -> None:
-    words = shlex.split(verbs()[name].example)
-    while words[0] != 'coevo':  # variables of the environment
-        assert '=' in words.pop(0)
-    found = build_parser(words[1:]).parse_args(words[1:])
-    action = getattr(found, 'kind', getattr(found, 'step', None))
-    assert name in (found.verb, f'{found.verb} {action}')
+@pytest.mark.parametrize('verb', VERBS)
+def test_every_verb_has_an_example_that_the_parser_takes(verb: str) -> None:
+    for name, parser in parsers(verb).items():
+        words = shlex.split(parser.example)
+        while words[0] != 'coevo':  # variables of the environment
+            assert '=' in words.pop(0)
+        found = build_parser(words[1:]).parse_args(words[1:])
+        action = getattr(found, 'kind', getattr(found, 'step', None))
+        assert name in (found.verb, f'{found.verb} {action}')
 
 
-@pytest.mark.parametrize('name', verbs())
-def test_every_option_is_explained_with_its_default(name: str) -> None:
-    for action in actions(verbs()[name]):
-        inner = isinstance(action, argparse._SubParsersAction)
-        assert action.help or inner, (name, action.dest)
-    for setting in verbs()[name].settings:
-        assert setting.help, (name, setting.name)
-    said = re.sub(r'\s+', ' ', verbs()[name].format_help())
-    for action in actions(verbs()[name]):
-        if action.option_strings and action.nargs != 0 and isinstance(action.default, (str, int)):
-            told = said.partition(f'{action.option_strings[0]} ')[2]
-            assert '(default: ' in told, (name, action.dest)
+@pytest.mark.parametrize('verb', VERBS)
+def test_every_option_is_explained_with_its_default(verb: str) -> None:
+    for name, parser in parsers(verb).items():
+        for action in actions(parser):
+            inner = isinstance(action, argparse._SubParsersAction)
+            assert action.help or inner, (name, action.dest)
+        for setting in parser.settings:
+            assert setting.help, (name, setting.name)
+        said = re.sub(r'\s+', ' ', parser.format_help())
+        for action in actions(parser):
+            has_value = action.option_strings and action.nargs != 0
+            if has_value and isinstance(action.default, (str, int)):
+                told = said.partition(f'{action.option_strings[0]} ')[2]
+                assert '(default: ' in told, (name, action.dest)
 
 
 def test_help_lists_every_verb_once_and_every_group(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(['--help'])
     said = capsys.readouterr().out
-    for name in (name for name in verbs() if ' ' not in name):
+    plain = build_parser([])
+    assert isinstance(plain, TopParser)
+    assert sorted(plain.verbs.choices) == sorted(VERBS)
+    for name in VERBS:
         assert len(re.findall(rf'^  {name} ', said, re.MULTILINE)) == 1
     for title in GROUPS:
         assert f'\n{title}:\n' in said
 
 
 def test_mine_help_lists_the_profiles() -> None:
-    said = re.sub(r'\s+', ' ', verbs()['mine'].format_help())
+    said = re.sub(r'\s+', ' ', parsers('mine')['mine'].format_help())
     for one in load_profiles().values():
         assert one.about
         assert f'`{one.name}`, {one.about}' in said
@@ -143,15 +145,23 @@ def test_a_word_of_older_versions_is_answered_with_the_new_one(
     assert not said.out
 
 
-@pytest.mark.parametrize('name', [name for name, verb in verbs().items() if verb.settings])
+@pytest.mark.parametrize('verb', VERBS)
 def test_printed_settings_are_read_again_as_the_defaults(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, parser in parsers(verb).items():
+        if parser.settings:
+            check_printed_settings(name, parser, tmp_path, capsys)
+
+
+def check_printed_settings(
+    name: str, parser: Parser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*name.split(), '--print-settings'])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    known = verbs()[name].settings
+    known = parser.settings
     defaults = {one.name: one.default for one in known if one.default is not None}
     (tmp_path / 'given.toml').write_text(text)
     assert load_settings(tmp_path / 'given.toml', known, name) == defaults
