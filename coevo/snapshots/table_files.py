@@ -4,14 +4,14 @@ Tables with long texts have small row groups, since a remote reader fetches whol
 
 Parquet stores the dictionary of a column with each row group, in the order of the whole table. So
 the dictionaries must be complete before the first group is written. Until then the rows wait, as
-Arrow record batches, in an unnamed temporary file.
+Arrow record batches, in an unnamed temporary file. A single batch does not wait.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -81,10 +81,18 @@ def build_row_groups(
     at_once   rows to convert at once
     """
     known = schema.empty_table()
+    batches = _take_batches(iter(rows), min(size, at_once))
+    first, second = next(batches, None), next(batches, None)
+    if first is None:
+        return
+    if second is None:  # nothing has to wait for the dictionaries of other batches
+        part = made(first)
+        yield _apply_dictionaries(_merge_dictionaries(known, part), part).combine_chunks()
+        return
     options = pa.ipc.IpcWriteOptions(compression='lz4')
     with tempfile.TemporaryFile(dir=folder) as file:
         with pa.ipc.new_stream(file, schema, options=options) as waiting:
-            for some_rows in _take_batches(iter(rows), min(size, at_once)):
+            for some_rows in chain((first, second), batches):
                 part = made(some_rows)
                 waiting.write_table(part)
                 known = _merge_dictionaries(known, part)
