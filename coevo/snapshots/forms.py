@@ -112,6 +112,8 @@ def find_malformed_values(
     }
     for table, source in rows.items():
         laws = _list_laws(table, oldest.get(table))
+        if not laws or _fulfils_all(connection, source, laws):
+            continue
         broken = ', '.join(
             f"""any_value(coalesce(CAST("{name}" AS VARCHAR), 'null')) FILTER (NOT ({law}))"""
             for name, law in laws
@@ -120,6 +122,15 @@ def find_malformed_values(
         for (name, _), value in zip(laws, values, strict=True):
             if value is not None:
                 yield MalformedValue(table=table, column=name, value=_shorten(value))
+
+
+def _fulfils_all(
+    connection: duckdb.DuckDBPyConnection, source: str, laws: Sequence[tuple[str, str]]
+) -> bool:
+    """Return whether no value breaks its condition: one answer takes less time than one a column."""
+    all_laws = ' AND '.join(_make_never_null(law) for _, law in laws)
+    ((is_so,),) = connection.execute(f'SELECT bool_and({all_laws}) FROM {source}').fetchall()
+    return is_so is not False
 
 
 @cache
