@@ -47,6 +47,7 @@ __all__ = [
     'load_into_memory',
     'has_withheld_texts',
     'is_code_free',
+    'create_table_views',
     'create_views',
     'load_manifest',
     'load_manifest_at',
@@ -249,17 +250,11 @@ def load_into_memory(opened: OpenedSnapshots) -> OpenedSnapshots:
 def create_views(opened: OpenedSnapshots, conditions: Mapping[str, str]) -> None:
     """Create a view for each table, the views of coevo such as `standard`, and the macros `clean`.
 
-    A table that `load_into_memory` has loaded gets no view.
-
     conditions  an SQL condition for the rows of a view, by its name; it may refer to views that
                 come before
     """
+    create_table_views(opened, conditions)
     connection = opened.connection
-    for name in [*conditions, *(name for name in TABLES if name not in conditions)]:
-        if opened.rows.get(name, name) != name:
-            where = conditions.get(name, 'true')
-            rows = opened.rows[name]
-            connection.execute(f'CREATE VIEW {name} AS SELECT * FROM {rows} WHERE {where}')
     for macro in cutoffs.MACROS:
         connection.execute(macro)
     connection.execute(
@@ -273,6 +268,19 @@ def create_views(opened: OpenedSnapshots, conditions: Mapping[str, str]) -> None
     connection.execute(
         f'CREATE VIEW permissive AS SELECT * FROM standard WHERE {_build_permissive_condition()}'
     )
+
+
+def create_table_views(opened: OpenedSnapshots, conditions: Mapping[str, str]) -> None:
+    """Create a view for each table, with a condition for some as `create_views` takes them.
+
+    A table that `load_into_memory` has loaded gets no view.
+    """
+    connection = opened.connection
+    for name in [*conditions, *(name for name in TABLES if name not in conditions)]:
+        if opened.rows.get(name, name) != name:
+            where = conditions.get(name, 'true')
+            rows = opened.rows[name]
+            connection.execute(f'CREATE VIEW {name} AS SELECT * FROM {rows} WHERE {where}')
 
 
 def _build_rows_source(table: str, found: Sequence[tuple[Sequence[str], Mapping[str, Any]]]) -> str:

@@ -130,7 +130,7 @@ def _find_faults(path: Path, spill: str) -> list[Finding]:
 
 
 def _check_laws(opened: OpenedSnapshots, manifest: dict[str, Any]) -> list[Finding]:
-    snapshot.create_views(opened, {})
+    snapshot.create_table_views(opened, {})
     connection = opened.connection
     return [
         *_check_keys(connection),

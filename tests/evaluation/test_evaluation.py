@@ -17,7 +17,7 @@ import pytest
 
 from coevo.command.main import main
 from coevo.evaluation import examination
-from coevo.evaluation.assignments import TaskAttempt, load_assignments
+from coevo.evaluation.assignments import Assignment, TaskAttempt, load_assignments
 from coevo.evaluation.cases import grade_if_refused
 from coevo.evaluation.evaluation import Evaluation, evaluate
 from coevo.evaluation.examination import ROUNDS
@@ -42,6 +42,12 @@ from tests.settings_files import settings
 @pytest.fixture(scope='module')
 def of_three(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return snapshots.make(tmp_path_factory.mktemp('made'), 1, 2, 3)
+
+
+@pytest.fixture(scope='module')
+def assigned(of_three: Path) -> Sequence[Assignment]:
+    """Its tasks, which are those of each copy."""
+    return load_assignments(of_three)
 
 
 @pytest.fixture
@@ -69,17 +75,19 @@ def prediction(task_id: str, patch: bytes | None = b'+') -> Prediction:
 # -- without running anything ------------------------------------------------------------------------
 
 
-def test_task_without_a_prediction_fails_and_is_not_filled_with_gold(snapshot: Path) -> None:
+def test_task_without_a_prediction_fails_and_is_not_filled_with_gold(
+    snapshot: Path, assigned: Sequence[Assignment]
+) -> None:
     found = scored(snapshot)
     assert told(found.rows) == {(TaskOutcome.HRNS_FAIL, Detail.NO_PREDICTION)}
-    assert {row.task_id for row in found.rows} == {
-        one.task_id for one in load_assignments(snapshot)
-    }
-    assert len(found.rows) == sum(len(one.targets) for one in load_assignments(snapshot))
+    assert {row.task_id for row in found.rows} == {one.task_id for one in assigned}
+    assert len(found.rows) == sum(len(one.targets) for one in assigned)
 
 
-def test_task_without_a_repository_is_infra_and_never_cached(snapshot: Path) -> None:
-    task, *_ = load_assignments(snapshot)
+def test_task_without_a_repository_is_infra_and_never_cached(
+    snapshot: Path, assigned: Sequence[Assignment]
+) -> None:
+    task, *_ = assigned
     patch = task.task.test_patch.encode()
     found = scored(snapshot, prediction(task.task_id, patch), tasks=frozenset({task.task_id}))
     assert told(found.rows) == {(TaskOutcome.INFRA, Detail.NO_REPOSITORY)}
@@ -91,11 +99,11 @@ def test_task_without_a_repository_is_infra_and_never_cached(snapshot: Path) -> 
 
 
 def test_task_whose_runtime_is_missing_is_infra_and_never_run(
-    snapshot: Path, monkeypatch: pytest.MonkeyPatch
+    snapshot: Path, assigned: Sequence[Assignment], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its tests can behave differently under another release, whose verdict would say nothing."""
     monkeypatch.setenv('COEVO_JDKS', '8')
-    task, *_ = load_assignments(snapshot)
+    task, *_ = assigned
     patch = task.task.test_patch.encode()
     found = scored(snapshot, prediction(task.task_id, patch), tasks=frozenset({task.task_id}))
     assert told(found.rows) == {(TaskOutcome.INFRA, Detail.RUNTIME_MISSING)}
@@ -104,10 +112,10 @@ def test_task_whose_runtime_is_missing_is_infra_and_never_run(
 
 
 def test_bug_in_grading_ends_only_its_task(
-    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    snapshot: Path, assigned: Sequence[Assignment], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever it is met; its rows say so, nothing of it is kept as judged, and the next call tries."""
-    first, second, *_ = load_assignments(snapshot)
+    first, second, *_ = assigned
 
     def broken(attempt: TaskAttempt) -> GradingResult | None:
         if attempt.assignment.task_id == first.task_id:
@@ -139,10 +147,10 @@ def test_bug_in_grading_ends_only_its_task(
 
 
 def test_failing_git_server_is_retried_before_a_task_is_given_up(
-    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    snapshot: Path, assigned: Sequence[Assignment], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('COEVO_CACHE', str(tmp_path / 'cache'))
-    task, *_ = load_assignments(snapshot)
+    task, *_ = assigned
     backend = GitBackend(tmp_path, faults=[Fault(status=503, times=None)])
     with serving(backend) as url:
         there = _with_url(snapshot, f'{url}/example/ferry.git')
@@ -170,8 +178,10 @@ def _with_url(snapshot: Path, url: str) -> Path:
     return target
 
 
-def test_tasks_can_be_named_and_limited_by_date(snapshot: Path) -> None:
-    every = load_assignments(snapshot)
+def test_tasks_can_be_named_and_limited_by_date(
+    snapshot: Path, assigned: Sequence[Assignment]
+) -> None:
+    every = assigned
     dated = [one for one in every if one.task.contamination_date is not None]
     first = min(str(one.task.contamination_date)[:10] for one in dated)
     clean = scored(snapshot, cutoff=Cutoff(date=first)).rows
@@ -195,9 +205,12 @@ def test_damaged_or_missing_snapshot_is_refused(snapshot: Path) -> None:
 
 
 def test_evaluate_command_writes_results_junit_and_a_report(
-    snapshot: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    snapshot: Path,
+    assigned: Sequence[Assignment],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    task, *_ = load_assignments(snapshot)
+    task, *_ = assigned
     file, out = tmp_path / 'p.jsonl', tmp_path / 'out'
     file.write_text(json.dumps({'task_id': task.task_id, 'patch': '', 'model': 'm'}))
     words = (
@@ -220,7 +233,7 @@ def test_evaluate_command_writes_results_junit_and_a_report(
     outcomes = duckdb.sql(f"SELECT DISTINCT outcome FROM '{out}/results.parquet'").fetchall()
     assert outcomes == [('hrns_fail',)]
     printed = capsys.readouterr().out
-    assert f'{len(load_assignments(snapshot)) - 1} tasks without a prediction' in printed
+    assert f'{len(assigned) - 1} tasks without a prediction' in printed
 
 
 @pytest.mark.parametrize(
