@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from importlib import metadata
 
 from coevo.languages.code_digest import (
@@ -72,10 +73,12 @@ def compute_basis(profile: Profile, language: str) -> SegmentBasis:
 
 
 def _list_tools(language: str) -> tuple[str, ...]:
-    return (
-        *LANGUAGES[language].list_tool_versions(),
-        *(f'{library} {metadata.version(library)}' for library in _LIBRARIES),
-    )
+    return (*LANGUAGES[language].list_tool_versions(), *_list_libraries())
+
+
+@cache
+def _list_libraries() -> tuple[str, ...]:
+    return tuple(f'{library} {metadata.version(library)}' for library in _LIBRARIES)
 
 
 def make_measure_roots(language: str) -> CodeRoots:

@@ -221,7 +221,7 @@ def list_wanted_ids(
     columns = 'task_id, old_is_ancestor'
     order = 'repo, new_committer_date, pair_id, task_id'
     with snapshot.translate_read_errors((place,)):
-        snapshot.create_views(opened, dict(build_view_conditions(cutoff)))
+        snapshot.create_table_views(opened, dict(build_view_conditions(cutoff)))
         rows = opened.connection.execute(
             f'SELECT {columns} FROM tasks WHERE {where} ORDER BY {order}'
         ).fetchall()
@@ -272,7 +272,7 @@ def load_assignments(
     methods: dict[str, list[MethodRow]] = defaultdict(list)
     single_revision: dict[tuple[str, str], SingleRevisionRow] = {}
     with snapshot.translate_read_errors((place,)):
-        snapshot.create_views(opened, dict(build_view_conditions(cutoff)))
+        snapshot.create_table_views(opened, dict(build_view_conditions(cutoff)))
         rows = _query_rows(opened.connection, 'tasks', TaskRow, f'NOT {TEXTS_WITHHELD} AND {where}')
         for row in _query_rows(opened.connection, 'methods', MethodRow, 'task_id IS NOT NULL'):
             methods[row.method_id].append(row)
