@@ -1,0 +1,405 @@
+"""Write Go otherwise without changing what it does.
+
+Implements `coevo.languages.rewriting.ProgramRewriter`. A literal is computed from a variable of the
+package, and a string is put together by a function that is not inlined; both are declared at the end
+of the file. Constants of Go take their type from what is around them, so a literal is only rewritten
+where that type is known: beside a variable of a basic type, in its declaration, or as a result.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from tree_sitter import Node, Parser
+
+from coevo.languages.golang.reading.token_walk import GO
+from coevo.languages.golang.surgery.local_names import (
+    count_declared,
+    find_function,
+    list_renamings,
+    walk,
+)
+from coevo.languages.rewriting import (
+    Piece,
+    PieceRole,
+    Rewrite,
+    RewriteKind,
+    Rewrites,
+    invent_name,
+    mirror_literal,
+    replace_text,
+    swap_nodes,
+    wrap,
+)
+from coevo.languages.spans import Span
+
+# Below these nothing is rewritten.
+_LEFT_OUT = frozenset(
+    {
+        'array_type',
+        'comment',
+        'const_declaration',
+        'expression_case',
+        'import_declaration',
+        'package_clause',
+        'type_declaration',
+    }
+)
+_SMALL = frozenset({'byte', 'int8', 'uint8'})
+# Integers that stay within the type if its lowest bits change: three, and thirteen.
+_MOST_SMALL, _MOST = 119, 24_575
+_INTEGERS = frozenset(
+    {'int', 'int16', 'int32', 'int64', 'rune', 'uint', 'uint16', 'uint32', 'uint64', *_SMALL}
+)
+_BASIC = frozenset({*_INTEGERS, 'float64', 'string'})
+_LITERALS = {
+    'int_literal': 'int',
+    'float_literal': 'float64',
+    'interpreted_string_literal': 'string',
+}
+_COMPARISONS = {'<': '>', '<=': '>=', '>': '<', '>=': '<=', '==': '==', '!=': '!='}
+_MIRRORED = {operator.encode(): mirrored.encode() for operator, mirrored in _COMPARISONS.items()}
+_ARITHMETIC = frozenset({'+', '-', '*', '/', '%', '&', '|', '^'})
+_TYPED = frozenset({*_COMPARISONS, *_ARITHMETIC})
+_CALLED = ('call_expression', 'index_expression', 'selector_expression', 'slice_expression')
+
+
+def list_rewrites(source: bytes, spans: Sequence[Span], draw: Random) -> Rewrites:
+    """Return the rewrites of all nodes in some spans of a file, in a form that `draw` chooses.
+
+    Empty if the file has a syntax error.
+    """
+    root = Parser(GO).parse(source).root_node
+    if root.has_error:
+        return Rewrites()
+    rewriter = _Rewriter(draw=draw, names=_Support.invent(draw))
+    rewrites = [
+        rewrite
+        for span in spans
+        for rewrite in (*rewriter.list_rewrites(span, root), *list_renamings(root, span, draw))
+    ]
+    return Rewrites(rewrites=tuple(rewrites), support=(rewriter.names.make_piece(source),))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Support:
+    """What the end of the file declares: variables that no compiler knows the value of.
+
+    small, large  what is added to and removed from integers by `^`, in variables of these values
+    """
+
+    small_name: str
+    small: int
+    large_name: str
+    large: int
+    two: str
+    no: str
+    join: str
+
+    @classmethod
+    def invent(cls, draw: Random) -> _Support:
+        small, large, two, no, join = (invent_name(draw, 'p') for _ in range(5))
+        return cls(
+            small_name=small,
+            small=draw.randint(1, 7),
+            large_name=large,
+            large=draw.randint(4096, 8191),
+            two=two,
+            no=no,
+            join=join,
+        )
+
+    def make_piece(self, source: bytes) -> Piece:
+        """Return the declarations, to be put at the end of the file."""
+        text = (
+            f'\nvar {self.small_name}, {self.large_name} = {self.small}, {self.large}\n'
+            f'\nvar {self.two}, {self.no} = 2.0, false\n'
+            f'\n//go:noinline\nfunc {self.join}(a, b string) string {{ return a + b }}\n'
+        )
+        at = len(source)
+        return Piece(start=at, end=at, text=text.encode(), role=PieceRole.STATEMENT)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Rewriter:
+    draw: Random
+    names: _Support
+    types: dict[int, Mapping[str, str]] = field(default_factory=dict)
+
+    def list_rewrites(self, span: Span, root: Node) -> Iterator[Rewrite]:
+        """Yield the rewrites of a span, outer nodes first."""
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            if node.end_byte <= span[0] or node.start_byte >= span[1] or node.type in _LEFT_OUT:
+                continue
+            swapped = None
+            if span[0] <= node.start_byte and node.end_byte <= span[1]:
+                swapped = self._swap_operands(node)
+                if swapped is None:
+                    yield from self._rewrite_node(node)
+                else:
+                    yield from (*self._rewrite_condition(node), swapped)
+            if swapped is None:
+                waiting += reversed(node.named_children)
+
+    def _rewrite_node(self, node: Node) -> Iterator[Rewrite]:
+        match node.type:
+            case 'statement_list':
+                yield from _swap_declarations(node)
+            case 'binary_expression':
+                rewrites = (*self._rewrite_condition(node), *self._extract_result(node))
+                yield from rewrites or (_put_in_brackets(node),)
+            case _ if node.type in _LITERALS:
+                written = self._compute(node)
+                if written is not None:
+                    is_text = node.type == 'interpreted_string_literal'
+                    yield Rewrite(
+                        kind=RewriteKind.TEXT if is_text else RewriteKind.NUMBER,
+                        pieces=(replace_text(node.start_byte, node.end_byte, written),),
+                    )
+
+    # -- literals ----------------------------------------------------------------------------------
+
+    def _compute(self, literal: Node) -> bytes | None:
+        """Return an expression of the type and value of a literal; None if its type is unknown."""
+        type_ = self._find_type(literal)
+        text = (literal.text or b'').decode()
+        match literal.type:
+            case 'int_literal' if type_ in _INTEGERS:
+                return self._compute_integer(text, type_)
+            case 'int_literal' | 'float_literal' if type_ == 'float64':
+                return self._halve(text)
+            case 'interpreted_string_literal' if type_ == 'string':
+                return self._split_text(text)
+        return None
+
+    def _compute_integer(self, text: str, type_: str) -> bytes | None:
+        try:
+            value = int(text, 0)
+        except ValueError:
+            return None  # octal in the older way
+        is_small = type_ in _SMALL
+        if value > (_MOST_SMALL if is_small else _MOST):
+            return None
+        names = self.names
+        name, shift = (
+            (names.small_name, names.small) if is_small else (names.large_name, names.large)
+        )
+        written = name if type_ == 'int' else f'{type_}({name})'
+        return f'({value ^ shift} ^ {written})'.encode()
+
+    def _halve(self, text: str) -> bytes | None:
+        try:
+            value = float(text.replace('_', ''))
+        except ValueError:
+            return None
+        return f'({value / 2!r} * {self.names.two})'.encode() if 1e-30 < value < 1e30 else None
+
+    def _split_text(self, text: str) -> bytes | None:
+        content = text[1:-1]
+        if '\\' in content or len(content) < 2:
+            return None
+        at = self.draw.randint(1, len(content) - 1)
+        return f'{self.names.join}("{content[:at]}", "{content[at:]}")'.encode()
+
+    def _find_type(self, literal: Node) -> str | None:
+        """Return the basic type that a literal has by what is around it, or None."""
+        node, parent = literal, literal.parent
+        while parent is not None and parent.type in (
+            'parenthesized_expression',
+            'unary_expression',
+        ):
+            node, parent = parent, parent.parent
+        if parent is None:
+            return None
+        if parent.type == 'binary_expression':
+            return self._find_type_beside(node, parent)
+        if parent.type != 'expression_list' or parent.parent is None:
+            return None
+        index, statement = parent.named_children.index(node), parent.parent
+        match statement.type:
+            case 'short_var_declaration' if statement.child_by_field_name('right') == parent:
+                # of several variables, one may be there already and have another type
+                return _LITERALS[literal.type] if len(parent.named_children) == 1 else None
+            case 'assignment_statement' if statement.child_by_field_name('right') == parent:
+                left = statement.child_by_field_name('left')
+                targets = left.named_children if left is not None else []
+                return self._find_operand_type(targets[index]) if index < len(targets) else None
+            case 'return_statement':
+                results = _list_result_types(find_function(statement))
+                is_whole = len(results) == len(parent.named_children)
+                return results[index] if is_whole else None
+        return None
+
+    def _find_type_beside(self, operand: Node, binary: Node) -> str | None:
+        operator = binary.child_by_field_name('operator')
+        if operator is None or operator.type not in _TYPED:
+            return None
+        sides = [binary.child_by_field_name(name) for name in ('left', 'right')]
+        other = next((side for side in sides if side is not None and side != operand), None)
+        return None if other is None else self._find_operand_type(other)
+
+    def _find_operand_type(self, node: Node) -> str | None:
+        outer = find_function(node, outermost=True)
+        if outer is None:
+            return None
+        if outer.id not in self.types:
+            self.types[outer.id] = _find_local_types(outer)
+        return _infer_type(node, self.types[outer.id])
+
+    # -- operators, conditions and helpers ---------------------------------------------------------
+
+    def _swap_operands(self, node: Node) -> Rewrite | None:
+        """Swap a variable and a literal around a comparison, or draw not to."""
+        if node.type != 'binary_expression':
+            return None
+        left, right = (node.child_by_field_name(name) for name in ('left', 'right'))
+        operator = node.child_by_field_name('operator')
+        if left is None or right is None or operator is None:
+            return None
+        mirrored = _MIRRORED.get(operator.text or b'')
+        kinds = {left.type, right.type}
+        if mirrored is None or 'identifier' not in kinds or not kinds & _LITERALS.keys():
+            return None
+        literal = left if left.type in _LITERALS else right
+        if self.draw.random() < 0.5 and self._compute(literal) is not None:
+            return None  # the literal is rewritten by itself
+        return Rewrite(
+            kind=RewriteKind.OPERATOR,
+            pieces=mirror_literal(left, operator, right, mirrored, self._write_literal),
+        )
+
+    def _write_literal(self, literal: Node) -> bytes:
+        computed = self._compute(literal)
+        return computed if computed is not None else literal.text or b''
+
+    def _rewrite_condition(self, node: Node) -> Iterator[Rewrite]:
+        """Compare a comparison, whose result has no type yet, with a variable that is false."""
+        operator = node.child_by_field_name('operator')
+        if operator is None or operator.type not in _COMPARISONS:
+            return
+        pieces = self.draw.choice(
+            (
+                wrap(node.start_byte, node.end_byte, b'((', f') != {self.names.no})'.encode()),
+                wrap(node.start_byte, node.end_byte, b'(!(', f') == {self.names.no})'.encode()),
+            )
+        )
+        yield Rewrite(kind=RewriteKind.CONDITION, pieces=pieces)
+
+    def _extract_result(self, node: Node) -> Iterator[Rewrite]:
+        """Let a function of its own compute the one result of a basic type."""
+        parent, statement = node.parent, node.parent.parent if node.parent is not None else None
+        if parent is None or statement is None or statement.type != 'return_statement':
+            return
+        function = find_function(statement)
+        results = _list_result_types(function)
+        inside = list(walk(node))
+        operators = {
+            operator.type
+            for inner in inside
+            if (operator := inner.child_by_field_name('operator')) is not None
+        }
+        is_safe = operators <= {'+', '-', '*', '&', '|', '^'} and not any(
+            inner.type in _CALLED for inner in inside
+        )
+        if is_safe and len(results) == len(parent.named_children) == 1 and results[0] in _BASIC:
+            before = f'func() {results[0]} {{ return '.encode()
+            yield Rewrite(
+                kind=RewriteKind.HELPER,
+                pieces=wrap(node.start_byte, node.end_byte, before, b' }()'),
+            )
+
+
+def _put_in_brackets(node: Node) -> Rewrite:
+    """Put an operation in brackets, which only those see who read the text."""
+    pieces = wrap(node.start_byte, node.end_byte, b'(', b')')
+    return Rewrite(kind=RewriteKind.OPERATOR, pieces=pieces)
+
+
+def _list_result_types(function: Node | None) -> list[str]:
+    """Return the types of a function's results; empty if one is not a plain name."""
+    result = function.child_by_field_name('result') if function is not None else None
+    if result is None:
+        return []
+    if result.type == 'type_identifier':
+        return [(result.text or b'').decode()]
+    types: list[str] = []
+    for parameter in result.named_children if result.type == 'parameter_list' else []:
+        type_ = parameter.child_by_field_name('type')
+        names = parameter.children_by_field_name('name')
+        types += [(type_.text or b'').decode() if type_ is not None else ''] * max(1, len(names))
+    return types
+
+
+def _find_local_types(function: Node) -> Mapping[str, str]:
+    """Return the basic type of each variable that a function declares exactly once."""
+    nodes = list(walk(function))
+    declared: Counter[str] = count_declared(nodes)
+    types: dict[str, str] = {}
+    for node in nodes:
+        if node.type in ('parameter_declaration', 'var_spec'):
+            type_ = node.child_by_field_name('type')
+            for name in node.children_by_field_name('name'):
+                if type_ is not None:
+                    types[(name.text or b'').decode()] = (type_.text or b'').decode()
+        elif node.type == 'short_var_declaration':
+            left, right = (node.child_by_field_name(side) for side in ('left', 'right'))
+            if left is None or right is None or len(left.named_children) != 1:
+                continue
+            known = {name: type_ for name, type_ in types.items() if declared[name] == 1}
+            value = right.named_children[0]
+            inferred = _LITERALS.get(value.type) or _infer_type(value, known)
+            if inferred is not None:
+                types[(left.text or b'').decode()] = inferred
+    return {name: type_ for name, type_ in types.items() if declared[name] == 1 and type_ in _BASIC}
+
+
+def _infer_type(node: Node, types: Mapping[str, str]) -> str | None:
+    """Return the basic type of an expression of variables whose types are known, or None."""
+    match node.type:
+        case 'identifier':
+            return types.get((node.text or b'').decode())
+        case 'parenthesized_expression':
+            return _infer_type(node.named_children[0], types)
+        case 'call_expression':
+            function = node.child_by_field_name('function')
+            name = b'' if function is None else function.text or b''
+            return 'int' if name in (b'len', b'cap') else None
+        case 'binary_expression':
+            operator = node.child_by_field_name('operator')
+            if operator is None or operator.type not in _ARITHMETIC:
+                return None
+            sides = (node.child_by_field_name(side) for side in ('left', 'right'))
+            known = (_infer_type(side, types) for side in sides if side is not None)
+            return next(filter(None, known), None)
+    return None
+
+
+def _swap_declarations(block: Node) -> Iterator[Rewrite]:
+    """Swap pairs of declarations of variables that hold literals."""
+    statements = [child for child in block.named_children if child.type != 'comment']
+    index = 0
+    while index + 1 < len(statements):
+        first, second = statements[index : index + 2]
+        names = [_find_literal_target(statement) for statement in (first, second)]
+        if None not in names and names[0] != names[1]:
+            pieces = swap_nodes(first, second, first.text or b'', second.text or b'')
+            yield Rewrite(kind=RewriteKind.ORDER, pieces=pieces)
+            index += 1
+        index += 1
+
+
+def _find_literal_target(statement: Node) -> str | None:
+    """Return the variable that a statement of one line declares with a literal, or None."""
+    if statement.type != 'short_var_declaration':
+        return None
+    left, right = (statement.child_by_field_name(side) for side in ('left', 'right'))
+    if left is None or right is None or len(left.named_children) != 1:
+        return None
+    is_literal = [value.type in _LITERALS for value in right.named_children] == [True]
+    one_line = statement.start_point.row == statement.end_point.row
+    return (left.text or b'').decode() if is_literal and one_line else None

@@ -1,0 +1,171 @@
+"""Equal programs: code whose expressions, conditions and names are written otherwise.
+
+A rewrite changes constants, operators, conditions or names of a program and provably nothing that
+the program does. A language lists the rewrites of some spans of a file; all or one of them are
+applied. See `coevo.measures.placebos` for what they are good for.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from random import Random
+from typing import Protocol
+
+from tree_sitter import Node
+
+from coevo.languages.spans import Span
+
+
+class RewriteKind(StrEnum):
+    """What a rewrite changes."""
+
+    NUMBER = 'number'  # a number is computed
+    TEXT = 'text'  # a string is put together
+    CONDITION = 'condition'  # a condition is asked the other way round
+    OPERATOR = 'operator'  # an operator becomes a call, or changes the order of its operands
+    HELPER = 'helper'  # a small function stands for an expression
+    LOCAL = 'local'  # a local variable has another name
+    ORDER = 'order'  # two independent statements change places
+
+
+class PieceRole(IntEnum):
+    """The order of pieces at one offset."""
+
+    CLOSE = 0  # ends the text around a node, inner nodes first
+    STATEMENT = 1  # stands before a statement
+    OPEN = 2  # begins the text around a node, outer nodes first
+    REPLACE = 3  # replaces the text of a node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A text to put in place of a span, or to insert where the span is empty."""
+
+    start: int
+    end: int
+    text: bytes
+    role: PieceRole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrite:
+    """Pieces that belong together. Outer nodes come before the nodes inside them."""
+
+    kind: RewriteKind
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewrites:
+    """The rewrites of some spans of a file, and the pieces that any of them may need."""
+
+    rewrites: tuple[Rewrite, ...] = ()
+    support: tuple[Piece, ...] = ()
+
+
+class ProgramRewriter(Protocol):
+    """A module beside a language's surgery that rewrites code without changing what it does."""
+
+    def list_rewrites(self, source: bytes, spans: Sequence[Span], draw: Random) -> Rewrites:
+        """Return the rewrites of all nodes in some spans of a file, in a form that `draw` chooses.
+
+        Lines keep their numbers. Empty if the file has a syntax error, or nothing in the spans can
+        be rewritten with certainty.
+        """
+
+
+def wrap(start: int, end: int, before: bytes, after: bytes) -> tuple[Piece, Piece]:
+    """Return the pieces that put texts before and after a node."""
+    return (
+        Piece(start=start, end=start, text=before, role=PieceRole.OPEN),
+        Piece(start=end, end=end, text=after, role=PieceRole.CLOSE),
+    )
+
+
+def replace_text(start: int, end: int, text: bytes) -> Piece:
+    """Return the piece that puts a text in place of a span."""
+    return Piece(start=start, end=end, text=text, role=PieceRole.REPLACE)
+
+
+def swap_nodes(first: Node, second: Node, one: bytes, other: bytes) -> tuple[Piece, Piece]:
+    """Return the pieces that let two nodes change places.
+
+    one, other  what is written for the first and for the second node
+    """
+    return (
+        replace_text(first.start_byte, first.end_byte, other),
+        replace_text(second.start_byte, second.end_byte, one),
+    )
+
+
+def mirror_literal(
+    left: Node, operator: Node, right: Node, mirrored: bytes, write: Callable[[Node], bytes]
+) -> tuple[Piece, ...]:
+    """Return the pieces that put a literal on the other side of an operator and a variable.
+
+    The variable stays where it is, so that it can be renamed as well.
+
+    mirrored  the operator for operands in the other order
+    write     writes the literal
+    """
+    is_first = left.type != 'identifier'
+    literal, variable = (left, right) if is_first else (right, left)
+    before = b'' if is_first else b'%b %b ' % (write(literal), mirrored)
+    after = b' %b %b' % (mirrored, write(literal)) if is_first else b''
+    return (
+        *wrap(variable.start_byte, variable.end_byte, before, after),
+        replace_text(literal.start_byte, literal.end_byte, b''),
+        replace_text(operator.start_byte, operator.end_byte, b''),
+    )
+
+
+def invent_name(draw: Random, prefix: str = '_') -> str:
+    """Return a random name of a variable that is unlikely to occur in any code."""
+    return prefix + ''.join(draw.choices(string.ascii_lowercase, k=10))
+
+
+def apply_rewrites(
+    source: bytes, rewrites: Sequence[Rewrite], draw: Random, others: Iterable[Piece] = ()
+) -> bytes:
+    """Return a file with rewrites and other pieces.
+
+    Where statements would change places and be rewritten as well, `draw` decides between the two.
+
+    rewrites  with outer nodes before the nodes inside them; all but those of the kind ORDER replace
+              single tokens alone
+    """
+    chosen = _drop_overlapping(rewrites, draw)
+    pieces = [
+        *((piece, 0) for piece in others),
+        *((piece, index) for index, rewrite in enumerate(chosen) for piece in rewrite.pieces),
+    ]
+    text, last = [], 0
+    for piece, _ in sorted(pieces, key=_make_sort_key):
+        text += [source[last : piece.start], piece.text]
+        last = piece.end
+    return b''.join([*text, source[last:]])
+
+
+def _make_sort_key(indexed: tuple[Piece, int]) -> tuple[int, int, int]:
+    piece, index = indexed
+    return piece.start, piece.role, -index if piece.role is PieceRole.CLOSE else index
+
+
+def _drop_overlapping(rewrites: Sequence[Rewrite], draw: Random) -> list[Rewrite]:
+    swaps = [rewrite for rewrite in rewrites if rewrite.kind is RewriteKind.ORDER]
+    chosen = [rewrite for rewrite in swaps if draw.random() < 0.5]
+    spans = [(piece.start, piece.end) for rewrite in chosen for piece in rewrite.pieces]
+    others = (
+        rewrite
+        for rewrite in rewrites
+        if rewrite.kind is not RewriteKind.ORDER
+        and not any(_lies_inside(piece, spans) for piece in rewrite.pieces)
+    )
+    return [*others, *chosen]
+
+
+def _lies_inside(piece: Piece, spans: Iterable[Span]) -> bool:
+    return any(start <= piece.start and piece.end <= end for start, end in spans)
