@@ -89,6 +89,10 @@ class Placebo(Choice):
     )
     IN_PLACE = 'in_place', 'edits that leave code in its place'
     MOVED = 'moved', 'edits that move code'
+    REWRITTEN = (
+        'rewritten',
+        'edits that also write its constants, operators, conditions and names otherwise',
+    )
 
 
 class AttemptProtocol(Choice):

@@ -1,52 +1,170 @@
 """Make placebos: edits that change the text and the byte code of the code, but not its behaviour.
 
 A test that notices mutants or undone changes by behaviour passes with a placebo. A test that reads
-sources, class files, dates or anything else that merely differs does not. The inserted text and its
-place are random each time, so that no test can know them beforehand.
+sources, class files, dates or anything else that merely differs does not. A statement without
+effect notices who compares the whole. Rewrites (`coevo.languages.rewriting`) notice who looks for a
+constant, an operator or a line: they stand at each node at which a mutant may stand. Where they
+stand, and in which form, is drawn anew for each test file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from random import Random
 
 from coevo.git.repository import Repository
 from coevo.languages.placebos import PlaceboKind
+from coevo.languages.rewriters import REWRITERS
+from coevo.languages.rewriting import Piece, PieceRole, Rewrites, apply_rewrites
+from coevo.languages.spans import Span, subtract_holes
 from coevo.languages.table import get_measures, get_reading
 from coevo.languages.text_edits import TextEdits
 from coevo.languages.undoing import LocatedDeclaration
-from coevo.measures.declaration_pairs import find_counterpart, find_declaration, find_declared_type
+from coevo.measures.declaration_pairs import (
+    CALLABLES,
+    find_counterpart,
+    find_declaration,
+    find_declared_type,
+)
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
+
+
+class RewriteAmount(Enum):
+    """How much of the code a placebo rewrites."""
+
+    NONE = 'none'
+    ONE = 'one'  # a single node, as a mutant does
+    ALL = 'all'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceboEdit:
+    """What a placebo does: its effect on line numbers, and how much it rewrites.
+
+    share  of the rewrites, if it is all of them
+    """
+
+    kind: PlaceboKind
+    amount: RewriteAmount = RewriteAmount.NONE
+    share: float = 1.0
+
+
+PLAIN_EDITS = tuple(PlaceboEdit(kind=kind) for kind in PlaceboKind)
+"""Edits that rewrite nothing, the most noticeable first."""
+
+REWRITING_EDITS = tuple(PlaceboEdit(kind=kind, amount=RewriteAmount.ALL) for kind in PlaceboKind)
+"""Edits that rewrite all that they can, the most noticeable first."""
+
+SINGLE_REWRITE = PlaceboEdit(kind=PlaceboKind.IN_PLACE, amount=RewriteAmount.ONE)
+
+
+@dataclass(slots=True, kw_only=True)
+class _EditedFile:
+    """A file to edit: the spans to rewrite, and the statements to insert."""
+
+    source: bytes
+    spans: list[Span] = field(default_factory=list)
+    inserted: list[Piece] = field(default_factory=list)
 
 
 def make_placebo(
     repository: Repository,
     pair: Pair,
     declarations: Sequence[Dependency],
-    kind: PlaceboKind,
+    edit: PlaceboEdit,
     draw: Random,
 ) -> tuple[tuple[str, bytes], ...]:
-    """Return files at new, sorted by path, with a harmless insertion in each declaration.
+    """Return files at new, sorted by path, with a harmless edit of each declaration.
 
     A method or constructor gets a statement without effect somewhere in its body. A dependency on a
     type as a whole, a type that lost a method, and a declaration without a body get a comment.
-    Declarations that are in no source file at new are skipped. The result is empty if no
-    declaration is left or the language offers no placebos.
-    kind  whether lines behind an insertion may move
+    Declarations that are in no source file at new are skipped. A single rewrite stands alone. The
+    result is empty if no declaration is left, if there is nothing to rewrite although the edit asks
+    for it, or if the language offers no placebos.
     draw  the source of random choices
     """
     placebos = get_measures(pair.language).placebos
     if placebos is None:
         return ()
-    edited: dict[str, TextEdits] = {}
+    edited: dict[str, _EditedFile] = {}
     for dependency in declarations:
         located = _find_single_revision(repository, pair, dependency)
         if located is None:
             continue
-        edits = edited.setdefault(located.path, TextEdits(located.source))
-        edits.insert(*placebos.choose_insertion(located, kind, draw))
-    return tuple((path, edits.apply_edits()) for path, edits in sorted(edited.items()))
+        file = edited.setdefault(located.path, _EditedFile(source=located.source))
+        if dependency.revised is not Revised.REMOVED:
+            file.spans += _list_own_spans(located)
+        at, text = placebos.choose_insertion(located, edit.kind, draw)
+        text = text.replace(b'\n', TextEdits(located.source).line_end)
+        file.inserted.append(Piece(start=at, end=at, text=text, role=PieceRole.STATEMENT))
+    if edit.amount is RewriteAmount.NONE:
+        rewrites: dict[str, Rewrites] = {}
+    else:
+        rewrites = _choose_rewrites(pair.language, edited, edit, draw)
+        if not rewrites:
+            return ()
+    is_alone = edit.amount is RewriteAmount.ONE
+    return tuple(
+        (path, _apply(file, rewrites.get(path, Rewrites()), draw, is_alone=is_alone))
+        for path, file in sorted(edited.items())
+        if path in rewrites or not is_alone
+    )
+
+
+def _list_own_spans(located: LocatedDeclaration) -> list[Span]:
+    """Return the span of a member, or those of a type outside of its methods."""
+    if located.member is not None:
+        return [(located.member.start_byte, located.member.end_byte)]
+    whole = located.type.start_byte, located.type.end_byte
+    methods = [
+        (member.start_byte, member.end_byte)
+        for member in located.type.members
+        if member.kind in CALLABLES
+    ]
+    return [(start, end) for start, end in subtract_holes(whole, methods) if start < end]
+
+
+def _choose_rewrites(
+    language: str, edited: dict[str, _EditedFile], edit: PlaceboEdit, draw: Random
+) -> dict[str, Rewrites]:
+    """Return the rewrites of each file that has some: a share of all, or one of one file."""
+    rewriter = REWRITERS.get(language)
+    if rewriter is None:
+        return {}
+    listed = {
+        path: rewriter.list_rewrites(file.source, _join_spans(file.spans), draw)
+        for path, file in sorted(edited.items())
+    }
+    known = {path: listing for path, listing in listed.items() if listing.rewrites}
+    if not known:
+        return {}
+    if edit.amount is RewriteAmount.ONE:
+        path = draw.choice(sorted(known))
+        single = draw.choice(known[path].rewrites)
+        return {path: replace(known[path], rewrites=(single,))}
+    return {path: _draw_share(listing, edit.share, draw) for path, listing in known.items()}
+
+
+def _draw_share(listing: Rewrites, share: float, draw: Random) -> Rewrites:
+    drawn = (rewrite for rewrite in listing.rewrites if draw.random() < share)
+    return replace(listing, rewrites=tuple(drawn))
+
+
+def _join_spans(spans: Sequence[Span]) -> list[Span]:
+    """Return spans without those that lie inside another one, in order."""
+    joined: list[Span] = []
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if not joined or end > joined[-1][1]:
+            joined.append((start, end))
+    return joined
+
+
+def _apply(file: _EditedFile, rewrites: Rewrites, draw: Random, *, is_alone: bool) -> bytes:
+    others = [*rewrites.support, *([] if is_alone else file.inserted)]
+    return apply_rewrites(file.source, rewrites.rewrites, draw, others)
 
 
 def _find_single_revision(

@@ -1,17 +1,22 @@
 """Placebos, which detect submitted tests that notice an edit whatever the edit does.
 
 A target is run on code with edits that change nothing (`coevo.measures.placebos`), in cells that
-are made and run like those of mutants and undone changes. If gold itself fails with a kind of edit,
-for instance because it reads line numbers, that kind is not used. Gold runs in a cell that no
-submission sees.
+are made and run like those of mutants and undone changes. All declarations are rewritten in one
+program; a second program has a single rewrite, as small as a mutant. If gold itself fails with a
+program, for instance because it reads line numbers, that program does not count. Gold runs in a
+cell that no submission sees.
+
+What is drawn follows from the task and the submitted file, so that three evaluations are equal and
+no test file can contain what it will be run with.
 """
 
 from __future__ import annotations
 
-import secrets
+import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from random import Random
 
 from coevo.evaluation.assignments import Target
 from coevo.evaluation.judging.alone import run_alone
@@ -21,18 +26,24 @@ from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.ledger import Ledger
 from coevo.evaluation.outcomes import Placebo
 from coevo.languages.cells import CompiledTests
-from coevo.languages.placebos import PlaceboKind
 from coevo.languages.table import get_measures
-from coevo.measures.placebos import make_placebo
+from coevo.measures.placebos import (
+    PLAIN_EDITS,
+    REWRITING_EDITS,
+    SINGLE_REWRITE,
+    PlaceboEdit,
+    make_placebo,
+)
 from coevo.model.dependencies import Dependency
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import Files
 
-# An edit may turn out not to compile at the place drawn for it. Then another place is drawn.
-_DRAWS = 3
-
-_DRAW = secrets.SystemRandom()
+# The share of rewrites in each draw: an edit may turn out not to compile at the place drawn for it.
+SHARES = (1.0, 0.5, 0.1)
+# Rewritten code is slower. A test that needs more than this share of a limit does not run on it. By
+# default the limit is ten times what the test needs.
+_SHARE_OF_LIMIT = 0.1
 
 
 class PlaceboReaction(StrEnum):
@@ -57,6 +68,12 @@ class PlaceboResult:
     sight: PlaceboReaction
     kind: Placebo
     cpu_seconds: float = 0.0
+
+
+def make_draw(task_id: str, patched: bytes, *what: object) -> Random:
+    """Return the source of random choices of a placebo for a task and a submitted file."""
+    text = repr((task_id, hashlib.sha256(patched).hexdigest(), what))
+    return Random(hashlib.sha256(text.encode()).digest())
 
 
 def apply_placebo_result(seen: TargetResult, looked: PlaceboResult) -> TargetResult:
@@ -86,110 +103,160 @@ class _GoldVerdict:
     passes: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceboSubject:
+    """A passing target of a submission.
+
+    patched  the submitted test file
+    method   the target as it was submitted
+    slowest  CPU seconds of the slowest of its passing runs
+    """
+
+    context: TaskContext
+    patched: bytes
+    target: Target
+    method: TestMethod
+    slowest: float
+
+
 @dataclass(slots=True, kw_only=True)
-class _CpuTotal:
-    cpu_seconds: float = 0.0
+class _PlaceboRun:
+    """The runs of a subject with placebos in some declarations, and their CPU seconds."""
+
+    subject: PlaceboSubject
+    declarations: Sequence[Dependency]
+    ledger: Ledger | None
+    cpu_seconds: float = field(default=0.0)
+
+    def find_reaction(self, edit: PlaceboEdit) -> PlaceboReaction | None:
+        """Run the subject with an edit; None if there is no place for it, or gold fails with it."""
+        compiled = self._compile(edit)
+        if compiled is None:
+            return None
+        cell, code = compiled
+        if self._passes(cell, self.subject.method):
+            return PlaceboReaction.BLIND
+        if self._passes(cell, self.subject.method):  # a failure is repeated to rule out chance
+            return PlaceboReaction.UNSTABLE
+        return PlaceboReaction.SEES_EDITS if self._gold_passes(code) else None
+
+    def make_result(self, sight: PlaceboReaction, kind: Placebo) -> PlaceboResult:
+        """Return a result with the CPU seconds so far."""
+        return PlaceboResult(sight=sight, kind=kind, cpu_seconds=self.cpu_seconds)
+
+    def _compile(self, edit: PlaceboEdit) -> tuple[CompiledTests, Files] | None:
+        """Compile the submitted file on code with an edit; None if there is no place for one."""
+        context = self.subject.context
+        for share in SHARES:
+            edit = replace(edit, share=share)
+            draw = self._make_draw(edit)
+            code = make_placebo(context.repository, context.pair, self.declarations, edit, draw)
+            if not code:
+                return None
+            cell = self._compile_file(self.subject.patched, code)
+            if cell.code_failure is None:
+                return cell, code
+        return None
+
+    def _make_draw(self, edit: PlaceboEdit) -> Random:
+        where = [(one.file, one.start_line, one.declaration) for one in self.declarations]
+        task_id = self.subject.context.assignment.task_id
+        return make_draw(task_id, self.subject.patched, edit, where)
+
+    def _compile_file(self, tests: bytes, code: Files) -> CompiledTests:
+        context = self.subject.context
+        files: Files = ((context.assignment.task.test_file, tests),)
+        cell = context.compile(context.pair.new.rev, files, code)
+        self.cpu_seconds += cell.cpu_seconds
+        return cell
+
+    def _gold_passes(self, code: Files) -> bool:
+        """Return whether gold passes on edited code; it runs once for each code."""
+        context, target = self.subject.context, self.subject.target
+
+        def run_gold() -> _GoldVerdict:
+            """Run gold, if there is any."""
+            gold = context.gold
+            passes = gold is not None and self._passes(
+                self._compile_file(gold, code), target.method
+            )
+            return _GoldVerdict(passes=passes)
+
+        what = ('placebo', target.name, hashlib.sha256(repr(code).encode()).hexdigest())
+        known = recall_or_ask(self.ledger, context.assignment, what, _GoldVerdict, run_gold)
+        return known.passes
+
+    def _passes(self, cell: CompiledTests, method: TestMethod) -> bool:
+        context = self.subject.context
+        verdict, batch = run_alone(context.built, cell, method, context.conditions)
+        self.cpu_seconds += batch.cpu_seconds
+        return verdict.outcome is Outcome.PASS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceboRunner:
-    """A runner of targets with placebos; with a ledger, gold runs once for each declaration."""
+    """A runner of targets with placebos; with a ledger, gold runs once for each program."""
 
     ledger: Ledger | None = None
 
-    def run_placebos(
+    def check_target(
         self,
-        context: TaskContext,
-        patched: bytes,
-        target: Target,
-        method: TestMethod,
-        declarations: Sequence[Dependency],
+        subject: PlaceboSubject,
+        seen: TargetResult,
+        groups: Sequence[Sequence[Dependency]],
+        *,
+        single: bool = False,
+    ) -> TargetResult:
+        """Return the result of a passing target after its runs with placebos.
+
+        All declarations are rewritten in one program. If nothing can be rewritten, or gold fails
+        with that, each group gets a program with statements without effect.
+
+        single  whether the target also runs on code with a single rewrite
+        Raises: Transient if a test process does not start.
+        """
+        declarations = [declaration for group in groups for declaration in group]
+        looked = self._run_rewritten(subject, declarations, single=single)
+        if looked.kind is Placebo.REWRITTEN:
+            return apply_placebo_result(seen, looked)
+        seen = replace(seen, cpu_seconds=seen.cpu_seconds + looked.cpu_seconds)
+        for group in groups:
+            looked = self._run_plain(subject, group)
+            seen = apply_placebo_result(seen, looked)
+            if looked.sight is not PlaceboReaction.BLIND:
+                break
+        return seen
+
+    def _run_rewritten(
+        self, subject: PlaceboSubject, declarations: Sequence[Dependency], *, single: bool
     ) -> PlaceboResult:
-        """Run a passing target on code that has a placebo in each of these declarations.
+        """Run a target on rewritten code; the kind is NONE if there is none that gold passes on."""
+        run = _PlaceboRun(subject=subject, declarations=declarations, ledger=self.ledger)
+        limit = subject.context.conditions.cpu_limit
+        is_quick = limit is None or subject.slowest <= limit * _SHARE_OF_LIMIT
+        for edit in REWRITING_EDITS if is_quick else ():
+            sight = run.find_reaction(edit)
+            if sight is None:
+                continue
+            if sight is PlaceboReaction.BLIND and single:
+                sight = run.find_reaction(SINGLE_REWRITE) or PlaceboReaction.BLIND
+            return run.make_result(sight, Placebo.REWRITTEN)
+        return run.make_result(PlaceboReaction.BLIND, Placebo.NONE)
+
+    def _run_plain(
+        self, subject: PlaceboSubject, declarations: Sequence[Dependency]
+    ) -> PlaceboResult:
+        """Run a target on code with a statement without effect in each declaration.
 
         The kind that is noticed most easily comes first: a test that passes with it would pass with
         the others. A kind with which gold fails is skipped. If no kind is left, the reaction is
         BLIND.
-        Raises: Transient if a test process does not start.
         """
-        if get_measures(context.pair.language).placebos is None:
+        if get_measures(subject.context.pair.language).placebos is None:
             return PlaceboResult(sight=PlaceboReaction.BLIND, kind=Placebo.NOT_OFFERED)
-        spent = _CpuTotal()
-        for kind in PlaceboKind:
-            cell = _compile_placebo_cell(context, patched, declarations, kind, spent)
-            if cell is None:
-                continue
-            sight = _observe_reaction(context, cell, method, spent)
-            is_valid_kind = sight is not PlaceboReaction.SEES_EDITS or self._gold_passes(
-                context, target, declarations, kind, spent
-            )
-            if is_valid_kind:
-                return PlaceboResult(sight=sight, kind=Placebo(kind), cpu_seconds=spent.cpu_seconds)
-        return PlaceboResult(
-            sight=PlaceboReaction.BLIND, kind=Placebo.NONE, cpu_seconds=spent.cpu_seconds
-        )
-
-    def _gold_passes(
-        self,
-        context: TaskContext,
-        target: Target,
-        declarations: Sequence[Dependency],
-        kind: PlaceboKind,
-        spent: _CpuTotal,
-    ) -> bool:
-        gold = context.gold
-
-        def run_gold() -> _GoldVerdict:
-            """Run gold with a placebo; it passes only if there is a place for one."""
-            cell = (
-                None
-                if gold is None
-                else _compile_placebo_cell(context, gold, declarations, kind, spent)
-            )
-            passes = cell is not None and _run_passes(context, cell, target.method, spent)
-            return _GoldVerdict(passes=passes)
-
-        what = ('placebo', target.name, kind, repr(tuple(declarations)))
-        return recall_or_ask(self.ledger, context.assignment, what, _GoldVerdict, run_gold).passes
-
-
-def _compile_placebo_cell(
-    context: TaskContext,
-    tests: bytes,
-    declarations: Sequence[Dependency],
-    kind: PlaceboKind,
-    spent: _CpuTotal,
-) -> CompiledTests | None:
-    """Compile a test file on code with a placebo; None if there is no place for one."""
-    new = context.pair.new.rev
-    files: Files = ((context.assignment.task.test_file, tests),)
-    for _ in range(_DRAWS):
-        code = make_placebo(context.repository, context.pair, declarations, kind, _DRAW)
-        if not code:
-            return None
-        cell = context.compile(new, files, code)
-        spent.cpu_seconds += cell.cpu_seconds
-        if cell.code_failure is None:
-            return cell
-    return None
-
-
-def _observe_reaction(
-    context: TaskContext, cell: CompiledTests, method: TestMethod, spent: _CpuTotal
-) -> PlaceboReaction:
-    """Run a test with a placebo; a failure is repeated to rule out chance."""
-    if _run_passes(context, cell, method, spent):
-        return PlaceboReaction.BLIND
-    return (
-        PlaceboReaction.UNSTABLE
-        if _run_passes(context, cell, method, spent)
-        else PlaceboReaction.SEES_EDITS
-    )
-
-
-def _run_passes(
-    context: TaskContext, cell: CompiledTests, method: TestMethod, spent: _CpuTotal
-) -> bool:
-    verdict, batch = run_alone(context.built, cell, method, context.conditions)
-    spent.cpu_seconds += batch.cpu_seconds
-    return verdict.outcome is Outcome.PASS
+        run = _PlaceboRun(subject=subject, declarations=declarations, ledger=self.ledger)
+        for edit in PLAIN_EDITS:
+            sight = run.find_reaction(edit)
+            if sight is not None:
+                return run.make_result(sight, Placebo(edit.kind))
+        return run.make_result(PlaceboReaction.BLIND, Placebo.NONE)

@@ -22,7 +22,7 @@ from coevo.evaluation.judging.matching import match_targets
 from coevo.evaluation.judging.neighbours import NeighbourResult, check_neighbours
 from coevo.evaluation.judging.old_cells import OldCells, compile_old_cells
 from coevo.evaluation.judging.outcomes import TargetResult
-from coevo.evaluation.judging.placebos import PlaceboRunner, apply_placebo_result
+from coevo.evaluation.judging.placebos import PlaceboRunner, PlaceboSubject
 from coevo.evaluation.judging.preconditions import PreconditionChecker, PreconditionResult
 from coevo.evaluation.judging.shown_sources import choose_shown_sources
 from coevo.evaluation.judging.steadiness import PASSES, rerun_failing, rerun_passing
@@ -194,10 +194,14 @@ def _recheck_target(run: _TargetGrading, name: str, placebos: PlaceboRunner) -> 
         )
     if passes(run.seen[name]) and _fails_on_old(run.seen[name]):
         target = run.assignment.find_target(name)
-        looked = placebos.run_placebos(
-            context, run.patched, target, method, target.row.dependencies
+        subject = PlaceboSubject(
+            context=context,
+            patched=run.patched,
+            target=target,
+            method=method,
+            slowest=run.seen[name].slowest,
         )
-        run.seen[name] = apply_placebo_result(run.seen[name], looked)
+        run.seen[name] = placebos.check_target(subject, run.seen[name], [target.row.dependencies])
 
 
 def _run_neighbours(run: _TargetGrading, ledger: Ledger | None) -> None:

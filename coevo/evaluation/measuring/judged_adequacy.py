@@ -8,7 +8,8 @@ from pathlib import Path
 
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.outcomes import TargetResult, decide_outcome
-from coevo.evaluation.judging.placebos import PlaceboReaction, PlaceboRunner, apply_placebo_result
+from coevo.evaluation.judging.placebos import PlaceboRunner, PlaceboSubject
+from coevo.evaluation.judging.protocol import passes
 from coevo.evaluation.judging.steadiness import rerun_failing_edit
 from coevo.evaluation.judging.task_context import SubmissionContext, TaskContext
 from coevo.evaluation.ledger import Ledger
@@ -135,20 +136,24 @@ def _run_target_placebos(
     name: str,
     measured: TargetMeasures,
 ) -> TargetResult:
-    """Run a target with placebos in each declaration by itself, since it may look at one alone."""
+    """Run a target with placebos in the declarations where it notices a mutant or undone change.
+
+    Plain ones stand in each declaration by itself, since it may look at one alone.
+    """
     seen = judgement.seen[name]
     conditions = replace(task_context.conditions, sources=judgement.sources)
     task_context = replace(task_context, conditions=conditions)
-    target = task_context.assignment.find_target(name)
-    for declaration in measured.noticed:
-        looked = placebos.run_placebos(
-            task_context, patched, target, judgement.methods[name], [declaration]
+    method = judgement.methods[name]
+    if measured.noticed:
+        subject = PlaceboSubject(
+            context=task_context,
+            patched=patched,
+            target=task_context.assignment.find_target(name),
+            method=method,
+            slowest=seen.slowest,
         )
-        seen = apply_placebo_result(seen, looked)
-        if looked.sight is not PlaceboReaction.BLIND:
-            return seen
-    if measured.failing is None:
+        groups = [[declaration] for declaration in measured.noticed]
+        seen = placebos.check_target(subject, seen, groups, single=True)
+    if measured.failing is None or not passes(seen):
         return seen
-    return rerun_failing_edit(
-        task_context, patched, judgement.methods[name], measured.failing, seen
-    )
+    return rerun_failing_edit(task_context, patched, method, measured.failing, seen)

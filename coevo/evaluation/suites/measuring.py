@@ -8,11 +8,11 @@ nor kills.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 
-from coevo.evaluation.judging.placebos import PlaceboReaction
+from coevo.evaluation.judging.placebos import SHARES, PlaceboReaction, make_draw
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.coverage import mark_unseen_lines
 from coevo.evaluation.measuring.watched_lines import add_ranges, list_names_at_revision
@@ -22,21 +22,18 @@ from coevo.evaluation.suites.texts import index_methods_by_name
 from coevo.git.repository import load_content
 from coevo.languages.capabilities import Capability
 from coevo.languages.cells import CompiledTests
-from coevo.languages.placebos import PlaceboKind
 from coevo.languages.table import get_measures, get_reading, offers_capability
 from coevo.languages.traces import Trace, TraceBatch
 from coevo.measures import suites
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.mutant_sets import DrawnMutant
-from coevo.measures.placebos import make_placebo
+from coevo.measures.placebos import PLAIN_EDITS, REWRITING_EDITS, PlaceboEdit, make_placebo
 from coevo.measures.suites import PassingSuite
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.families import Focus, SuiteAdequacy, SuiteMutant
 from coevo.model.records import TestMethod
 from coevo.model.words import Outcome
-
-_DRAWS = 3
-_DRAW = secrets.SystemRandom()
+from coevo.starts.isolated_cells import Files
 
 
 def measure_suite(
@@ -218,25 +215,26 @@ class _SuiteRunner:
     ) -> frozenset[str]:
         """Return the tests that fail twice with placebos in methods with killed mutants.
 
-        The kind that is noticed most easily comes first: a test that passes with it would pass with
-        the others. A kind with which gold fails is skipped. Without gold, a test has to fail with
-        every kind, since nothing else tells a fault of the placebo.
+        All these methods are rewritten in one program. An edit with which gold fails is skipped; of
+        the others, a test that passes with the first would pass with the rest. Without gold, a test
+        has to fail with every edit, since nothing else tells a fault of the placebo.
         """
         if get_measures(self.language).placebos is None:
             return frozenset()
         edited = list(self._list_killed_declarations(kills))
         without_control: frozenset[str] = frozenset()
-        for kind in PlaceboKind:
-            cell = self._compile_placebo_cell(edited, kind, self.patched)
-            if cell is None:
+        for edit in (*REWRITING_EDITS, *PLAIN_EDITS):
+            compiled = self._compile_placebo_cell(edited, edit)
+            if compiled is None:
                 continue
+            cell, code = compiled
             failing = self._find_failing(cell, self._find_failing(cell, methods))
             if not failing:
                 return frozenset()
             if not self.context.assignment.has_gold:
                 methods = failing
                 without_control = frozenset(failing)
-            elif self._gold_passes(edited, kind):
+            elif self._gold_passes(code):
                 return frozenset(failing)
         return without_control
 
@@ -260,19 +258,29 @@ class _SuiteRunner:
                         )
 
     def _compile_placebo_cell(
-        self, edited: Sequence[Dependency], kind: PlaceboKind, tests: bytes
-    ) -> CompiledTests | None:
-        """Compile a test file on code with placebos; None if there is no place for one."""
-        files = ((self.context.assignment.task.test_file, tests),)
-        for _ in range(_DRAWS):
-            code = make_placebo(self.context.repository, self.context.pair, edited, kind, _DRAW)
+        self, edited: Sequence[Dependency], edit: PlaceboEdit
+    ) -> tuple[CompiledTests, Files] | None:
+        """Compile the submitted file on code with placebos; None if there is no place for one."""
+        for share in SHARES:
+            drawn = replace(edit, share=share)
+            code = make_placebo(
+                self.context.repository, self.context.pair, edited, drawn, self._make_draw(drawn)
+            )
             if not code:
                 return None
-            cell = self.context.compile(self.runner.rev, files, code)
-            self.runner.cpu_seconds += cell.cpu_seconds
+            cell = self._compile_file(self.patched, code)
             if cell.code_failure is None:
-                return cell
+                return cell, code
         return None
+
+    def _make_draw(self, edit: PlaceboEdit) -> Random:
+        return make_draw(self.context.assignment.task_id, self.patched, edit)
+
+    def _compile_file(self, tests: bytes, code: Files) -> CompiledTests:
+        files = ((self.context.assignment.task.test_file, tests),)
+        cell = self.context.compile(self.runner.rev, files, code)
+        self.runner.cpu_seconds += cell.cpu_seconds
+        return cell
 
     def _find_failing(
         self, cell: CompiledTests, methods: Mapping[str, TestMethod]
@@ -284,8 +292,8 @@ class _SuiteRunner:
             if verdict is None or verdict.outcome is not Outcome.PASS
         }
 
-    def _gold_passes(self, edited: Sequence[Dependency], kind: PlaceboKind) -> bool:
-        """Return whether gold's tests pass with placebos, in cells that no submission sees.
+    def _gold_passes(self, code: Files) -> bool:
+        """Return whether gold's tests pass on edited code, in cells that no submission sees.
 
         Tests of gold that do not pass on unedited code do not count.
         """
@@ -296,9 +304,5 @@ class _SuiteRunner:
         read = get_reading(self.language)
         test_members = read.find_tests(read.parse(gold, task.test_file), lambda simple: ())
         methods = index_methods_by_name(task.module, task.test_file, test_members)
-        plain = self.context.compile(self.runner.rev, ((task.test_file, gold),))
-        cell = self._compile_placebo_cell(edited, kind, gold)
-        if cell is None:
-            return False
-        broken = self._find_failing(plain, methods).keys()
-        return self._find_failing(cell, methods).keys() <= broken
+        broken = self._find_failing(self._compile_file(gold, ()), methods).keys()
+        return self._find_failing(self._compile_file(gold, code), methods).keys() <= broken

@@ -12,11 +12,10 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.engine import RunSettings
 from coevo.languages.measures import Measures
-from coevo.languages.placebos import PlaceboKind
 from coevo.languages.table import LANGUAGES, get_measures, list_not_offered
 from coevo.measures.edited_cells import EditedCellRunner, GoldTest
 from coevo.measures.mutants import measure_mutants
-from coevo.measures.placebos import make_placebo
+from coevo.measures.placebos import PLAIN_EDITS, make_placebo
 from coevo.measures.reversals import measure_reversals
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.quality import ReversalStatus
@@ -88,7 +87,7 @@ def test_a_language_without_mutation_support_gets_no_mutants(runner: EditedCellR
 
 
 def test_a_language_without_placebo_support_gets_no_placebo(runner: EditedCellRunner) -> None:
-    assert make_placebo(runner.repository, runner.pair, [PRICE], PlaceboKind.MOVED, Random(1)) == ()
+    assert make_placebo(runner.repository, runner.pair, [PRICE], PLAIN_EDITS[0], Random(1)) == ()
 
 
 def test_a_language_lists_the_measures_it_lacks(runner: EditedCellRunner) -> None:

@@ -11,7 +11,13 @@ import pytest
 from coevo.git.repository import Repository
 from coevo.languages.java.reading.syntax import parse
 from coevo.languages.placebos import PlaceboKind
-from coevo.measures.placebos import make_placebo
+from coevo.measures.placebos import (
+    PLAIN_EDITS,
+    REWRITING_EDITS,
+    SINGLE_REWRITE,
+    PlaceboEdit,
+    make_placebo,
+)
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.records import Pair
 from coevo.model.words import Walk
@@ -78,7 +84,8 @@ def dependency(declaration: str) -> Dependency:
 
 
 def made(pair: tuple[Repository, Pair], names: Sequence[str], kind: PlaceboKind, seed: int) -> str:
-    found = make_placebo(*pair, [dependency(name) for name in names], kind, Random(seed))
+    edit = PlaceboEdit(kind=kind)
+    found = make_placebo(*pair, [dependency(name) for name in names], edit, Random(seed))
     ((path, text),) = found
     assert path == PATH
     return text.decode()
@@ -117,7 +124,30 @@ def test_one_placebo_edits_several_declarations_together(
     old, new = (parse(one.encode()).types[0].members for one in (NEW, text))
     differing = [a.declaration for a, b in zip(old, new, strict=True) if a.hash != b.hash]
     assert differing == list(NAMES)
-    assert make_placebo(*pair, [], PlaceboKind.MOVED, Random(1)) == ()
+    assert make_placebo(*pair, [], PLAIN_EDITS[0], Random(1)) == ()
+
+
+def test_a_rewriting_placebo_rewrites_all_declarations_or_a_single_node(
+    pair: tuple[Repository, Pair],
+) -> None:
+    dependencies = [dependency(name) for name in NAMES]
+    moved, in_place = (
+        dict(make_placebo(*pair, dependencies, edit, Random(3)))[PATH] for edit in REWRITING_EDITS
+    )
+    assert moved.count(b'\n') > NEW.count('\n') == in_place.count(b'\n')
+    for text in (moved, in_place):
+        assert not parse(text).has_error
+        assert b'if (n > 3)' not in text
+    (single,) = (text for _, text in make_placebo(*pair, dependencies, SINGLE_REWRITE, Random(3)))
+    changed = [
+        line
+        for line, old in zip(single.decode().split('\n'), NEW.split('\n'), strict=True)
+        if line != old
+    ]
+    assert len(changed) == 1
+    assert make_placebo(*pair, dependencies, SINGLE_REWRITE, Random(3)) == ((PATH, single),)
+    # nothing can be rewritten in a method without a body
+    assert make_placebo(*pair, [dependency('void nothing()')], SINGLE_REWRITE, Random(1)) == ()
 
 
 @pytest.mark.slow
