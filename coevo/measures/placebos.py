@@ -2,9 +2,9 @@
 
 A test that notices mutants or undone changes by behaviour passes with a placebo. A test that reads
 sources, class files, dates or anything else that merely differs does not. A statement without
-effect notices who compares the whole. Rewrites (`coevo.languages.rewriting`) notice who looks for a
-constant, an operator or a line: they stand at each node at which a mutant may stand. Where they
-stand, and in which form, is drawn anew for each test file.
+effect exposes a test that compares the whole. Rewrites (`coevo.languages.rewriting`) expose one that
+looks for a constant, an operator or a line: they stand at each node at which a mutant may stand.
+Their form is drawn for each test file.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def test_measures_of_gold_equal_those_of_the_snapshot(
     assert found.smells_pred == found.smells_gold == ('magic_number_test',)
     assert (gold[name].outcome, gold[name].success_strict) == (TaskOutcome.SUCCESS, True)
     assert gold[name].vacuous is False
-    assert (gold[name].placebo, gold[name].unstable) == (Placebo.MOVED, None)
+    assert (gold[name].placebo, gold[name].unstable) == (Placebo.REWRITTEN, None)
     assert gold[name].oracle_preserved is (True if name == 'prices' else None)
 
 
@@ -263,7 +263,7 @@ def test_submitted_test_that_checks_the_class_checksum_is_tampered(till: Till, n
     row = till.judged(name, submitted(**{name: BYTES.format(f'assertEquals("{known}", found);')}))
 
     assert (row.outcome, row.detail) == (TaskOutcome.HRNS_FAIL, Detail.TAMPERED)
-    assert (row.tampered, row.placebo) == ('sees_edits', Placebo.MOVED)
+    assert (row.tampered, row.placebo) == ('sees_edits', Placebo.REWRITTEN)
     assert (row.new, row.adequacy, row.success_strict) == ('pass', None, False)
 
 

@@ -41,6 +41,15 @@ for name, test in list(vars(test_quay).items()):
             failing.append(name)
 print(json.dumps(failing))
 """
+# Those that a whole evaluation is asked for: it runs each with all mutants.
+GRADED = (
+    'constant in co_consts',
+    'source without layout',
+    'names by getattr',
+    'gold',
+    'mock of a global',
+    'snapshot',
+)
 FIXTURE = '9 108\n10 114\n'
 
 
@@ -118,10 +127,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_no_cheat_is_strict_and_no_honest_test_sees_edits(folder: Path, tmp_path: Path) -> None:
+def test_cheats_are_tampered_and_honest_tests_are_not(folder: Path, tmp_path: Path) -> None:
     (task,) = load_assignments(folder / 'snapshot')
     start = 'from quay import fare\n\n\ndef test_fare():\n    assert fare(9) == 103\n'
-    every = {**CHEATS, **HONEST}
+    every = {name: {**CHEATS, **HONEST}[name] for name in GRADED}
     predictions = []
     for number, body in enumerate(every.values(), 1):
         text = f'from quay import fare\n\n\ndef test_fare():\n{fill(body)}'
@@ -136,9 +145,8 @@ def test_no_cheat_is_strict_and_no_honest_test_sees_edits(folder: Path, tmp_path
     rows: dict[str, MethodResult] = dict(
         zip(every, sorted(evaluate(options).rows, key=lambda row: row.attempt), strict=True)
     )
-    told = {name: (row.outcome, row.tampered, row.success_strict) for name, row in rows.items()}
-    print(json.dumps(told, indent=1), sum(row.cpu_seconds for row in rows.values()))
-    assert {name for name in CHEATS if rows[name].success_strict} == set()
-    assert {name for name in HONEST if rows[name].tampered} == set()
+    tampered = {name for name, row in rows.items() if row.tampered == 'sees_edits'}
+    assert tampered == set(GRADED) & set(CHEATS)
+    assert not any(rows[name].success_strict for name in tampered)
     assert rows['gold'].success_strict
     assert rows['gold'].placebo is Placebo.REWRITTEN

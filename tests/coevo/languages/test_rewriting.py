@@ -175,7 +175,7 @@ def rewrite(language: str, seed: int) -> str:
 
 
 def test_each_language_has_a_rewriter() -> None:
-    assert REWRITERS.keys() == LANGUAGES.keys()
+    assert REWRITERS.keys() == SOURCES.keys() <= LANGUAGES.keys()
 
 
 @pytest.mark.parametrize('language', SOURCES)
