@@ -120,7 +120,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         {**head, 'quay.py': OLD, 'fares.txt': FIXTURE, 'test_quay.py': old},
         {'quay.py': NEW, 'test_quay.py': new},
     ]
-    profile = replace(load_profile('quick'), measure_runs=200)
+    profile = replace(load_profile('whole'), refactorings=False, measure_runs=200)
     mined(write(folder / 'repository', steps), folder / 'store', profile=profile)
     publish_release(ReleaseOptions(store=folder / 'store', snapshot=folder / 'snapshot'))
     return folder

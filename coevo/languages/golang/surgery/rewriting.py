@@ -42,7 +42,6 @@ _LEFT_OUT = frozenset(
         'array_type',
         'comment',
         'const_declaration',
-        'expression_case',
         'import_declaration',
         'package_clause',
         'type_declaration',
