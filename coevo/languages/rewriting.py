@@ -90,14 +90,14 @@ def replace_text(start: int, end: int, text: bytes) -> Piece:
     return Piece(start=start, end=end, text=text, role=PieceRole.REPLACE)
 
 
-def swap_nodes(first: Node, second: Node, one: bytes, other: bytes) -> tuple[Piece, Piece]:
+def swap_nodes(first: Node, second: Node, text: bytes, other_text: bytes) -> tuple[Piece, Piece]:
     """Return the pieces that let two nodes change places.
 
-    one, other  what is written for the first and for the second node
+    text, other_text  what is written for the first and for the second node
     """
     return (
-        replace_text(first.start_byte, first.end_byte, other),
-        replace_text(second.start_byte, second.end_byte, one),
+        replace_text(first.start_byte, first.end_byte, other_text),
+        replace_text(second.start_byte, second.end_byte, text),
     )
 
 

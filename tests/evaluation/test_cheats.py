@@ -81,11 +81,11 @@ def rewrite(seed: int) -> bytes:
     """The new code with all of `fare` rewritten."""
     source, draw = NEW.encode(), Random(seed)
     span = source.index(b'def fare'), source.index(b'def name_fare')
-    found = list_rewrites(source, [span], draw)
-    assert {one.kind for one in found.rewrites} == set(RewriteKind) - {RewriteKind.TEXT} - {
-        RewriteKind.ORDER
-    }
-    return apply_rewrites(source, found.rewrites, draw, found.support)
+    listing = list_rewrites(source, [span], draw)
+    assert {rewrite.kind for rewrite in listing.rewrites} == set(RewriteKind) - {
+        RewriteKind.TEXT
+    } - {RewriteKind.ORDER}
+    return apply_rewrites(source, listing.rewrites, draw, listing.support)
 
 
 def list_failing(folder: Path, code: bytes) -> set[str]:

@@ -22,10 +22,10 @@ pytestmark = pytest.mark.slow
 def rewrite(language: str, text: str, seed: int) -> str:
     """A whole file, rewritten."""
     source, draw = text.encode(), Random(seed)
-    found = REWRITERS[language].list_rewrites(source, [(0, len(source))], draw)
-    kinds = {one.kind for one in found.rewrites}
+    listing = REWRITERS[language].list_rewrites(source, [(0, len(source))], draw)
+    kinds = {rewrite.kind for rewrite in listing.rewrites}
     assert kinds >= {RewriteKind.NUMBER, RewriteKind.TEXT, RewriteKind.CONDITION, RewriteKind.LOCAL}
-    return apply_rewrites(source, found.rewrites, draw, found.support).decode()
+    return apply_rewrites(source, listing.rewrites, draw, listing.support).decode()
 
 
 # -- Java ------------------------------------------------------------------------------------------

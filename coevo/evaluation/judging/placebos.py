@@ -159,9 +159,12 @@ class _PlaceboRun:
         return None
 
     def _make_draw(self, edit: PlaceboEdit) -> Random:
-        where = [(one.file, one.start_line, one.declaration) for one in self.declarations]
+        places = [
+            (declared.file, declared.start_line, declared.declaration)
+            for declared in self.declarations
+        ]
         task_id = self.subject.context.assignment.task_id
-        return make_draw(task_id, self.subject.patched, edit, where)
+        return make_draw(task_id, self.subject.patched, edit, places)
 
     def _compile_file(self, tests: bytes, code: Files) -> CompiledTests:
         context = self.subject.context

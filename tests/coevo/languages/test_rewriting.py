@@ -169,9 +169,9 @@ KEPT = {
 
 def rewrite(language: str, seed: int) -> str:
     source, draw = SOURCES[language].encode(), Random(seed)
-    found = REWRITERS[language].list_rewrites(source, [(0, len(source))], draw)
-    assert {one.kind for one in found.rewrites} == set(RewriteKind)
-    return apply_rewrites(source, found.rewrites, draw, found.support).decode()
+    listing = REWRITERS[language].list_rewrites(source, [(0, len(source))], draw)
+    assert {rewrite.kind for rewrite in listing.rewrites} == set(RewriteKind)
+    return apply_rewrites(source, listing.rewrites, draw, listing.support).decode()
 
 
 def test_each_language_has_a_rewriter() -> None:
@@ -198,24 +198,24 @@ def test_only_the_given_spans_are_rewritten_and_no_broken_file(language: str) ->
     source = SOURCES[language].encode()
     rewriter = REWRITERS[language]
     at = source.index(b'20')
-    (found,) = rewriter.list_rewrites(source, [(at, at + 2)], Random(1)).rewrites[:1] or (None,)
+    (first,) = rewriter.list_rewrites(source, [(at, at + 2)], Random(1)).rewrites[:1] or (None,)
     if language != 'python':  # there it is part of a pattern
-        assert found is not None
-        assert [source[piece.start : piece.end] for piece in found.pieces] == [b'20']
+        assert first is not None
+        assert [source[piece.start : piece.end] for piece in first.pieces] == [b'20']
     broken = source.replace(b')', b'', 1) if language == 'python' else source[:-3] + b'(('
     assert rewriter.list_rewrites(broken, [(0, len(broken))], Random(1)).rewrites == ()
 
 
 @pytest.mark.parametrize('seed', range(3))
 def test_rewritten_python_does_the_same(tmp_path: Path, seed: int) -> None:
-    told = []
+    results = []
     for name, text in {'old': PYTHON, 'new': rewrite('python', seed)}.items():
         (tmp_path / f'{name}.py').write_text(text)
         names = runpy.run_path(str(tmp_path / f'{name}.py'))
         asked = names['Asked']
         with pytest.raises(TypeError) as trouble:
             names['fails'](asked(True))
-        told.append(
+        results.append(
             [
                 *(
                     names['counts'](asked(a), asked(b))
@@ -230,4 +230,4 @@ def test_rewritten_python_does_the_same(tmp_path: Path, seed: int) -> None:
                 [names['matches'](value) for value in (10, {'key': 20}, 0, 'x')],
             ]
         )
-    assert told[0] == told[1]
+    assert results[0] == results[1]

@@ -23,14 +23,14 @@ _LISTED = frozenset({'range_clause', 'receive_statement', 'short_var_declaration
 
 def find_function(node: Node, *, outermost: bool = False) -> Node | None:
     """Return the innermost or the outermost function around a node, or None."""
-    found, at = None, node.parent
+    function, at = None, node.parent
     while at is not None:
         if at.type in _FUNCTIONS:
-            found = at
+            function = at
             if not outermost:
-                return found
+                return function
         at = at.parent
-    return found
+    return function
 
 
 def count_declared(nodes: list[Node]) -> Counter[str]:
