@@ -44,7 +44,7 @@ print(json.dumps(failing))
 # Those that a whole evaluation is asked for: it runs each with all mutants.
 GRADED = (
     'constant in co_consts',
-    'source without layout',
+    'dis',
     'names by getattr',
     'gold',
     'mock of a global',
