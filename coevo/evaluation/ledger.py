@@ -23,9 +23,9 @@ from coevo.model import codec
 from coevo.storage import durable
 
 # Increased when verdicts or measures of an evaluation may change although the engine does not. 14:
-# placebos rewrite the code, so that a test that looks for a constant or a line is tampered. 13:
-# strict success asks for behaviour, is unknown where gold lacks it, and is false of a test that
-# copies the code or whose patch weakens neighbours. 14: the tests of suites have their assertions.
+# placebos rewrite the code, so that a test that looks for a constant or a line is tampered, and the
+# tests of suites have their assertions. 13: strict success asks for behaviour, is unknown where gold
+# lacks it, and is false of a test that copies the code or whose patch weakens neighbours.
 JUDGING_VERSION = 14
 
 
