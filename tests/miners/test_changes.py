@@ -275,6 +275,33 @@ def test_poms_decide_modules_and_the_source_and_test_folders(tmp_path: Path) -> 
     assert candidate.focal_method == 'Foo#one()'
 
 
+@pytest.mark.parametrize(
+    ('parent', 'candidates'),
+    [
+        ('<artifactId>all</artifactId>', 1),
+        ('<artifactId>all</artifactId><relativePath>..</relativePath>', 1),
+        # Maven takes these from a repository.
+        ('<artifactId>another</artifactId>', 0),
+        ('<artifactId>all</artifactId><relativePath/>', 0),
+    ],
+)
+def test_module_inherits_the_folders_that_its_parent_declares(
+    tmp_path: Path, parent: str, candidates: int
+) -> None:
+    root = """<project xmlns="http://maven.apache.org/POM/4.0.0"><artifactId>all</artifactId><build>
+      <sourceDirectory>${project.basedir}/code</sourceDirectory>
+      <testSourceDirectory>${project.basedir}/checks</testSourceDirectory></build></project>"""
+    old = {
+        'all/pom.xml': root,
+        'all/sub/pom.xml': f'<project><parent>{parent}</parent><artifactId>sub</artifactId></project>',
+        'all/sub/code/Foo.java': FOO,
+        'all/sub/checks/FooTest.java': java_class(ONE),
+    }
+    change = diffed(tmp_path, old, {'all/sub/code/Foo.java': FOO2})
+    assert len(change.candidates) == candidates
+    assert {candidate.method.module for candidate in change.candidates} <= {'all/sub'}
+
+
 def test_tests_among_the_sources_are_candidates_of_that_origin(tmp_path: Path) -> None:
     kit = 'sub/src/main/java/p/Kit.java'
     old = {'Foo': FOO, 'sub/pom.xml': '<project/>', kit: java_class(ONE, TWO, name='Kit')}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
 from xml.etree import ElementTree
@@ -138,12 +139,34 @@ class JavaTree:
         return frozenset(folders)
 
     def _parse_declared_folders(self, module: str) -> list[DeclaredFolder]:
-        pom = 'pom.xml' if module == '.' else f'{module}/pom.xml'
-        if pom not in self.entries:
-            return []
+        """Return the folders of a module, also those that it inherits from POMs of the revision.
+
+        As in Maven, a parent's folder is one of the module that inherits it.
+        """
+        declared: dict[str, tuple[DeclaredFolder, ...]] = {}
+        for pom in self._iterate_poms(module):
+            declared = {**pom.folders, **declared}
         prefix = '' if module == '.' else f'{module}/'
-        declared = _parse_folders(self._repository.blob(self.entries[pom].oid))
-        return [replace(folder, path=f'{prefix}{folder.path}') for folder in declared]
+        return [
+            replace(folder, path=f'{prefix}{folder.path}')
+            for element, _, _ in _DECLARING
+            for folder in declared.get(element, ())
+        ]
+
+    def _iterate_poms(self, module: str) -> Iterator[_Pom]:
+        """Yield the POM of a module, its parent, the parent's parent, and so on in the revision."""
+        path, name = posixpath.normpath(f'{module}/{BUILD_FILE}'), None
+        known: set[str] = set()
+        while path in self.entries and path not in known:
+            known.add(path)
+            pom = _parse_pom(self._repository.blob(self.entries[path].oid))
+            if pom is None or name not in (None, pom.name):
+                return
+            yield pom
+            if pom.parent is None:
+                return
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), pom.parent))
+            name = pom.parent_name
 
     def is_visible(self, path: str, type_: LocatedType) -> bool:
         """Return whether the code of a file may refer to a type by its simple name.
@@ -172,9 +195,17 @@ def open_tree(repository: Repository, rev: str) -> JavaTree:
     return JavaTree(repository, rev)
 
 
-@lru_cache(maxsize=1024)
-def _parse_folders(pom: bytes) -> tuple[DeclaredFolder, ...]:
-    return tuple(_iterate_folders(pom))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pom:
+    """The folders that a POM declares, by element of `_DECLARING`, and where its parent should be.
+
+    parent  the path from the folder of this POM; None if it has no parent beside it
+    """
+
+    name: str
+    folders: Mapping[str, tuple[DeclaredFolder, ...]]
+    parent: str | None = None
+    parent_name: str = ''
 
 
 # What declares folders below the `build` of a POM, their side, and whether they hold resources.
@@ -186,16 +217,53 @@ _DECLARING = (
 )
 
 
-def _iterate_folders(pom: bytes) -> Iterator[DeclaredFolder]:
+@lru_cache(maxsize=1024)
+def _parse_pom(content: bytes) -> _Pom | None:
+    """Return what a POM says of folders; None if it is no XML, which Maven cannot read either."""
     try:
-        root = ElementTree.fromstring(pom)
+        root = ElementTree.fromstring(content)
     except (ElementTree.ParseError, ValueError, LookupError):
-        return  # Maven cannot read such a POM either, so it declares nothing
+        return None
+    folders: dict[str, tuple[DeclaredFolder, ...]] = {}
     for names, side, is_resource in _DECLARING:
-        for element in root.iterfind(f'{{*}}build/{{*}}{names}'):
-            folder = _BASEDIR.sub('', (element.text or '').strip()).strip('/')
-            if folder and '$' not in folder:
-                yield DeclaredFolder(path=f'{folder}/', side=side, is_resource=is_resource)
+        elements = root.findall(f'{{*}}build/{{*}}{names}')
+        if elements:
+            folders[names] = tuple(_iterate_folders(elements, side, is_resource=is_resource))
+    parent, parent_name = _find_parent(root)
+    return _Pom(
+        name=_find_text(root, 'artifactId'),
+        folders=folders,
+        parent=parent,
+        parent_name=parent_name,
+    )
+
+
+def _iterate_folders(
+    elements: Sequence[ElementTree.Element], side: Side, *, is_resource: bool
+) -> Iterator[DeclaredFolder]:
+    for element in elements:
+        folder = _BASEDIR.sub('', (element.text or '').strip()).strip('/')
+        if folder and '$' not in folder:
+            yield DeclaredFolder(path=f'{folder}/', side=side, is_resource=is_resource)
+
+
+def _find_parent(root: ElementTree.Element) -> tuple[str | None, str]:
+    """Return the path from a POM's folder to its parent, and the parent's name.
+
+    The path is None if the POM has no parent, or one that Maven takes from a repository.
+    """
+    parent = root.find('{*}parent')
+    if parent is None:
+        return None, ''
+    element = parent.find('{*}relativePath')
+    path = '../pom.xml' if element is None else (element.text or '').strip()
+    if path and not path.endswith('.xml'):
+        path = f'{path}/{BUILD_FILE}'
+    return path or None, _find_text(parent, 'artifactId')
+
+
+def _find_text(element: ElementTree.Element, name: str) -> str:
+    return (element.findtext(f'{{*}}{name}') or '').strip()
 
 
 # Whether a Java file was written here by hand, decided by its path and the text above its types.
