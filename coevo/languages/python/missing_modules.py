@@ -22,6 +22,7 @@ from coevo.languages.python.reading.modules import parse_module_contents
 from coevo.languages.python.reading.trees import PythonTree, open_tree
 from coevo.languages.python.requirements.stated import (
     Needs,
+    clean_requirement,
     filter_for_tests,
     get_requirement_name,
     is_for_tests,
@@ -150,7 +151,8 @@ def find_missing_lines(needs: Needs, missing: MissingModules) -> dict[str, str]:
 
     A group for tests or developers that names a module is taken as a whole. A module without which
     a test file does not load is also taken from any other group, by its one line, or from the index
-    by its name. Packages that `needs` already has are left out.
+    by its name. Packages that `needs` already has are left out, and of a group the tools that no
+    test imports; a tool without which a test file does not load is none of these.
     """
     known = {get_requirement_name(line) for line in (*needs.runtime, *needs.tests)}
     lines: dict[str, None] = {}
@@ -158,9 +160,14 @@ def find_missing_lines(needs: Needs, missing: MissingModules) -> dict[str, str]:
         found = _find_group_lines(needs.groups, name, is_needed=is_needed)
         if not found and is_needed:
             found = (_name_distribution(name.partition('.')[0]),)
-        lines |= dict.fromkeys(found)
+        usual = filter_for_tests(found)
+        lines |= dict.fromkeys(
+            line
+            for line in map(clean_requirement, found)
+            if line and (line in usual or (is_needed and _brings(get_requirement_name(line), name)))
+        )
     added: dict[str, str] = {}
-    for line in filter_for_tests(lines):
+    for line in lines:
         package = get_requirement_name(line)
         if package not in known:
             added.setdefault(package, line)

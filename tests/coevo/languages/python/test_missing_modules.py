@@ -156,6 +156,15 @@ def needs(*groups: tuple[str, tuple[str, ...]]) -> Needs:
         (needs(), 'dateutil', True, ('python-dateutil',)),
         (needs(), 'orjson', False, ()),
         (needs(('x', ('pytest',))), 'pytest', True, ()),
+        # A tool that a test needs is for tests, whatever its name; other tools are not.
+        (
+            needs(('testing', ('ruff', 'six', 'sphinx-pytest~=0.3'))),
+            'sphinx_pytest',
+            True,
+            ('six', 'sphinx-pytest'),
+        ),
+        (needs(('dev', ('mypy', 'six'))), 'mypy', False, ('six',)),
+        (needs(), 'docutils', True, ('docutils',)),
     ],
 )
 def test_a_missing_module_is_brought_from_a_group_or_by_its_name(
