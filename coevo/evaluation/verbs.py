@@ -280,7 +280,7 @@ def add_task_options(verb: Parser) -> None:
         dest='paper',
         choices=PAPERS,
         help="only tasks that a paper's rules about a whole benchmark leave: `tam-eval`, at least five files of "
-        'a repository and at most ten, none longer than 99 % of its language, one task each',
+        'a repository and at most ten, none longer than 99 %% of its language, one task each',
     )
     verb.add_argument(
         '--only-family',

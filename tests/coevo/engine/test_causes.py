@@ -39,7 +39,7 @@ def library(check: str) -> dict[str, str]:
 
 @pytest.fixture(scope='module')
 def causes(tmp_path_factory: pytest.TempPathFactory) -> Mined:
-    """The POM changes junit and a system property while the code changes and a test is mended."""
+    """The POM changes junit and a system property while the code changes; then a test is mended."""
     folder = tmp_path_factory.mktemp('causes')
     first = {
         'pom.xml': pom(MODE.format('old')),
@@ -63,9 +63,12 @@ def causes(tmp_path_factory: pytest.TempPathFactory) -> Mined:
         ),
         **junit('CallTest', 'calls: assertNotNull(Till.class);'),
         **junit('PhoneTest', f'phones: Till.rings(); {PHONE}'),
+    }
+    third = {
+        **source('Till', NEW_TILL + '    public static int last() { return 1; }\n'),
         **junit('TornTest', 'torn: assertEquals(1, Till.rings());'),
     }
-    return mined_once(write(folder / 'repository', [first, second]), folder / 'store')
+    return mined_once(write(folder / 'repository', [first, second, third]), folder / 'store')
 
 
 @pytest.mark.jvm
