@@ -8,7 +8,7 @@ applied. See `coevo.measures.placebos` for what they are good for.
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from random import Random
@@ -20,7 +20,7 @@ from coevo.languages.spans import Span
 
 
 class RewriteKind(StrEnum):
-    """What a rewrite changes."""
+    """The part of a program that a rewrite writes otherwise."""
 
     NUMBER = 'number'  # a number is computed
     TEXT = 'text'  # a string is put together
@@ -77,28 +77,71 @@ class ProgramRewriter(Protocol):
         """
 
 
-def wrap(start: int, end: int, before: bytes, after: bytes) -> tuple[Piece, Piece]:
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and all named nodes inside it, in the order of the text."""
+    waiting = [node]
+    while waiting:
+        at = waiting.pop()
+        yield at
+        waiting += reversed(at.named_children)
+
+
+def get_text(node: Node) -> str:
+    """Return the text of a node."""
+    return (node.text or b'').decode()
+
+
+def wrap(node: Node, before: bytes, after: bytes) -> tuple[Piece, Piece]:
     """Return the pieces that put texts before and after a node."""
+    start, end = node.start_byte, node.end_byte
     return (
         Piece(start=start, end=start, text=before, role=PieceRole.OPEN),
         Piece(start=end, end=end, text=after, role=PieceRole.CLOSE),
     )
 
 
-def replace_text(start: int, end: int, text: bytes) -> Piece:
-    """Return the piece that puts a text in place of a span."""
-    return Piece(start=start, end=end, text=text, role=PieceRole.REPLACE)
+def replace_text(node: Node, text: bytes) -> Piece:
+    """Return the piece that puts a text in place of a node."""
+    return Piece(start=node.start_byte, end=node.end_byte, text=text, role=PieceRole.REPLACE)
 
 
-def swap_nodes(first: Node, second: Node, text: bytes, other_text: bytes) -> tuple[Piece, Piece]:
-    """Return the pieces that let two nodes change places.
+def rewrite_literal(literal: Node, text: bytes, *, is_text: bool) -> Rewrite:
+    """Return the rewrite that computes a literal.
 
-    text, other_text  what is written for the first and for the second node
+    is_text  whether it is a string, not a number
     """
-    return (
-        replace_text(first.start_byte, first.end_byte, other_text),
-        replace_text(second.start_byte, second.end_byte, text),
-    )
+    kind = RewriteKind.TEXT if is_text else RewriteKind.NUMBER
+    return Rewrite(kind=kind, pieces=(replace_text(literal, text),))
+
+
+def swap_neighbours(
+    statements: Sequence[Node], find_target: Callable[[Node], str | None]
+) -> Iterator[Rewrite]:
+    """Yield the rewrites that let two statements change places that stand next to each other.
+
+    find_target  returns the variable to which a statement gives a literal; None for any other
+                 statement, and for one that has to stay
+    """
+    index = 0
+    while index + 1 < len(statements):
+        first, second = statements[index : index + 2]
+        names = find_target(first), find_target(second)
+        if None not in names and names[0] != names[1]:
+            yield Rewrite(
+                kind=RewriteKind.ORDER,
+                pieces=(
+                    replace_text(first, second.text or b''),
+                    replace_text(second, first.text or b''),
+                ),
+            )
+            index += 1
+        index += 1
+
+
+def rename(uses: Iterable[Node], name: str) -> Rewrite:
+    """Return the rewrite that gives a local variable another name at all of its uses."""
+    text = name.encode()
+    return Rewrite(kind=RewriteKind.LOCAL, pieces=tuple(replace_text(use, text) for use in uses))
 
 
 def mirror_literal(
@@ -116,9 +159,9 @@ def mirror_literal(
     before = b'' if is_first else b'%b %b ' % (write(literal), mirrored)
     after = b' %b %b' % (mirrored, write(literal)) if is_first else b''
     return (
-        *wrap(variable.start_byte, variable.end_byte, before, after),
-        replace_text(literal.start_byte, literal.end_byte, b''),
-        replace_text(operator.start_byte, operator.end_byte, b''),
+        *wrap(variable, before, after),
+        replace_text(literal, b''),
+        replace_text(operator, b''),
     )
 
 

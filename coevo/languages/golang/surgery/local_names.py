@@ -8,7 +8,7 @@ from random import Random
 
 from tree_sitter import Node
 
-from coevo.languages.rewriting import Rewrite, RewriteKind, invent_name, replace_text
+from coevo.languages.rewriting import Rewrite, get_text, invent_name, rename, walk
 from coevo.languages.spans import Span
 
 _DECLARED = ('function_declaration', 'method_declaration')
@@ -42,7 +42,7 @@ def count_declared(nodes: list[Node]) -> Counter[str]:
         if node.type == 'type_switch_statement':
             left = node.child_by_field_name('alias')
         names = [*names, *(left.named_children if left is not None else [])]
-        declared.update(_get_text(name) for name in names)
+        declared.update(get_text(name) for name in names)
     return declared
 
 
@@ -59,7 +59,7 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
         nodes = list(walk(function))
         declared = count_declared(nodes)
         kept = {
-            _get_text(inner)
+            get_text(inner)
             for node in nodes
             if node.type == 'keyed_element'
             for inner in walk(node.named_children[0])
@@ -69,30 +69,11 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
             if node.type != 'short_var_declaration' or left is None or node.parent is None:
                 continue
             for name in left.named_children:
-                text = _get_text(name)
-                uses = [use for use in nodes if use.type == 'identifier' and _get_text(use) == text]
+                text = get_text(name)
+                uses = [use for use in nodes if use.type == 'identifier' and get_text(use) == text]
                 is_clear = all(
                     use == name or node.end_byte <= use.start_byte < node.parent.end_byte
                     for use in uses
                 )
                 if text != '_' and declared[text] == 1 and text not in kept and is_clear:
-                    new = invent_name(draw, text).encode()
-                    yield Rewrite(
-                        kind=RewriteKind.LOCAL,
-                        pieces=tuple(
-                            replace_text(use.start_byte, use.end_byte, new) for use in uses
-                        ),
-                    )
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """Yield a node and all nodes inside it, in the order of the text."""
-    waiting = [node]
-    while waiting:
-        at = waiting.pop()
-        yield at
-        waiting += reversed(at.named_children)
-
-
-def _get_text(node: Node) -> str:
-    return (node.text or b'').decode()
+                    yield rename(uses, invent_name(draw, text))

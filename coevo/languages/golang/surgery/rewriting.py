@@ -20,7 +20,6 @@ from coevo.languages.golang.surgery.local_names import (
     count_declared,
     find_function,
     list_renamings,
-    walk,
 )
 from coevo.languages.rewriting import (
     Piece,
@@ -28,10 +27,12 @@ from coevo.languages.rewriting import (
     Rewrite,
     RewriteKind,
     Rewrites,
+    get_text,
     invent_name,
     mirror_literal,
-    replace_text,
-    swap_nodes,
+    rewrite_literal,
+    swap_neighbours,
+    walk,
     wrap,
 )
 from coevo.languages.spans import Span
@@ -148,7 +149,8 @@ class _Rewriter:
     def _rewrite_node(self, node: Node) -> Iterator[Rewrite]:
         match node.type:
             case 'statement_list':
-                yield from _swap_declarations(node)
+                statements = [child for child in node.named_children if child.type != 'comment']
+                yield from swap_neighbours(statements, _find_literal_target)
             case 'binary_expression':
                 rewrites = (*self._rewrite_condition(node), *self._extract_result(node))
                 yield from rewrites or (_put_in_brackets(node),)
@@ -156,17 +158,14 @@ class _Rewriter:
                 written = self._compute(node)
                 if written is not None:
                     is_text = node.type == 'interpreted_string_literal'
-                    yield Rewrite(
-                        kind=RewriteKind.TEXT if is_text else RewriteKind.NUMBER,
-                        pieces=(replace_text(node.start_byte, node.end_byte, written),),
-                    )
+                    yield rewrite_literal(node, written, is_text=is_text)
 
     # -- literals ----------------------------------------------------------------------------------
 
     def _compute(self, literal: Node) -> bytes | None:
         """Return an expression of the type and value of a literal; None if its type is unknown."""
         type_ = self._find_type(literal)
-        text = (literal.text or b'').decode()
+        text = get_text(literal)
         match literal.type:
             case 'int_literal' if type_ in _INTEGERS:
                 return self._compute_integer(text, type_)
@@ -283,8 +282,8 @@ class _Rewriter:
             return
         pieces = self.draw.choice(
             (
-                wrap(node.start_byte, node.end_byte, b'((', f') != {self.names.no})'.encode()),
-                wrap(node.start_byte, node.end_byte, b'(!(', f') == {self.names.no})'.encode()),
+                wrap(node, b'((', f') != {self.names.no})'.encode()),
+                wrap(node, b'(!(', f') == {self.names.no})'.encode()),
             )
         )
         yield Rewrite(kind=RewriteKind.CONDITION, pieces=pieces)
@@ -309,13 +308,13 @@ class _Rewriter:
             before = f'func() {results[0]} {{ return '.encode()
             yield Rewrite(
                 kind=RewriteKind.HELPER,
-                pieces=wrap(node.start_byte, node.end_byte, before, b' }()'),
+                pieces=wrap(node, before, b' }()'),
             )
 
 
 def _put_in_brackets(node: Node) -> Rewrite:
     """Put an operation in brackets, which only those see who read the text."""
-    pieces = wrap(node.start_byte, node.end_byte, b'(', b')')
+    pieces = wrap(node, b'(', b')')
     return Rewrite(kind=RewriteKind.OPERATOR, pieces=pieces)
 
 
@@ -325,12 +324,12 @@ def _list_result_types(function: Node | None) -> list[str]:
     if result is None:
         return []
     if result.type == 'type_identifier':
-        return [(result.text or b'').decode()]
+        return [get_text(result)]
     types: list[str] = []
     for parameter in result.named_children if result.type == 'parameter_list' else []:
         type_ = parameter.child_by_field_name('type')
         names = parameter.children_by_field_name('name')
-        types += [(type_.text or b'').decode() if type_ is not None else ''] * max(1, len(names))
+        types += [get_text(type_) if type_ is not None else ''] * max(1, len(names))
     return types
 
 
@@ -344,7 +343,7 @@ def _find_local_types(function: Node) -> Mapping[str, str]:
             type_ = node.child_by_field_name('type')
             for name in node.children_by_field_name('name'):
                 if type_ is not None:
-                    types[(name.text or b'').decode()] = (type_.text or b'').decode()
+                    types[get_text(name)] = get_text(type_)
         elif node.type == 'short_var_declaration':
             left, right = (node.child_by_field_name(side) for side in ('left', 'right'))
             if left is None or right is None or len(left.named_children) != 1:
@@ -353,7 +352,7 @@ def _find_local_types(function: Node) -> Mapping[str, str]:
             value = right.named_children[0]
             inferred = _LITERALS.get(value.type) or _infer_type(value, known)
             if inferred is not None:
-                types[(left.text or b'').decode()] = inferred
+                types[get_text(left)] = inferred
     return {name: type_ for name, type_ in types.items() if declared[name] == 1 and type_ in _BASIC}
 
 
@@ -361,7 +360,7 @@ def _infer_type(node: Node, types: Mapping[str, str]) -> str | None:
     """Return the basic type of an expression of variables whose types are known, or None."""
     match node.type:
         case 'identifier':
-            return types.get((node.text or b'').decode())
+            return types.get(get_text(node))
         case 'parenthesized_expression':
             return _infer_type(node.named_children[0], types)
         case 'call_expression':
@@ -378,20 +377,6 @@ def _infer_type(node: Node, types: Mapping[str, str]) -> str | None:
     return None
 
 
-def _swap_declarations(block: Node) -> Iterator[Rewrite]:
-    """Swap pairs of declarations of variables that hold literals."""
-    statements = [child for child in block.named_children if child.type != 'comment']
-    index = 0
-    while index + 1 < len(statements):
-        first, second = statements[index : index + 2]
-        names = [_find_literal_target(statement) for statement in (first, second)]
-        if None not in names and names[0] != names[1]:
-            pieces = swap_nodes(first, second, first.text or b'', second.text or b'')
-            yield Rewrite(kind=RewriteKind.ORDER, pieces=pieces)
-            index += 1
-        index += 1
-
-
 def _find_literal_target(statement: Node) -> str | None:
     """Return the variable that a statement of one line declares with a literal, or None."""
     if statement.type != 'short_var_declaration':
@@ -401,4 +386,4 @@ def _find_literal_target(statement: Node) -> str | None:
         return None
     is_literal = [value.type in _LITERALS for value in right.named_children] == [True]
     one_line = statement.start_point.row == statement.end_point.row
-    return (left.text or b'').decode() if is_literal and one_line else None
+    return get_text(left) if is_literal and one_line else None

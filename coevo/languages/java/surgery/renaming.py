@@ -8,7 +8,7 @@ from random import Random
 
 from tree_sitter import Node
 
-from coevo.languages.rewriting import Rewrite, RewriteKind, invent_name, replace_text
+from coevo.languages.rewriting import Rewrite, get_text, invent_name, rename, walk
 from coevo.languages.spans import Span
 
 _METHODS = ('method_declaration', 'constructor_declaration')
@@ -42,7 +42,7 @@ def find_local_types(node: Node) -> Mapping[str, str]:
         method = method.parent
     if method is None:
         return {}
-    nodes = list(_walk(method))
+    nodes = list(walk(method))
     if any(inner.type in _CLASSES for inner in nodes):
         return {}
     declared = _count_declared(nodes)
@@ -57,7 +57,7 @@ def find_local_types(node: Node) -> Mapping[str, str]:
         type_ = holder.child_by_field_name('type')
         has_brackets = inner.child_by_field_name('dimensions') is not None
         if name is not None and type_ is not None and not has_brackets:
-            types[_get_text(name)] = _get_text(type_)
+            types[get_text(name)] = get_text(type_)
     return {name: type_ for name, type_ in types.items() if declared[name] == 1}
 
 
@@ -68,15 +68,15 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
     Methods with a class in them are left out.
     """
     for method in _list_methods(root, span):
-        nodes = list(_walk(method))
+        nodes = list(walk(method))
         if any(node.type in _CLASSES for node in nodes):
             continue
         declared = _count_declared(nodes)
         kept = {
-            _get_text(inner)
+            get_text(inner)
             for node in nodes
             if node.type in _UNCLEAR
-            for inner in _walk(node)
+            for inner in walk(node)
             if node.type != 'lambda_expression' and inner.type == 'identifier'
         }
         for node in nodes:
@@ -84,19 +84,15 @@ def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
                 continue
             name = node.child_by_field_name('name')
             block = _find_block(node.parent)
-            if name is None or block is None or declared[_get_text(name)] != 1:
+            if name is None or block is None or declared[get_text(name)] != 1:
                 continue
-            text = _get_text(name)
-            uses = [use for use in nodes if _is_variable(use) and _get_text(use) == text]
+            text = get_text(name)
+            uses = [use for use in nodes if _is_variable(use) and get_text(use) == text]
             is_inside = all(
                 name.start_byte <= use.start_byte and use.end_byte <= block.end_byte for use in uses
             )
             if text not in kept and is_inside:
-                new = invent_name(draw, text).encode()
-                yield Rewrite(
-                    kind=RewriteKind.LOCAL,
-                    pieces=tuple(replace_text(use.start_byte, use.end_byte, new) for use in uses),
-                )
+                yield rename(uses, invent_name(draw, text))
 
 
 def _list_methods(root: Node, span: Span) -> Iterator[Node]:
@@ -116,13 +112,13 @@ def _count_declared(nodes: list[Node]) -> Counter[str]:
     for node in nodes:
         if node.type in _DECLARING:
             name = node.child_by_field_name('name')
-            declared[_get_text(name) if name is not None else ''] += 1
+            declared[get_text(name) if name is not None else ''] += 1
         elif node.type in ('inferred_parameters', 'record_pattern_component', 'type_pattern'):
-            declared.update(_get_text(c) for c in node.named_children if c.type == 'identifier')
+            declared.update(get_text(c) for c in node.named_children if c.type == 'identifier')
         elif node.type == 'lambda_expression':
             parameters = node.child_by_field_name('parameters')
             if parameters is not None and parameters.type == 'identifier':
-                declared[_get_text(parameters)] += 1
+                declared[get_text(parameters)] += 1
         elif node.type == 'spread_parameter':
             continue  # it contains a declarator
     return declared
@@ -146,15 +142,3 @@ def _is_variable(node: Node) -> bool:
         parent.type == kind and parent.child_by_field_name(field) == node
         for kind, field in _NO_VARIABLES
     )
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    waiting = [node]
-    while waiting:
-        at = waiting.pop()
-        yield at
-        waiting += reversed(at.named_children)
-
-
-def _get_text(node: Node) -> str:
-    return (node.text or b'').decode()

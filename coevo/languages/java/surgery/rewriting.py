@@ -26,9 +26,12 @@ from coevo.languages.rewriting import (
     Rewrite,
     RewriteKind,
     Rewrites,
+    get_text,
     mirror_literal,
     replace_text,
-    swap_nodes,
+    rewrite_literal,
+    swap_neighbours,
+    walk,
     wrap,
 )
 from coevo.languages.spans import Span
@@ -127,15 +130,14 @@ class _Rewriter:
 
     def _rewrite_node(self, node: Node) -> Iterator[Rewrite]:
         if node.type == 'block':
-            yield from _swap_declarations(node)
+            comments = ('block_comment', 'line_comment')
+            statements = [child for child in node.named_children if child.type not in comments]
+            yield from swap_neighbours(statements, _find_literal_target)
         elif node.type in _LITERALS and _may_be_computed(node):
             written = self._compute(node)
             if written is not None:
                 is_text = node.type == 'string_literal'
-                yield Rewrite(
-                    kind=RewriteKind.TEXT if is_text else RewriteKind.NUMBER,
-                    pieces=(replace_text(node.start_byte, node.end_byte, written),),
-                )
+                yield rewrite_literal(node, written, is_text=is_text)
         elif node.type == 'binary_expression':
             yield from self._call_library(node)
 
@@ -238,13 +240,13 @@ class _Rewriter:
         if all(side is not None and side.type in _INTEGERS for side in sides):
             return  # a constant
         after = b')' if text == b'+' else b') %b 0)' % text
-        around = wrap(node.start_byte, node.end_byte, called, after)
-        comma = replace_text(operator.start_byte, operator.end_byte, b',')
+        around = wrap(node, called, after)
+        comma = replace_text(operator, b',')
         yield Rewrite(kind=RewriteKind.HELPER, pieces=(*around, comma))
 
     def _rewrite_condition(self, node: Node) -> Iterator[Rewrite]:
         """Compare the opposite of a condition with a value that the compiler does not know."""
-        inside = {inner.type for inner in _walk(node)}
+        inside = {inner.type for inner in walk(node)}
         if node.type in ('true', 'false') or inside & {
             'assignment_expression',
             'instanceof_expression',
@@ -253,7 +255,7 @@ class _Rewriter:
         word = invent_word(self.draw)
         yield Rewrite(
             kind=RewriteKind.CONDITION,
-            pieces=wrap(node.start_byte, node.end_byte, b'!(', b') == "%b".isEmpty()' % word),
+            pieces=wrap(node, b'!(', b') == "%b".isEmpty()' % word),
         )
 
 
@@ -277,7 +279,7 @@ def _may_be_computed(literal: Node) -> bool:
         if around.type == 'cast_expression' and literal.type == 'string_literal':
             return False
         top, around = around, around.parent
-    inside = {inner.type for inner in _walk(top)}
+    inside = {inner.type for inner in walk(top)}
     if top != literal and 'string_literal' in inside and not inside & _COMPUTED:
         return False  # a constant string is interned
     if around is None:
@@ -303,7 +305,7 @@ def _may_hold_computed(declarator: Node) -> bool:
     words = (modifiers.text or b'').split() if modifiers is not None else []
     if type_ is None or b'final' in words or _is_in_interface(declaration):
         return False
-    return (type_.text or b'').decode() not in _NARROW
+    return get_text(type_) not in _NARROW
 
 
 def _is_in_interface(declaration: Node) -> bool:
@@ -318,7 +320,7 @@ def _may_return_computed(statement: Node) -> bool:
             return False
         around = around.parent
     type_ = around.child_by_field_name('type') if around is not None else None
-    return type_ is not None and (type_.text or b'').decode() not in _NARROW
+    return type_ is not None and get_text(type_) not in _NARROW
 
 
 def _is_condition(node: Node) -> bool:
@@ -337,39 +339,19 @@ def _is_condition(node: Node) -> bool:
 def _is_int(operand: Node | None, types: Mapping[str, str]) -> bool:
     if operand is None:
         return False
-    text = (operand.text or b'').decode()
+    text = get_text(operand)
     if operand.type == 'identifier':
         return types.get(text) == 'int'
     return operand.type in _INTEGERS and text[-1] not in 'lL'
 
 
-def _swap_declarations(block: Node) -> Iterator[Rewrite]:
-    """Swap pairs of declarations of variables that hold literals."""
-    statements = [child for child in block.named_children if not child.type.endswith('comment')]
-    index = 0
-    while index + 1 < len(statements):
-        first, second = statements[index : index + 2]
-        if _declares_literal(first) and _declares_literal(second):
-            yield Rewrite(
-                kind=RewriteKind.ORDER,
-                pieces=swap_nodes(first, second, first.text or b'', second.text or b''),
-            )
-            index += 1
-        index += 1
-
-
-def _declares_literal(statement: Node) -> bool:
+def _find_literal_target(statement: Node) -> str | None:
+    """Return the variable that a statement of one line declares with a literal, or None."""
     declarators = [c for c in statement.named_children if c.type == 'variable_declarator']
     if statement.type != 'local_variable_declaration' or len(declarators) != 1:
-        return False
-    value = declarators[0].child_by_field_name('value')
+        return None
+    name, value = (declarators[0].child_by_field_name(field) for field in ('name', 'value'))
     one_line = statement.start_point.row == statement.end_point.row
-    return value is not None and value.type in {*_LITERALS, 'true', 'false'} and one_line
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    waiting = [node]
-    while waiting:
-        at = waiting.pop()
-        yield at
-        waiting += at.named_children
+    if name is None or value is None or value.type not in {*_LITERALS, 'true', 'false'}:
+        return None
+    return get_text(name) if one_line else None

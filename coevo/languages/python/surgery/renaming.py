@@ -8,7 +8,7 @@ from random import Random
 
 from tree_sitter import Node
 
-from coevo.languages.rewriting import Rewrite, RewriteKind, invent_name, replace_text
+from coevo.languages.rewriting import Rewrite, get_text, invent_name, rename, walk
 from coevo.languages.spans import Span
 
 _FUNCTION = 'function_definition'
@@ -38,7 +38,7 @@ def find_outer_function(node: Node) -> Node | None:
 def list_bound_names(function: Node) -> frozenset[str]:
     """Return all names that a function, or what is inside it, may bind or declare."""
     names = set()
-    for node in _walk(function):
+    for node in walk(function):
         names |= set(_list_bound(node))
     return frozenset(names)
 
@@ -53,22 +53,15 @@ def list_renamings(root: Node, source: bytes, span: Span, draw: Random) -> Itera
         body = function.child_by_field_name('body')
         if body is None:
             continue
-        nodes = list(_walk(body))
+        nodes = list(walk(body))
         kept = _list_kept(function, nodes)
         if kept is None:
             continue
         names = sorted({name for node in nodes for name in _list_targets(node)} - kept)
         for name in names:
             if not name.startswith('__'):
-                new = invent_name(draw, f'{name}_').encode()
-                yield Rewrite(
-                    kind=RewriteKind.LOCAL,
-                    pieces=tuple(
-                        replace_text(node.start_byte, node.end_byte, new)
-                        for node in nodes
-                        if _is_variable(node) and _get_text(node) == name
-                    ),
-                )
+                uses = [node for node in nodes if _is_variable(node) and get_text(node) == name]
+                yield rename(uses, invent_name(draw, f'{name}_'))
 
 
 def _list_outermost(root: Node, span: Span) -> Iterator[Node]:
@@ -91,14 +84,14 @@ def _list_kept(function: Node, nodes: list[Node]) -> frozenset[str] | None:
     kept = set()
     for node in (function, *nodes):
         if node.type in _NAMING or node.type in _PARAMETERS:
-            kept |= {_get_text(inner) for inner in _walk(node) if inner.type == 'identifier'}
+            kept |= {get_text(inner) for inner in walk(node) if inner.type == 'identifier'}
         elif node.type == 'string_content':
             kept |= set(map(bytes.decode, _WORD.findall(node.text or b'')))
         elif node.type == _FUNCTION:
             name, parameters = (node.child_by_field_name(n) for n in ('name', 'parameters'))
-            kept |= {_get_text(name)} if name is not None else set()
+            kept |= {get_text(name)} if name is not None else set()
             kept |= (
-                {_get_text(inner) for inner in _walk(parameters) if inner.type == 'identifier'}
+                {get_text(inner) for inner in walk(parameters) if inner.type == 'identifier'}
                 if parameters is not None
                 else set()
             )
@@ -112,11 +105,11 @@ def _shows_name(node: Node) -> bool:
 
 def _list_bound(node: Node) -> Iterator[str]:
     if node.type in _NAMING or node.type in _PARAMETERS or node.type in _SCOPED:
-        yield from (_get_text(inner) for inner in _walk(node) if inner.type == 'identifier')
+        yield from (get_text(inner) for inner in walk(node) if inner.type == 'identifier')
     elif node.type in (_FUNCTION, 'as_pattern_target', 'delete_statement', 'type_alias_statement'):
         names = node.child_by_field_name('name')
-        inside = [names] if names is not None else list(_walk(node))
-        yield from (_get_text(inner) for inner in inside if inner.type == 'identifier')
+        inside = [names] if names is not None else list(walk(node))
+        yield from (get_text(inner) for inner in inside if inner.type == 'identifier')
     else:
         yield from _list_targets(node)
 
@@ -134,7 +127,7 @@ def _list_targets(node: Node) -> Iterator[str]:
     while waiting:
         at = waiting.pop()
         if at.type == 'identifier':
-            yield _get_text(at)
+            yield get_text(at)
         elif at.type not in ('attribute', 'subscript'):
             waiting += at.named_children
 
@@ -149,15 +142,3 @@ def _is_variable(node: Node) -> bool:
     if parent.type == 'keyword_argument':
         return parent.child_by_field_name('name') != node
     return True
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    waiting = [node]
-    while waiting:
-        at = waiting.pop()
-        yield at
-        waiting += reversed(at.named_children)
-
-
-def _get_text(node: Node) -> str:
-    return (node.text or b'').decode()

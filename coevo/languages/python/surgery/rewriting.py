@@ -29,9 +29,12 @@ from coevo.languages.rewriting import (
     Rewrite,
     RewriteKind,
     Rewrites,
+    get_text,
     invent_name,
     replace_text,
-    swap_nodes,
+    rewrite_literal,
+    swap_neighbours,
+    walk,
     wrap,
 )
 from coevo.languages.spans import Span
@@ -107,25 +110,17 @@ _LARGEST = 1 << 62
 _SIMPLE = ('expression_statement', 'import_statement', 'import_from_statement')
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Names:
-    """The names of the outermost function around a node that it or a function inside it binds."""
-
-    bound: frozenset[str]
-
-
 @dataclass(slots=True, kw_only=True)
 class _Rewriter:
     """The search for rewrites of one file.
 
     operators  the name of the module `_operator` in the file; None if it cannot be imported there
-    names      what the outermost function of a node binds, by the function's id
+    bound      the names that an outermost function, or one inside it, binds, by the function's id
     """
 
-    source: bytes
     draw: Random
     operators: str | None
-    names: dict[int, _Names] = field(default_factory=dict)
+    bound: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def list_rewrites(self, span: Span, root: Node) -> Iterator[Rewrite]:
         """Yield the rewrites of a span, outer nodes first."""
@@ -161,7 +156,7 @@ class _Rewriter:
 
     def _rewrite_integer(self, node: Node) -> Iterator[Rewrite]:
         try:
-            value = int(_get_text(node), 0)
+            value = int(get_text(node), 0)
         except ValueError:
             return
         if value >= _LARGEST or _is_compared_by_identity(node):
@@ -172,20 +167,20 @@ class _Rewriter:
             f'({value + other}).__sub__({other})',
             f'({value ^ other}).__xor__({other})',
         )
-        yield _replace(RewriteKind.NUMBER, node, self.draw.choice(forms))
+        yield rewrite_literal(node, self.draw.choice(forms).encode(), is_text=False)
 
     def _rewrite_float(self, node: Node) -> Iterator[Rewrite]:
         try:
-            value = float(_get_text(node))
+            value = float(get_text(node))
         except ValueError:
             return
         half = value / 2
         if half * 2 != value or not 1e-300 < value < 1e300 or _is_compared_by_identity(node):
             return
-        yield _replace(RewriteKind.NUMBER, node, f'({half!r}).__mul__(2.0)')
+        yield rewrite_literal(node, f'({half!r}).__mul__(2.0)'.encode(), is_text=False)
 
     def _rewrite_string(self, node: Node) -> Iterator[Rewrite]:
-        text = _get_text(node)
+        text = get_text(node)
         start = text[: len(text) - len(text.lstrip('bBrRuU'))]
         body = text[len(start) :]
         quote = body[:1]
@@ -196,7 +191,7 @@ class _Rewriter:
             return
         at = self.draw.randint(1, len(content) - 1)
         first, second = (f'{start}{quote}{part}{quote}' for part in (content[:at], content[at:]))
-        yield _replace(RewriteKind.TEXT, node, f'{first}.__add__({second})')
+        yield rewrite_literal(node, f'{first}.__add__({second})'.encode(), is_text=True)
 
     # -- operators and conditions ------------------------------------------------------------------
 
@@ -222,22 +217,22 @@ class _Rewriter:
         name = _BINARY.get(operator.type)
         if name is None:
             return
-        around = wrap(node.start_byte, node.end_byte, f'{module}.{name}('.encode(), b')')
-        comma = replace_text(operator.start_byte, operator.end_byte, b',')
+        around = wrap(node, f'{module}.{name}('.encode(), b')')
+        comma = replace_text(operator, b',')
         yield Rewrite(kind=RewriteKind.OPERATOR, pieces=(*around, comma))
 
     def _rewrite_attribute(self, node: Node, module: str) -> Iterator[Rewrite]:
         name = node.child_by_field_name('attribute')
-        if name is None or len(node.children) != 3 or _get_text(name).startswith('__'):
+        if name is None or len(node.children) != 3 or get_text(name).startswith('__'):
             return
         dot = node.children[1]
-        before = f'{module}.attrgetter({_get_text(name)!r})('
+        before = f'{module}.attrgetter({get_text(name)!r})('
         yield Rewrite(
             kind=RewriteKind.OPERATOR,
             pieces=(
-                wrap(node.start_byte, node.end_byte, before.encode(), b'')[0],
-                replace_text(dot.start_byte, dot.end_byte, b''),
-                replace_text(name.start_byte, name.end_byte, b')'),
+                wrap(node, before.encode(), b'')[0],
+                replace_text(dot, b''),
+                replace_text(name, b')'),
             ),
         )
 
@@ -245,8 +240,8 @@ class _Rewriter:
         return Rewrite(
             kind=RewriteKind.OPERATOR,
             pieces=(
-                replace_text(operator.start_byte, operator.end_byte, before.encode()),
-                wrap(node.start_byte, node.end_byte, b'', b')')[1],
+                replace_text(operator, before.encode()),
+                wrap(node, b'', b')')[1],
             ),
         )
 
@@ -257,23 +252,23 @@ class _Rewriter:
         before = f' not {self.operators}.not_('
         yield Rewrite(
             kind=RewriteKind.CONDITION,
-            pieces=wrap(node.start_byte, node.end_byte, before.encode(), b')'),
+            pieces=wrap(node, before.encode(), b')'),
         )
 
     # -- names and statements ----------------------------------------------------------------------
 
     def _rewrite_name(self, node: Node) -> Iterator[Rewrite]:
         """Read a global name in a function of its own."""
-        name, outer = _get_text(node), find_outer_function(node)
+        name, outer = get_text(node), find_outer_function(node)
         if outer is None or name in _FRAMED or name.startswith('__'):
             return
         body = outer.child_by_field_name('body')
         if body is None or not body.start_byte <= node.start_byte < body.end_byte:
             return  # a default value, which may be read in the body of a class
-        if outer.id not in self.names:
-            self.names[outer.id] = _Names(bound=list_bound_names(outer))
-        if name not in self.names[outer.id].bound:
-            pieces = wrap(node.start_byte, node.end_byte, b'(lambda: ', b')()')
+        if outer.id not in self.bound:
+            self.bound[outer.id] = list_bound_names(outer)
+        if name not in self.bound[outer.id]:
+            pieces = wrap(node, b'(lambda: ', b')()')
             yield Rewrite(kind=RewriteKind.HELPER, pieces=pieces)
 
     def _swap_statements(self, block: Node) -> Iterator[Rewrite]:
@@ -281,19 +276,15 @@ class _Rewriter:
         outer = find_outer_function(block)
         if outer is None or _is_in_class(block, outer):
             return
-        statements = [child for child in block.named_children if child.type != 'comment']
         shared = _list_shared_names(outer)
-        index = 0
-        while index + 1 < len(statements):
-            first, second = statements[index : index + 2]
-            names = [_find_literal_target(statement) for statement in (first, second)]
-            if None not in names and names[0] != names[1] and not shared & set(names):
-                yield Rewrite(
-                    kind=RewriteKind.ORDER,
-                    pieces=swap_nodes(first, second, first.text or b'', second.text or b''),
-                )
-                index += 1
-            index += 1
+
+        def find_target(statement: Node) -> str | None:
+            """Return the variable of its own to which a statement assigns a literal, or None."""
+            name = _find_literal_target(statement)
+            return None if name in shared else name
+
+        statements = [child for child in block.named_children if child.type != 'comment']
+        yield from swap_neighbours(statements, find_target)
 
 
 def list_rewrites(source: bytes, spans: Sequence[Span], draw: Random) -> Rewrites:
@@ -306,7 +297,7 @@ def list_rewrites(source: bytes, spans: Sequence[Span], draw: Random) -> Rewrite
         return Rewrites()
     at = _find_import_place(root)
     operators = None if at is None else invent_name(draw)
-    rewriter = _Rewriter(source=source, draw=draw, operators=operators)
+    rewriter = _Rewriter(draw=draw, operators=operators)
     rewrites = [
         rewrite
         for span in spans
@@ -377,13 +368,12 @@ def _is_in_class(node: Node, outer: Node) -> bool:
 
 def _list_shared_names(outer: Node) -> frozenset[str]:
     """Return the names that a function or one inside it declares to be global or nonlocal."""
-    waiting, names = [outer], set()
-    while waiting:
-        node = waiting.pop()
-        waiting += node.named_children
-        if node.type in ('global_statement', 'nonlocal_statement'):
-            names |= {_get_text(child) for child in node.named_children}
-    return frozenset(names)
+    return frozenset(
+        get_text(child)
+        for node in walk(outer)
+        if node.type in ('global_statement', 'nonlocal_statement')
+        for child in node.named_children
+    )
 
 
 def _find_literal_target(statement: Node) -> str | None:
@@ -400,7 +390,7 @@ def _find_literal_target(statement: Node) -> str | None:
         right.type == 'string' and not any(c.type == 'interpolation' for c in right.children)
     )
     one_line = statement.start_point.row == statement.end_point.row
-    return _get_text(left) if is_literal and one_line else None
+    return get_text(left) if is_literal and one_line else None
 
 
 def _find_import_place(root: Node) -> tuple[int, bool] | None:
@@ -426,11 +416,3 @@ def _make_import(at: int, is_behind: bool, name: str) -> Piece:
     statement = f'import _operator as {name}'
     text = f'; {statement}' if is_behind else f'{statement}; '
     return Piece(start=at, end=at, text=text.encode(), role=PieceRole.STATEMENT)
-
-
-def _replace(kind: RewriteKind, node: Node, text: str) -> Rewrite:
-    return Rewrite(kind=kind, pieces=(replace_text(node.start_byte, node.end_byte, text.encode()),))
-
-
-def _get_text(node: Node) -> str:
-    return (node.text or b'').decode()
