@@ -28,7 +28,7 @@ class FixRule(Choice):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestFailure:
-    """What a run or compiler said of a test that does not pass."""
+    """The message of a run or compiler about a test that does not pass."""
 
     __test__ = False
 

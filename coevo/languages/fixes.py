@@ -44,7 +44,7 @@ class MechanicalFixer(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectFiles:
-    """What the files of a revision declare and import, but for one test file.
+    """The declarations and imports of a revision, except those of one test file.
 
     path          the test file that is fixed
     list_imports  yields for a file the names that its imports bind, each with the import as written

@@ -242,7 +242,7 @@ class SuiteAnnotator:
         )
 
     def _count_assertions(self, method: TestMethod) -> tuple[int | None, int | None]:
-        """Return the assertions and the lines of a test, neither if nobody counts them."""
+        """Return the assertions and the lines of a test; None and None if its language counts none."""
         language = self.context.pair.language
         known, text = get_measures(language).assertions, self._find_text(method)
         if known is None or text is None:

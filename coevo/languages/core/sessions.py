@@ -33,7 +33,7 @@ Key = TypeVar('Key', bound=Hashable)
 
 
 class SessionOrders(Protocol[Run_contra]):
-    """How a language starts one session and tells it which tests to run; for `Sessions`."""
+    """The job that starts one session of a language, and the orders for its runs."""
 
     def make_session_job(self) -> Job:
         """Return the job that starts the session, with its channel on standard output."""

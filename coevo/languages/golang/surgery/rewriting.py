@@ -86,7 +86,7 @@ def list_rewrites(source: bytes, spans: Sequence[Span], draw: Random) -> Rewrite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Support:
-    """What the end of the file declares: variables that no compiler knows the value of.
+    """The declarations at the end of a file: variables whose values no compiler knows.
 
     small, large  what is added to and removed from integers by `^`, in variables of these values
     """
