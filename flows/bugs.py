@@ -76,7 +76,7 @@ class PairBugs:
         return bug_records.write_bug_record(self._place, name, bug, identify_build(), about)
 
     def forget_bug(self, pair: Pair, key: str) -> None:
-        """Remove the record of a bug in a pair, since the pair has been mined.
+        """Remove the record of a bug in a pair, since the work on the pair has now succeeded.
 
         Do nothing if there is none.
         """

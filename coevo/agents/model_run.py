@@ -62,7 +62,8 @@ def run_model(arguments: argparse.Namespace) -> int:
     asked.agent = asked.agent or 'one-shot'
     task_ids = select_task_ids(asked)
     asked.out = asked.out or _choose_folder(asked)
-    asked.tasks, asked.limit, asked.verified = list(task_ids), None, False
+    # The choice is made; a view of the snapshot with its texts, which comes below, may differ.
+    asked.tasks, asked.limit, asked.verified, asked.paper = list(task_ids), None, False, None
     if not asked.estimate:
         _check_endpoint(asked)
     texts = provide_texts(asked.snapshot, task_ids, asked.clones, _say)

@@ -109,7 +109,7 @@ def compute_code_digest(roots: CodeRoots) -> CodeDigest:
 
 @cache
 def _hash_files(folders: Sequence[Path]) -> bytes:
-    """Return a hash of the paths and contents of all files of some folders, as they are now."""
+    """Return a hash of the paths and contents of all files of some folders, read once a process."""
     digest = hashlib.sha256()
     for path in _list_files(folders):
         digest.update(f'{path.relative_to(_HOME)}\0'.encode())

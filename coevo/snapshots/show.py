@@ -171,10 +171,11 @@ def render_by_id(path: Path | str, id: str) -> str:
     return escape_controls(text)
 
 
-_WITHHELD = (
-    'Its patches, prompt and sources are withheld here: `coevo get SNAPSHOT --only-tasks {}` '
-    'fills them in.'
-)
+def _describe_withheld_texts(task_id: str) -> str:
+    return (
+        'Its patches, prompt and sources are withheld here: '
+        f'{snapshot.suggest_filling("SNAPSHOT", task_id)} fills them in.'
+    )
 
 
 def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
@@ -194,7 +195,7 @@ def _render_task(connection: duckdb.DuckDBPyConnection, id: str) -> list[str]:
             if row['walk'] == task['walk']
         ),
         _render_dependencies(task) if task['focus'] is None else '',
-        _WITHHELD.format(task['task_id']) if task[TEXTS_WITHHELD] else '',
+        _describe_withheld_texts(task['task_id']) if task[TEXTS_WITHHELD] else '',
         blocks.format_titled('Tests by which code is graded', _render_demanded(task)),
         blocks.format_titled('Tests, from the start file to the new one', task['test_patch']),
         blocks.format_titled('Sources, from old to new', task['source_patch']),

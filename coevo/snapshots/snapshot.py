@@ -114,7 +114,7 @@ def open_snapshots(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnec
 def connect_with_conditions(
     places: Sequence[Path | str], conditions: Mapping[str, str]
 ) -> duckdb.DuckDBPyConnection:
-    """Open snapshots as `open_snapshots` does, with limited views that have comments.
+    """Open snapshots as `open_snapshots` does, limit views to some rows, and comment all views.
 
     The comments take as long as all the rest.
 

@@ -159,7 +159,7 @@ class JavaTree:
         known: set[str] = set()
         while path in self.entries and path not in known:
             known.add(path)
-            pom = _parse_pom(self._repository.blob(self.entries[path].oid))
+            pom = _parse_pom(self.read_content(path))
             if pom is None or name not in (None, pom.name):
                 return
             yield pom
