@@ -69,7 +69,7 @@ def _find_package(project: ProjectFiles) -> str | None:
         and (other := str(PurePosixPath(path).parent)).endswith(f'/{package}')
     }
     for root in sorted(roots, key=len, reverse=True):
-        if f'{folder}/'.startswith(root):
+        if folder.startswith(root):
             return folder.removeprefix(root).replace('/', '.')
     found = _STANDARD_FOLDER.fullmatch(folder)
     return found[1].replace('/', '.') if found else None

@@ -98,7 +98,7 @@ def _add_import(project: ProjectFiles, source: bytes, name: str) -> Fix | None:
         line = f'from {declaring} import {name}'
     if line is None and name in sys.stdlib_module_names:
         line = f'import {name}'
-    if line is None:
+    if line is None or line.encode() in source.splitlines():  # the name is lacking elsewhere
         return None
     fixed = insert_line(source, _find_import_place(source, project.path), line)
     return Fix(rule=FixRule.IMPORT_ADDED, text=line, source=fixed)
