@@ -199,15 +199,19 @@ def _make_sort_key(indexed: tuple[Piece, int]) -> tuple[int, int, int]:
 
 def _drop_overlapping(rewrites: Sequence[Rewrite], draw: Random) -> list[Rewrite]:
     swaps = [rewrite for rewrite in rewrites if rewrite.kind is RewriteKind.ORDER]
-    chosen = [rewrite for rewrite in swaps if draw.random() < 0.5]
-    spans = [(piece.start, piece.end) for rewrite in chosen for piece in rewrite.pieces]
-    others = (
-        rewrite
-        for rewrite in rewrites
-        if rewrite.kind is not RewriteKind.ORDER
-        and not any(_lies_inside(piece, spans) for piece in rewrite.pieces)
-    )
-    return [*others, *chosen]
+    others = [rewrite for rewrite in rewrites if rewrite.kind is not RewriteKind.ORDER]
+    chosen = [
+        swap
+        for swap in swaps
+        if not any(_is_touched(other, [swap]) for other in others) or draw.random() < 0.5
+    ]
+    return [*(other for other in others if not _is_touched(other, chosen)), *chosen]
+
+
+def _is_touched(rewrite: Rewrite, swaps: Sequence[Rewrite]) -> bool:
+    """Return whether a piece of a rewrite lies inside a statement that changes places."""
+    spans = [(piece.start, piece.end) for swap in swaps for piece in swap.pieces]
+    return any(_lies_inside(piece, spans) for piece in rewrite.pieces)
 
 
 def _lies_inside(piece: Piece, spans: Iterable[Span]) -> bool:

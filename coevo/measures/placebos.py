@@ -149,8 +149,9 @@ def _choose_rewrites(
 
 
 def _draw_share(listing: Rewrites, share: float, draw: Random) -> Rewrites:
-    drawn = (rewrite for rewrite in listing.rewrites if draw.random() < share)
-    return replace(listing, rewrites=tuple(drawn))
+    """Return a share of the rewrites of a file, and at least one of them."""
+    drawn = tuple(rewrite for rewrite in listing.rewrites if draw.random() < share)
+    return replace(listing, rewrites=drawn or (draw.choice(listing.rewrites),))
 
 
 def _join_spans(spans: Sequence[Span]) -> list[Span]:

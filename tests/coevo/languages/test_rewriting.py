@@ -231,3 +231,103 @@ def test_rewritten_python_does_the_same(tmp_path: Path, seed: int) -> None:
             ]
         )
     assert results[0] == results[1]
+
+
+def rewrite_all(language: str, source: bytes, seed: int) -> bytes:
+    draw = Random(seed)
+    listing = REWRITERS[language].list_rewrites(source, [(0, len(source))], draw)
+    return apply_rewrites(source, listing.rewrites, draw, listing.support)
+
+
+# Each has a way to be misread; `result` is what it says.
+TRAPS = """\
+import os
+
+
+def shadowed(types):
+    names = [type for type in types]
+    return type(names).__name__
+
+
+def inner(values):
+    def add():
+        sorted = 1
+        return sorted
+
+    return sorted(values) + [add()]
+
+
+def glued(x):
+    assert(x) == x
+    if x:
+        return-x + (1 if x else-1)
+    return(x).real
+
+
+def ordered():
+    a = 1
+    b = 2
+    return list(locals())
+
+
+class Once:
+    asked = 0
+
+    def __lt__(self, other):
+        return self
+
+    def __bool__(self):
+        Once.asked += 1
+        return False
+
+
+def chained():
+    if Once() < Once() < Once():
+        return 'yes'
+    return Once.asked
+
+
+result = [shadowed([1]), inner([3, 2]), glued(4), glued(0), ordered(), chained()]
+"""
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_python_that_is_easily_misread_does_the_same(tmp_path: Path, seed: int) -> None:
+    results = []
+    for name, text in {
+        'old': TRAPS.encode(),
+        'new': rewrite_all('python', TRAPS.encode(), seed),
+    }.items():
+        (tmp_path / f'{name}.py').write_bytes(text)
+        results.append(runpy.run_path(str(tmp_path / f'{name}.py'))['result'])
+    assert results[0] == results[1] == ['list', [2, 3, 1], -3, 0, ['a', 'b'], 1]
+
+
+def test_go_keeps_the_order_in_which_a_package_is_initialised() -> None:
+    text = rewrite_all('go', GO.encode(), 1).decode()
+    assert '//go:noinline' in text
+    assert not [line for line in text.splitlines() if line.startswith('var p')]
+
+
+def test_go_number_that_may_be_octal_stays() -> None:
+    source = b'package till\n\nfunc Less(x float64) bool { return x > 010 }\n'
+    assert b'010' in rewrite_all('go', source, 1)
+
+
+@pytest.mark.parametrize(
+    ('language', 'source'),
+    [
+        ('python', b'# coding: latin-1\ndef f():\n    return "caf\xe9" + "x"\n'),
+        ('java', b'class A { String f(String s) { return s + "caf\xe9"; } }\n'),
+    ],
+)
+def test_text_in_another_encoding_stays(language: str, source: bytes) -> None:
+    assert b'"caf\xe9"' in rewrite_all(language, source, 1)
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_lone_swap_of_statements_is_never_dropped(seed: int) -> None:
+    source = b'def f():\n    a = 1\n    b = 2\n    return a, b\n'
+    listing = REWRITERS['python'].list_rewrites(source, [(0, len(source))], Random(1))
+    (swap,) = (each for each in listing.rewrites if each.kind is RewriteKind.ORDER)
+    assert b'b = 2\n    a = 1\n' in apply_rewrites(source, [swap], Random(seed))

@@ -1,8 +1,8 @@
 """Write Go otherwise without changing what it does.
 
-Implements `coevo.languages.rewriting.ProgramRewriter`. A literal is computed from a variable of the
-package, and a string is put together by a function that is not inlined; both are declared at the end
-of the file. Constants of Go take their type from what is around them, so a literal is only rewritten
+Implements `coevo.languages.rewriting.ProgramRewriter`. A literal is computed from what a function
+returns, and a string is put together by one. The compiler inlines neither; both are declared at the
+end of the file. Constants of Go take their type from what is around them, so a literal is only rewritten
 where that type is known: beside a variable of a basic type, in its declaration, or as a result.
 """
 
@@ -86,9 +86,9 @@ def list_rewrites(source: bytes, spans: Sequence[Span], draw: Random) -> Rewrite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Support:
-    """The declarations at the end of a file: variables whose values no compiler knows.
+    """The functions at the end of a file, which the compiler does not inline.
 
-    small, large  what is added to and removed from integers by `^`, in variables of these values
+    small, large  what is added to and removed from integers by `^`, as functions return it
     """
 
     small_name: str
@@ -114,11 +114,15 @@ class _Support:
 
     def make_piece(self, source: bytes) -> Piece:
         """Return the declarations, to be put at the end of the file."""
-        text = (
-            f'\nvar {self.small_name}, {self.large_name} = {self.small}, {self.large}\n'
-            f'\nvar {self.two}, {self.no} = 2.0, false\n'
-            f'\n//go:noinline\nfunc {self.join}(a, b string) string {{ return a + b }}\n'
+        # Not variables, which would change the order in which those of the package are initialised.
+        functions = (
+            f'{self.small_name}() int {{ return {self.small} }}',
+            f'{self.large_name}() int {{ return {self.large} }}',
+            f'{self.two}() float64 {{ return 2 }}',
+            f'{self.no}() bool {{ return false }}',
+            f'{self.join}(a, b string) string {{ return a + b }}',
         )
+        text = ''.join(f'\n//go:noinline\nfunc {function}\n' for function in functions)
         at = len(source)
         return Piece(start=at, end=at, text=text.encode(), role=PieceRole.STATEMENT)
 
@@ -169,6 +173,8 @@ class _Rewriter:
         match literal.type:
             case 'int_literal' if type_ in _INTEGERS:
                 return self._compute_integer(text, type_)
+            case 'int_literal' if text.startswith('0') and text != '0':
+                return None  # may be octal
             case 'int_literal' | 'float_literal' if type_ == 'float64':
                 return self._halve(text)
             case 'interpreted_string_literal' if type_ == 'string':
@@ -187,7 +193,7 @@ class _Rewriter:
         name, shift = (
             (names.small_name, names.small) if is_small else (names.large_name, names.large)
         )
-        written = name if type_ == 'int' else f'{type_}({name})'
+        written = f'{name}()' if type_ == 'int' else f'{type_}({name}())'
         return f'({value ^ shift} ^ {written})'.encode()
 
     def _halve(self, text: str) -> bytes | None:
@@ -195,7 +201,7 @@ class _Rewriter:
             value = float(text.replace('_', ''))
         except ValueError:
             return None
-        return f'({value / 2!r} * {self.names.two})'.encode() if 1e-30 < value < 1e30 else None
+        return f'({value / 2!r} * {self.names.two}())'.encode() if 1e-30 < value < 1e30 else None
 
     def _split_text(self, text: str) -> bytes | None:
         content = text[1:-1]
@@ -276,14 +282,14 @@ class _Rewriter:
         return computed if computed is not None else literal.text or b''
 
     def _rewrite_condition(self, node: Node) -> Iterator[Rewrite]:
-        """Compare a comparison, whose result has no type yet, with a variable that is false."""
+        """Compare a comparison, whose result has no type yet, with the false of a function."""
         operator = node.child_by_field_name('operator')
         if operator is None or operator.type not in _COMPARISONS:
             return
         pieces = self.draw.choice(
             (
-                wrap(node, b'((', f') != {self.names.no})'.encode()),
-                wrap(node, b'(!(', f') == {self.names.no})'.encode()),
+                wrap(node, b'((', f') != {self.names.no}())'.encode()),
+                wrap(node, b'(!(', f') == {self.names.no}())'.encode()),
             )
         )
         yield Rewrite(kind=RewriteKind.CONDITION, pieces=pieces)

@@ -185,7 +185,10 @@ class _Rewriter:
         return b'"%b%b".charAt(1)' % (invent_word(self.draw)[:1], content)
 
     def _split_text(self, text: bytes) -> bytes | None:
-        content = text[1:-1].decode()
+        try:
+            content = text[1:-1].decode()
+        except UnicodeDecodeError:
+            return None  # the file has another encoding
         if text.startswith(b'"""') or '\\' in content or len(content) < 2:
             return None
         at = self.draw.randint(1, len(content) - 1)

@@ -8,6 +8,7 @@ from random import Random
 
 from tree_sitter import Node
 
+from coevo.languages.python.surgery.plain_values import walk_own_nodes
 from coevo.languages.rewriting import Rewrite, get_text, invent_name, rename, walk
 from coevo.languages.spans import Span
 
@@ -23,7 +24,6 @@ _NAMING = frozenset(
     {'global_statement', 'nonlocal_statement', 'import_statement', 'import_from_statement'}
 )
 _PARAMETERS = frozenset({'parameters', 'lambda_parameters', 'type_parameter'})
-_DEFAULTS = ('default_parameter', 'typed_default_parameter')
 
 
 def find_outer_function(node: Node) -> Node | None:
@@ -43,7 +43,12 @@ def list_bound_names(function: Node) -> frozenset[str]:
     return frozenset(names)
 
 
-def list_renamings(root: Node, source: bytes, span: Span, draw: Random) -> Iterator[Rewrite]:
+def may_look_at_names(function: Node) -> bool:
+    """Return whether a function has a word of code that looks at its local variables."""
+    return bool(set(map(bytes.decode, _WORD.findall(function.text or b''))) & _LOOKS)
+
+
+def list_renamings(root: Node, span: Span, draw: Random) -> Iterator[Rewrite]:
     """Yield a new name for each local variable of the outermost functions inside a span.
 
     Variables of a function that may look at its own names keep theirs, and so do those that a text
@@ -57,7 +62,14 @@ def list_renamings(root: Node, source: bytes, span: Span, draw: Random) -> Itera
         kept = _list_kept(function, nodes)
         if kept is None:
             continue
-        names = sorted({name for node in nodes for name in _list_targets(node)} - kept)
+        # What only an inner function or a comprehension binds may be a global name elsewhere.
+        targets = {
+            name
+            for node in walk_own_nodes(body)
+            if node.type != 'for_in_clause'
+            for name in _list_targets(node)
+        }
+        names = sorted(targets - kept)
         for name in names:
             if not name.startswith('__'):
                 uses = [node for node in nodes if _is_variable(node) and get_text(node) == name]
@@ -78,8 +90,9 @@ def _list_outermost(root: Node, span: Span) -> Iterator[Node]:
 
 def _list_kept(function: Node, nodes: list[Node]) -> frozenset[str] | None:
     """Return the names in a function that must stay; None if all must."""
-    words = set(map(bytes.decode, _WORD.findall(function.text or b'')))
-    if words & _LOOKS or any(node.type in _SCOPED or _shows_name(node) for node in nodes):
+    if may_look_at_names(function) or any(
+        node.type in _SCOPED or _shows_name(node) for node in nodes
+    ):
         return None
     kept = set()
     for node in (function, *nodes):

@@ -22,6 +22,7 @@ from coevo.languages.python.surgery.renaming import (
     find_outer_function,
     list_bound_names,
     list_renamings,
+    may_look_at_names,
 )
 from coevo.languages.rewriting import (
     Piece,
@@ -180,7 +181,10 @@ class _Rewriter:
         yield rewrite_literal(node, f'({half!r}).__mul__(2.0)'.encode(), is_text=False)
 
     def _rewrite_string(self, node: Node) -> Iterator[Rewrite]:
-        text = get_text(node)
+        try:
+            text = get_text(node)
+        except UnicodeDecodeError:
+            return  # the file has another encoding
         start = text[: len(text) - len(text.lstrip('bBrRuU'))]
         body = text[len(start) :]
         quote = body[:1]
@@ -202,7 +206,7 @@ class _Rewriter:
             case 'unary_operator':
                 operator = node.child_by_field_name('operator')
                 assert operator is not None, 'the grammar'
-                yield self._call(node, operator, f'{module}.{_UNARY[operator.type]}(')
+                yield self._call(node, operator, f'({module}.{_UNARY[operator.type]})(')
             case 'not_operator':
                 argument = node.child_by_field_name('argument')
                 if argument is not None and _is_asked_once(argument):
@@ -217,7 +221,7 @@ class _Rewriter:
         name = _BINARY.get(operator.type)
         if name is None:
             return
-        around = wrap(node, f'{module}.{name}('.encode(), b')')
+        around = wrap(node, f'({module}.{name})('.encode(), b')')
         comma = replace_text(operator, b',')
         yield Rewrite(kind=RewriteKind.OPERATOR, pieces=(*around, comma))
 
@@ -226,7 +230,7 @@ class _Rewriter:
         if name is None or len(node.children) != 3 or get_text(name).startswith('__'):
             return
         dot = node.children[1]
-        before = f'{module}.attrgetter({get_text(name)!r})('
+        before = f'({module}.attrgetter)({get_text(name)!r})('
         yield Rewrite(
             kind=RewriteKind.OPERATOR,
             pieces=(
@@ -274,7 +278,7 @@ class _Rewriter:
     def _swap_statements(self, block: Node) -> Iterator[Rewrite]:
         """Swap pairs of assignments of literals to two local variables."""
         outer = find_outer_function(block)
-        if outer is None or _is_in_class(block, outer):
+        if outer is None or may_look_at_names(outer) or _is_in_class(block, outer):
             return
         shared = _list_shared_names(outer)
 
@@ -303,7 +307,7 @@ def list_rewrites(source: bytes, spans: Sequence[Span], draw: Random) -> Rewrite
         for span in spans
         for rewrite in (
             *rewriter.list_rewrites(span, root),
-            *list_renamings(root, source, span, draw),
+            *list_renamings(root, span, draw),
         )
     ]
     support = () if at is None or operators is None else (_make_import(*at, operators),)
@@ -344,6 +348,8 @@ def _is_asked_once(node: Node) -> bool:
     """
     while node.type == 'parenthesized_expression' and len(node.named_children) == 1:
         node = node.named_children[0]
+    if node.type == 'comparison_operator' and len(node.named_children) > 2:
+        return False  # a comparison inside a chain may be the value, too
     return node.type not in (
         'boolean_operator',
         'conditional_expression',
