@@ -11,10 +11,9 @@ from coevo.engine.execution import NO_CACHE, evaluate_pair
 from coevo.engine.results import PairEvaluation, SelectedMethod
 from coevo.engine.umpire import UmpireReport, ask_umpire
 from coevo.git.repository import CorruptObject, Repository
-from coevo.languages.capabilities import Capability
 from coevo.languages.engine import Builder, BuiltPair
 from coevo.languages.layout import ProductionKind
-from coevo.languages.table import LANGUAGES, offers_capability
+from coevo.languages.table import LANGUAGES
 from coevo.model.drops import Drop
 from coevo.model.families import Family
 from coevo.model.listener import SILENT, Listener
@@ -131,13 +130,6 @@ def list_absent_files(repository: Repository, pair: Pair) -> tuple[str, ...]:
     return tuple(sorted({p for end in ends for p in repository.list_absent_files(end.rev)}))
 
 
-def needs_all_files(pair: Pair) -> bool:
-    """Return whether a pair cannot be mined if the clone lacks any of its files."""
-    if pair.walk is Walk.SINGLE_REVISION:
-        return True
-    return not offers_capability(pair.language, Capability.STAND_INS)
-
-
 def compute_segment_key(run: MiningRun, pair: Pair) -> str:
     """Return the key under which a pair's segment is stored.
 
@@ -175,7 +167,7 @@ def mine_pair(run: MiningRun, pair: Pair, open_builder: Callable[[], Builder]) -
     A pair whose objects are missing or unreadable gives a segment with a single drop.
     """
     absent = list_missing_objects(run.repository, pair)
-    if absent and needs_all_files(pair):
+    if absent and pair.walk is Walk.SINGLE_REVISION:
         detail = f'{len(absent)} files, the first is {absent[0]}'
         return MinedPair(segment=_build_empty_segment(run, pair, Reason.OBJECT_MISSING, detail))
     try:

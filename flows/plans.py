@@ -22,7 +22,7 @@ from coevo.model.words import MethodChange, Walk
 from coevo.storage.store import Partition, Store
 from filters import filter_candidates
 from flows.cloning import open_clone
-from flows.mining import compute_segment_key, list_missing_objects, needs_all_files
+from flows.mining import compute_segment_key, list_missing_objects
 from flows.options import MineOptions
 from flows.pipeline import build_mining_run, build_tools, list_routes
 from flows.segment_keys import compute_basis
@@ -142,7 +142,7 @@ def _plan_pairs(
 
 
 def _plan_pair(profile: Profile, repository: Repository, pair: Pair) -> PairPlan:
-    if list_missing_objects(repository, pair) and needs_all_files(pair):
+    if pair.walk is Walk.SINGLE_REVISION and list_missing_objects(repository, pair):
         return _drop_whole(pair, Reason.OBJECT_MISSING)
     try:
         change = diff_pair(repository, pair, profile.gate)

@@ -24,8 +24,6 @@ class Capability(StrEnum):
     BORROW = 'borrow'
     # compile variants of a source file, each by itself: `check_main_sources`
     CHECK_SOURCES = 'check_sources'
-    # build and run trees of which files are missing, and raise CorruptObject once one is read
-    STAND_INS = 'stand_ins'
     MUTATE = 'mutate'  # make and run mutants with an external tool: `mutate`
     UMPIRE = 'umpire'  # run the tests by the project's own command: `run_project`
 

@@ -1,6 +1,7 @@
 """Collects the files of a cell: the tests of one revision in the code of another.
 
-They are read from Git's objects, with the bytes that a checkout would write (`.gitattributes`).
+They are read from Git's objects, with the bytes that a checkout would write (`.gitattributes`). A
+file of which a partial clone lacks the content has a stand-in there, see `unread_files`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from coevo.git.repository import Repository
+from coevo.git.objects import LINK
+from coevo.git.repository import Repository, TreeEntry, make_stand_in
 from coevo.languages.cells import CellEdits
 from coevo.languages.conditions import MainSources
 from coevo.storage.beneath import find_path_fault
@@ -29,9 +31,16 @@ def list_stored_sizes(repository: Repository, rev: str) -> Iterable[int]:
 def read_sizes(repository: Repository, rev: str) -> Iterable[int]:
     """Read each file of a revision and yield its size in bytes.
 
-    A file that cannot be read raises an error, unlike in `list_stored_sizes`.
+    A file that cannot be read raises an error, unlike in `list_stored_sizes`; one of which a
+    partial clone lacks the content is left out.
     """
-    return (len(repository.blob(entry.oid)) for entry in repository.tree(rev).values())
+    oids = (entry.oid for entry in repository.tree(rev).values())
+    return (len(repository.blob(oid)) for oid in oids if oid not in repository.holes)
+
+
+def is_never_missing(_path: str) -> bool:
+    """Return False: no file of a tree may be missing."""
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +49,14 @@ class RevisionTrees:
 
     select_test_paths  returns the paths of a revision that belong to its tests in this language
     list_sizes         returns the sizes of the files of a revision
+    may_be_missing     returns whether a path is none that coevo or a compiler always reads, so that
+                       a stand-in may take its place
     """
 
     repository: Repository
     select_test_paths: Callable[[Repository, str], Iterable[str]]
     list_sizes: Callable[[Repository, str], Iterable[int]] = list_stored_sizes
+    may_be_missing: Callable[[str], bool] = is_never_missing
     _test_paths: dict[str, frozenset[str]] = field(default_factory=dict)
     _converted: dict[str, Mapping[str, bytes]] = field(default_factory=dict)
 
@@ -117,5 +129,10 @@ class RevisionTrees:
                 content = converted.get(path)
                 yield (
                     path,
-                    (entry.mode, self.repository.blob(entry.oid) if content is None else content),
+                    (entry.mode, self._load_content(path, entry) if content is None else content),
                 )
+
+    def _load_content(self, path: str, entry: TreeEntry) -> bytes:
+        if entry.oid in self.repository.holes and entry.mode != LINK and self.may_be_missing(path):
+            return make_stand_in(entry.oid)
+        return self.repository.blob(entry.oid)

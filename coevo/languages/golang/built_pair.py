@@ -295,9 +295,8 @@ class GoBuiltPair:
             'Flags': project.list_flags(module),
             'Variants': [base64.b64encode(variant).decode() for variant in variants],
         }
-        answer = self._cells.all.compiler.ask(
-            'check', self._cells.all.pack_tree(key, project), order
-        )
+        cells = self._cells.all
+        answer = cells.ask_compiler('check', cells.pack_tree(key, project), order)
         share = answer.cpu_seconds / len(variants)
         late = {'Signature': answer.result.get(LATE), 'Digest': None, 'Outside': None}
         rows: Sequence[Mapping[str, str | None]]

@@ -12,6 +12,7 @@ from coevo.languages.cells import CellKey
 from coevo.languages.conditions import MainSources
 from coevo.languages.core.sessions import Sessions
 from coevo.languages.core.test_runs import run_in_fresh_process
+from coevo.languages.core.unread_files import StandIns, find_stand_ins, require_unread
 from coevo.languages.golang.channel import GoProcessReport
 from coevo.languages.golang.compiler import CompilerReply, GoCompiler
 from coevo.languages.golang.places import OVERLAY
@@ -88,6 +89,7 @@ class GoCells:
         default_factory=OrderedDict
     )
     _calling_go: set[Path] = field(default_factory=set)
+    _stand_ins: dict[Path, StandIns] = field(default_factory=dict)
 
     def compile_binary(self, key: CellKey, project: GoProject, variant: BinaryVariant) -> GoBinary:
         """Return the test binary of a cell with some build options, compiled now or before.
@@ -123,6 +125,7 @@ class GoCells:
                 _, forgotten = self._trees.popitem(last=False)
                 forgotten.unlink(missing_ok=True)
                 self._calling_go.discard(forgotten)
+                del self._stand_ins[forgotten]
             files = self.context.trees.collect_cell_files(
                 key.tests_rev,
                 key.code_rev,
@@ -132,6 +135,7 @@ class GoCells:
                 suffix='.go',
             )
             archive = pack_files(files, self.folder / 'trees')
+            self._stand_ins[archive] = find_stand_ins(files)
             if any(path.endswith('.go') and _GO in content for path, (_, content) in files.items()):
                 self._calling_go.add(archive)
         self._trees[name] = archive
@@ -146,19 +150,42 @@ class GoCells:
         """
         return self.compiler.standard if tree in self._calling_go else None
 
+    def get_stand_ins(self, tree: Path) -> StandIns:
+        """Return the stand-ins in a tree, given the path of an archive that `pack_tree` returned."""
+        return self._stand_ins[tree]
+
+    def ask_compiler(self, mode: str, tree: Path, order: Mapping[str, object]) -> CompilerReply:
+        """Have the compiler do an order on a tree, see `GoCompiler.ask`.
+
+        Raises:
+            CorruptObject: it read a file of which the clone lacks the content, such as one that the
+                code embeds.
+        """
+        stand_ins = self.get_stand_ins(tree)
+        reply = self.compiler.ask(
+            mode, tree, {**order, 'StandIns': [path for path, _ in stand_ins]}
+        )
+        require_unread(stand_ins, unread=reply.unread)
+        return reply
+
     def run_test_process(self, run: GoTestRun, *, shared: bool) -> GoRunResult:
         """Run tests in an open session or, if that gives no result, in a fresh process.
 
         shared  whether a session may be used, in whose sandbox other processes of the cell ran
                 before
+
+        Raises:
+            CorruptObject: the process may have read a file of which the clone lacks the content.
         """
         spent = 0.0
         if shared:
             done, spent = self.sessions.run_in_session(run.ground, run, lambda: run.ground)
             if done is not None:
+                require_unread(run.ground.stand_ins, unread=done.heard.unread)
                 return done
         job = run.ground.make_job('run', run.most_cpu_seconds)
         done = run_in_fresh_process(self.context.sandbox, job, run)
+        require_unread(run.ground.stand_ins, unread=done.heard.unread)
         return replace(done, cpu_seconds=done.cpu_seconds + spent)
 
     def close(self) -> None:
@@ -185,7 +212,7 @@ class GoCells:
         }
         if not order['Stubs']:
             order['Stubs'] = not self.compile_binary(key, project, BinaryVariant()).whole
-        return _read_binary(self.compiler.ask('compile', self.pack_tree(key, project), order))
+        return _read_binary(self.ask_compiler('compile', self.pack_tree(key, project), order))
 
 
 def _read_binary(answer: CompilerReply) -> GoBinary:

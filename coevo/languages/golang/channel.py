@@ -56,6 +56,7 @@ class GoProcessReport:
     tests     by the key of `name_in_binary`, in the requested order
     started   whether coevo's program in the sandbox started
     status    how the test process ended, as coevo's program saw it
+    unread    whether no stand-in for a missing file was read, as coevo's program saw it
     late      the test whose time limit caused the process to be killed
     executed  rows of `inside/executed.go`
     key       authenticates the events that no test process may forge: the end of a run,
@@ -70,6 +71,7 @@ class GoProcessReport:
     seen: GoObservation | None = None
     started: bool = False
     status: str | None = None
+    unread: bool = False
     late: str | None = None
     executed: list[dict[str, Any]] = field(default_factory=list)
     over: bool = False
@@ -84,6 +86,7 @@ class GoProcessReport:
                 self.started = True
             case 'status' if isinstance(event.get('status'), str):
                 self.status = str(event['status'])[:40]
+                self.unread = event.get('unread') is True
             case 'over' if event.get('key') == self.key:
                 self.over, self.again = True, event.get('again') is True
             case 'observed' if event.get('key') == self.key:

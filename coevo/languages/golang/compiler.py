@@ -15,7 +15,7 @@ import shutil
 import tarfile
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from coevo.storage.folders import find_cache_folder
 
 _ENTRY = re.compile(r'cache/[0-9a-f]{2}/[0-9a-f]{64}-[ad]')
 _BINARY = re.compile(r'binary/[^/\0]{1,200}')
-_ANSWER = 'answer.json'
+_ANSWER, _UNREAD = 'answer.json', 'unread'
 _LENGTH_BYTES = 32
 
 # Each order leaves compiled packages in memory for the next one, so a process handles only so many.
@@ -67,12 +67,14 @@ class CompilerReply:
     result  the JSON reply
     binary  the path of the test binary on the host; None if none was compiled
     name    the file name that the go command gave to the binary
+    unread  whether no stand-in for a missing file was read
     """
 
     result: Mapping[str, Any]
-    cpu_seconds: float
+    cpu_seconds: float = 0.0
     binary: Path | None = None
     name: str = ''
+    unread: bool = False
 
 
 class GoCompiler:
@@ -129,20 +131,19 @@ class GoCompiler:
     ) -> CompilerReply:
         whole = {'Overlay': f'{OVERLAY}/plain.json', 'Caches': list(CACHES), **order}
         content, spent = running.ask(whole, tree)
-        result, binary, name = self._unpack_reply(content, cache)
-        late = running.find_exceeded_limit(spent) if result is None else None
+        reply = self._unpack_reply(content, cache)
+        late = running.find_exceeded_limit(spent) if reply is None else None
         if late is not None:
             self.close()
-            result = {LATE: late, 'All': late}
-        if result is None:
+            reply = CompilerReply(result={LATE: late, 'All': late})
+        if reply is None:
             why = running.kill_and_explain()
             raise Transient(f'the Go compiler did not answer ({order["Mode"]}): {why}')
-        return CompilerReply(result=result, cpu_seconds=spent, binary=binary, name=name)
+        return replace(reply, cpu_seconds=spent)
 
-    def _unpack_reply(
-        self, content: bytes, cache: Path
-    ) -> tuple[Mapping[str, Any] | None, Path | None, str]:
-        result, binary, name = None, None, ''
+    def _unpack_reply(self, content: bytes, cache: Path) -> CompilerReply | None:
+        """Write the files of a reply, and return it; None if it is malformed."""
+        result, binary, name, unread = None, None, '', False
         try:
             with tarfile.open(fileobj=io.BytesIO(content), mode='r:') as archive:
                 for entry in archive:
@@ -151,6 +152,8 @@ class GoCompiler:
                         continue
                     if entry.name == _ANSWER:
                         result = json.loads(file.read())
+                    elif entry.name == _UNREAD:
+                        unread = True
                     elif _BINARY.fullmatch(entry.name):
                         name = entry.name.partition('/')[2]
                         binary = self._folder / 'binaries' / secrets.token_hex(16)
@@ -160,8 +163,10 @@ class GoCompiler:
                             join_beneath(cache, entry.name.partition('/')[2]), file, 0o644
                         )
         except (tarfile.TarError, ValueError):
-            return None, binary, name
-        return result, binary, name
+            return None
+        if result is None:
+            return None
+        return CompilerReply(result=result, binary=binary, name=name, unread=unread)
 
     def _compile_standard_library(self) -> Path:
         """Return the folder of compiled packages of the standard library, which all runs share.

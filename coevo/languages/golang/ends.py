@@ -119,7 +119,7 @@ def _build_packages(
             'Packages': [_make_relative_pattern(folder, module) for folder in there],
             'Flags': project.list_flags(module),
         }
-        answer = cells.compiler.ask('build', cells.pack_tree(key, project), order)
+        answer = cells.ask_compiler('build', cells.pack_tree(key, project), order)
         spent += answer.cpu_seconds
         replies: Mapping[str, str] = answer.result.get('Packages') or {}
         failures |= {folder: replies.get(folder) or answer.result.get(LATE) for folder in there}

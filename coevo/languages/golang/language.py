@@ -44,7 +44,7 @@ MEASURES = Measures(
     placebos=placebos,
     undoing=undo,
 )
-OFFERS = frozenset(Capability) - {Capability.MUTATE, Capability.STAND_INS}
+OFFERS = frozenset(Capability) - {Capability.MUTATE}
 
 WORKAROUNDS = base.NO_WORKAROUNDS
 suggest_workaround = base.suggest_no_workaround

@@ -106,6 +106,7 @@ class GoPairRuns:
             ground=GoCellLayout(
                 prepared=self.cells.all.compiler.prepared,
                 tree=tree,
+                stand_ins=self.cells.all.get_stand_ins(tree),
                 packages=self.cells.all.find_compiled_packages(tree),
                 binary=(binary.path, binary.name),
                 root=project.root,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
@@ -26,6 +27,14 @@ from coevo.languages.golang.supply import GoSupply
 from coevo.languages.golang.toolchains import GoToolchain
 from coevo.model.records import Commit
 
+# The extensions of files that the go command reads in every folder that it compiles.
+_READ_BY_GO = frozenset(
+    (
+        *('.go', '.mod', '.sum', '.work', '.s', '.S', '.sx', '.syso'),
+        *('.c', '.cc', '.cpp', '.cxx', '.h', '.hh', '.hpp', '.hxx', '.m'),
+    )
+)
+
 EndKey = tuple[str, str, date | None]
 """Revision, toolchain, day."""
 
@@ -46,7 +55,11 @@ class GoRunContext:
         stack: ExitStack,
     ) -> None:
         self.repository, self.own_edits, self.supply = run.repository, run.own_edits, supply
-        self.trees = RevisionTrees(repository=run.repository, select_test_paths=_select_test_paths)
+        self.trees = RevisionTrees(
+            repository=run.repository,
+            select_test_paths=_select_test_paths,
+            may_be_missing=_may_be_missing,
+        )
         self.sandbox, self.root = open_run_ground(run.sandbox, stack)
         self.ends: dict[EndKey, tuple[Build, GoProject]] = {}
         self.built: dict[BuiltKey, Mapping[str, str | None]] = {}
@@ -123,3 +136,8 @@ class GoRunContext:
 def _select_test_paths(repository: Repository, rev: str) -> Iterable[str]:
     seen = open_tree(repository, rev)
     return (path for path in seen.entries if seen.belongs_to_tests(path))
+
+
+def _may_be_missing(path: str) -> bool:
+    """Return whether a file is none that the go command reads whatever is run."""
+    return posixpath.splitext(path)[1] not in _READ_BY_GO

@@ -18,6 +18,7 @@ from typing import ClassVar
 from coevo.languages.core.sessions import SESSION_SECONDS
 from coevo.languages.core.test_processes import WALL_PER_CPU, CpuBounds
 from coevo.languages.core.test_runs import RunResult
+from coevo.languages.core.unread_files import StandIns
 from coevo.languages.golang.channel import GoProcessReport, GoTestReport
 from coevo.languages.golang.launch import make_test_job
 from coevo.languages.golang.places import BINARY, CACHES, OVERLAY, TREE_FILE
@@ -36,10 +37,11 @@ class GoCellLayout:
 
     It is a `coevo.languages.core.sessions.SessionOrders`, and the key of the cell's session.
 
-    binary    its path on the host, and its file name; None if `go test` makes it
-    root      the folder in which the tree is laid out
-    folder    the package folder, in which the tests run
-    packages  see `make_test_job`
+    binary     its path on the host, and its file name; None if `go test` makes it
+    root       the folder in which the tree is laid out
+    folder     the package folder, in which the tests run
+    packages   see `make_test_job`
+    stand_ins  files of the tree of which the clone lacks the content
     """
 
     prepared: PreparedToolchain
@@ -48,6 +50,7 @@ class GoCellLayout:
     root: str
     folder: str
     packages: Path | None = None
+    stand_ins: StandIns = ()
 
     def make_job(self, mode: str, cpu_seconds: float) -> Job:
         """Return the sandbox job of a test process.
@@ -144,6 +147,7 @@ class GoTestRun:
             'Tree': TREE_FILE,
             'Root': self.ground.root,
             'Folder': self.ground.folder,
+            'StandIns': [path for path, _ in self.ground.stand_ins],
             'Caches': [] if self.ground.packages is None else [CACHES[1]],
             'Binary': program,
             'Arguments': arguments,

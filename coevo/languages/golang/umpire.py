@@ -35,10 +35,12 @@ def run_go_test(
     if end.project is None:
         return ProjectRun(outcomes={}, failure='not_laid_out')
     key = CellKey(tests_rev=rev, code_rev=rev, module=module)
+    tree = cells.all.pack_tree(key, end.project)
     run = GoTestRun(
         ground=GoCellLayout(
             prepared=cells.all.compiler.prepared,
-            tree=cells.all.pack_tree(key, end.project),
+            tree=tree,
+            stand_ins=cells.all.get_stand_ins(tree),
             packages=cells.all.compiler.standard,
             binary=None,
             root=end.project.root,

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from coevo.languages.cells import CellKey
+from coevo.languages.core.unread_files import StandIns, find_stand_ins
 from coevo.languages.packed_files import Files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.reading.places import module_name
@@ -52,6 +53,11 @@ class PythonCell:
     def broken_files(self) -> frozenset[str]:
         """The test files that were tried and do not load without stand-ins."""
         return frozenset((*self.stood_in, *(path for path, why in self.loaded.items() if why)))
+
+    @cached_property
+    def stand_ins(self) -> StandIns:
+        """The files of which the clone lacks the content."""
+        return find_stand_ins(self.files)
 
     @cached_property
     def _names(self) -> TestNames:

@@ -19,6 +19,7 @@ from coevo.languages.cells import CellKey
 from coevo.languages.conditions import MainSources
 from coevo.languages.core.test_processes import WALL_PER_CPU
 from coevo.languages.core.test_runs import run_in_fresh_process
+from coevo.languages.core.unread_files import require_unread
 from coevo.languages.packed_files import SECONDS, Files, pack_files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.cell import PythonCell
@@ -159,6 +160,9 @@ class PythonCells:
         sources      as in `RunConditions`
         clock        as in `make_test_job`
         shared       whether the process may be forked from one that has imported pytest
+
+        Raises:
+            CorruptObject: the process may have read a file of which the clone lacks the content.
         """
         module = cell.module
         setup = PythonSetup(installed=module.installed, programs=self._context.programs)
@@ -178,11 +182,17 @@ class PythonCells:
             self._get_tree(cell) if sources is None else self._get_tree_with_sources(cell, sources)
         )
         run = PythonTestRun(
-            request=whole, tree=tree, limits=limits, most_cpu_seconds=most, watched=watched
+            request=whole,
+            tree=tree,
+            limits=limits,
+            most_cpu_seconds=most,
+            watched=watched,
+            stand_ins=cell.stand_ins,
         )
         if shared and self._may_share(cell, sources) and watched is None and clock is None:
             done, spent = self._run_in_session(module, setup, run, alone=alone)
             if done is not None:
+                require_unread(run.stand_ins, unread=done.heard.unread)
                 return done
         chosen = make_test_job(
             setup,
@@ -195,6 +205,7 @@ class PythonCells:
             clock=clock,
         )
         done = run_in_fresh_process(self._context.sandbox, chosen, run)
+        require_unread(run.stand_ins, unread=done.heard.unread)
         return replace(done, cpu_seconds=done.cpu_seconds + spent)
 
     def _run_in_session(

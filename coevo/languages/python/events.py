@@ -36,6 +36,7 @@ class PythonProcessReport:
     started    whether the controller ran; if a test kills it later, coevo is not at fault
     loaded     whether the session of pytest ran to its end
     status     how the test process ended, as seen by its controller
+    unread     whether no stand-in for a missing file was read, as seen by its controller
     late       the index of the target that exceeded its time, if any
     over       whether the process of many runs has reported all events of this one
     again      whether it then accepts another run
@@ -57,6 +58,7 @@ class PythonProcessReport:
     started: bool = False
     loaded: bool = False
     status: str | None = None
+    unread: bool = False
     late: int | None = None
     over: bool = False
     again: bool = False
@@ -69,6 +71,7 @@ class PythonProcessReport:
         match event.get('e'):
             case 'status' if isinstance(event.get('status'), str):
                 self.status = str(event['status'])[:40]
+                self.unread = event.get('unread') is True
             case 'file' if isinstance(event.get('file'), str):
                 self.files.setdefault(event['file'], _make_file_verdict(event))
             case 'seen' if self.key and event.get('key') == self.key:

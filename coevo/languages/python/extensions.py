@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from coevo.languages.core.unread_files import find_stand_ins, require_unread
 from coevo.languages.packed_files import pack_files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup, make_extension_job
@@ -99,6 +100,9 @@ def _run_builder(
     """Build in the sandbox; return the output of the builder, its standard error, and CPU seconds.
 
     Nothing is run, and the output is empty, if the packages for the build cannot be installed.
+
+    Raises:
+        CorruptObject: it failed, maybe since the clone lacks the content of a file.
     """
     interpreter = module.installed.interpreter
     system = parse_build_system(_load_file(context, module, 'pyproject.toml'))
@@ -121,6 +125,8 @@ def _run_builder(
             output = process.stdout.read(_BYTES)
             process.stdin.close()
             process.wait()
+            if _parse_output(output) is None:
+                require_unread(find_stand_ins(files), unread=False)
             return output, process.get_noise(), process.get_cpu_seconds()
     finally:
         tree.unlink()

@@ -28,6 +28,7 @@ from packaging.utils import (
 )
 from packaging.version import InvalidVersion, Version
 
+from coevo.languages.core.unread_files import find_stand_ins, require_unread
 from coevo.languages.packed_files import pack_files
 from coevo.languages.python.built import PythonModule
 from coevo.languages.python.launch import PythonSetup, make_metadata_job
@@ -187,6 +188,8 @@ def _run_backend(
         tree.unlink()
     if process.exceeded is not None:
         return None, spent
+    if not output:
+        require_unread(find_stand_ins(files), unread=False)
     return output or b'', spent
 
 

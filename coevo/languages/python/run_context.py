@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import posixpath
 import shutil
 import tempfile
 import threading
@@ -45,6 +46,14 @@ from coevo.storage.folders import find_cache_folder
 # `pkg_resources`.
 _LAST_WITH_SETUPTOOLS = (3, 11)
 
+# The extensions of files that are read on the host, by a build or by pytest, whatever is run.
+_SOURCES_AND_SETTINGS = frozenset(
+    (
+        *('.py', '.pyi', '.pyx', '.pxd', '.pxi', '.c', '.cc', '.cpp', '.h', '.hpp', '.rs'),
+        *('.pth', '.toml', '.cfg', '.ini', '.in', '.lock', '.md', '.rst'),
+    )
+)
+
 _Key = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str, datetime]
 
 EndKey = tuple[str, str, date | None, tuple[tuple[str, ...], ...]]
@@ -72,6 +81,7 @@ class PythonRunContext:
             repository=run.repository,
             select_test_paths=_select_test_paths,
             list_sizes=read_sizes,
+            may_be_missing=_may_be_missing,
         )
         self.sandbox, self.root = open_run_ground(run.sandbox, stack)
         self.programs = copy_programs(self.root / 'programs')
@@ -182,6 +192,11 @@ def _select_test_paths(repository: Repository, rev: str) -> frozenset[str]:
     return select_test_paths(
         tree, find_test_names(tree, lambda path: repository.blob(tree[path].oid))
     )
+
+
+def _may_be_missing(path: str) -> bool:
+    """Return whether a file is no source or setting, which are read whatever is run."""
+    return posixpath.splitext(path)[1] not in _SOURCES_AND_SETTINGS
 
 
 def _compute_settled_date(interpreter: Interpreter) -> datetime:

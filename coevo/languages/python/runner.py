@@ -19,6 +19,7 @@ from coevo.languages.core.channel import TargetReport
 from coevo.languages.core.sessions import SESSION_SECONDS, Sessions
 from coevo.languages.core.test_processes import CpuBounds
 from coevo.languages.core.test_runs import RunResult
+from coevo.languages.core.unread_files import StandIns
 from coevo.languages.python.events import PythonProcessReport
 from coevo.languages.python.launch import (
     PythonSetup,
@@ -50,6 +51,7 @@ class PythonTestRun:
     most_cpu_seconds  for all targets together
     watched           files whose executed lines are observed, with their numbers of lines; None:
                       without an observer
+    stand_ins         files of the tree of which the clone lacks the content
     """
 
     request: Mapping[str, Any]
@@ -57,6 +59,7 @@ class PythonTestRun:
     limits: Sequence[float]
     most_cpu_seconds: float
     watched: Mapping[str, int] | None = None
+    stand_ins: StandIns = ()
 
     line_bytes: ClassVar[int] = 1 << 20
 
@@ -76,7 +79,11 @@ class PythonTestRun:
             lines = [[path, count] for path, count in sorted(self.watched.items())]
             observed = {'key': key, 'targets': len(self.limits), 'lines': lines}
         order = {'nonce': nonce, 'command': make_worker_command(), 'request': self.request}
-        return json.dumps({**order, 'observed': observed})
+        return json.dumps({**order, 'observed': observed, 'stand_ins': self.list_stand_in_paths()})
+
+    def list_stand_in_paths(self) -> list[str]:
+        """Return the paths of the stand-ins in the sandbox."""
+        return [f'{TREE}/{path}' for path, _ in self.stand_ins]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,5 +153,6 @@ class PythonSessionOrders:
             'roots': [f'{TREE}/{root}' for root in self._key.roots] if run.tree else [],
             'archive': None if archive is None else len(archive),
             'layout': self._script,
+            'stand_ins': run.list_stand_in_paths(),
         }
         return json.dumps(order).encode() + b'\n', archive or b''

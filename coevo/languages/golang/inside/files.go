@@ -102,7 +102,8 @@ func borrow(folder, name string) {
 }
 
 // answer writes an archive to standard output, after a line with its length. It contains the result as JSON, the binary
-// unless its path is "", and the files of the cache that are new since the last answer.
+// unless its path is "", the files of the cache that are new since the last answer, and the empty file `unread` if no
+// stand-in was read.
 func answer(result any, binary string) {
 	var whole bytes.Buffer
 	writer := tar.NewWriter(&whole)
@@ -111,6 +112,9 @@ func answer(result any, binary string) {
 	check(writer.WriteHeader(&tar.Header{Name: "answer.json", Mode: 0o644, Size: int64(len(text))}))
 	_, err = writer.Write(text)
 	check(err)
+	if missing.unread() {
+		check(writer.WriteHeader(&tar.Header{Name: "unread", Mode: 0o644}))
+	}
 	if binary != "" {
 		add(writer, "binary/"+filepath.Base(binary), binary)
 	}

@@ -58,7 +58,8 @@ func (g *ground) restore() bool {
 	if err != nil {
 		return false
 	}
-	if !same(now, g.laid) && (empty(work) != nil || g.lay() != nil) {
+	changed := !same(now, g.laid) || !missing.unread()
+	if changed && (empty(work) != nil || g.lay() != nil) {
 		return false
 	}
 	for i, mode := range rights() {

@@ -19,6 +19,7 @@ import (
 //	Size      bytes of an archive that follows the order, if Tree is not given
 //	Root      the folder in which the tree is laid out; it ends in the path of the module
 //	Folder    the folder of a package, or of a module, below the root
+//	StandIns  paths below the root of files of which the clone lacks the content
 //	Caches    read-only folders of compiled packages, of which the first with a package counts; in a run, only for tests
 //	          that run the go command
 //	Overlay   the file with replacements for files of the standard library, as for `go build -overlay`
@@ -45,6 +46,7 @@ type Order struct {
 	Size      int64
 	Root      string
 	Folder    string
+	StandIns  []string
 	Caches    []string
 	Overlay   string
 	Packages  []string

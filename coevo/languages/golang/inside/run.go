@@ -47,6 +47,7 @@ func layOut(order *Order) {
 	check(err)
 	defer archive.Close()
 	unpack(archive, order.Root, asTold)
+	missing = layStandIns(order)
 	folder := filepath.Join(order.Root, order.Folder)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		check(os.MkdirAll(folder, 0o755))
@@ -99,7 +100,7 @@ func follow(order *Order) {
 	if order.Profile {
 		tellExecuted(order, profile)
 	}
-	said, err := json.Marshal(map[string]any{"e": "status", "status": status})
+	said, err := json.Marshal(map[string]any{"e": "status", "status": status, "unread": missing.unread()})
 	check(err)
 	say(order.Nonce, string(said))
 }

@@ -16,6 +16,7 @@ func serve(order *Order, lines *bufio.Reader) {
 		}
 		archive := io.LimitReader(lines, order.Size)
 		unpack(archive, order.Root, young)
+		missing = layStandIns(order)
 		_, err := io.Copy(io.Discard, archive)
 		check(err)
 		switch order.Mode {

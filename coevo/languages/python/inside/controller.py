@@ -1,11 +1,11 @@
 """The parent of a test process: it alone has the channel and its nonce, and runs no project code.
 
-Its standard input is one line of JSON: nonce, command, request and, if the request is to be
-observed, a key, the number of targets, and the watched files with the number of lines of each. The
-test process has a pipe and a secret of its own. Lines that it writes under the secret are repeated
-on the channel under the nonce. The counts of its observer (`observer.c`) are read after it has
-ended and are sent with the key, which the test process does not know. No other process in the
-sandbox can inspect this one, since it cannot be dumped (prctl(2), PR_SET_DUMPABLE).
+Its standard input is one line of JSON: nonce, command, request, the paths of stand-ins and, if the
+request is to be observed, a key, the number of targets, and the watched files with the number of
+lines of each. The test process has a pipe and a secret of its own. Lines that it writes under the
+secret are repeated on the channel under the nonce. The counts of its observer (`observer.c`) are
+read after it has ended and are sent with the key, which the test process does not know. No other
+process in the sandbox can inspect this one, since it cannot be dumped (prctl(2), PR_SET_DUMPABLE).
 """
 
 import ctypes
@@ -34,6 +34,7 @@ def main() -> None:
     os.set_inheritable(CHANNEL, False)
     write_to_channel(nonce + b'\t{"e": "started"}')
     page = ObserverPage(order['observed']) if order['observed'] else None
+    stand_ins = StandIns(order['stand_ins'])
     reading, writing = os.pipe()
     secret = os.urandom(16).hex()
     if page is not None:
@@ -55,9 +56,48 @@ def main() -> None:
     status = wait_for_end(process)
     if page is not None:
         write_to_channel(nonce + b'\t' + json.dumps(page.load_counts()).encode())
-    write_to_channel(
-        nonce + b'\t' + json.dumps({'e': 'status', 'status': 'exit:%d' % status}).encode()
-    )
+    write_status(nonce + b'\t', status, stand_ins.are_unread())
+
+
+def write_status(nonce: bytes, status: int, unread: bool) -> None:
+    """Report the exit status of a test process, and whether all stand-ins were left unread."""
+    event = {'e': 'status', 'status': 'exit:%d' % status, 'unread': unread}
+    write_to_channel(nonce + json.dumps(event).encode())
+
+
+class StandIns:
+    """Files in place of those that the clone lacks, which no test may read.
+
+    The time of their last reading is set to the epoch, so that the next reading changes it.
+    """
+
+    def __init__(self, paths: list) -> None:
+        self.paths = paths
+        for path in paths:
+            self.set_unread(path)
+            with open(path, 'rb') as file:
+                file.read(1)
+        # Where the kernel does not note a reading, none can be excluded.
+        self.watched = not any(map(self.is_unread, paths))
+        for path in paths:
+            self.set_unread(path)
+
+    def are_unread(self) -> bool:
+        """Return whether none was read, replaced or removed since this object was made."""
+        try:
+            return self.watched and all(map(self.is_unread, self.paths))
+        except OSError:
+            return False
+
+    @staticmethod
+    def set_unread(path: str) -> None:
+        """Set the time of a file's last reading to the epoch."""
+        os.utime(path, ns=(0, os.stat(path).st_mtime_ns))
+
+    @staticmethod
+    def is_unread(path: str) -> bool:
+        """Return whether the time of a file's last reading is the epoch."""
+        return os.stat(path).st_atime_ns == 0
 
 
 def forbid_dumping() -> None:

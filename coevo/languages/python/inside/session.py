@@ -2,12 +2,12 @@
 
 Its standard input is first a line of JSON: the command of the zygote, the folder of libraries and
 the first options of pytest. Then comes a line for each run: nonce, key, mark, request, CPU seconds,
-the folder and, if the tree changes, the length of its archive, which follows the line, and the
-lines of sh that lay it out. Each run is one process that the zygote forks, in a tree as it was laid
-out, with empty folders beside it. If a run leaves anything that a later one could see, the tree and
-the folders are made anew, or the session ends, and the sandbox with it. The events under the nonce
-of a run end with `over`: whether another run may follow, and the key, which the test process does
-not know. The run's standard error is enclosed by two marks.
+the folder and, if the tree changes, the length of its archive, which follows the line, the lines
+of sh that lay it out, and the paths of its stand-ins. Each run is one process that the zygote
+forks, in a tree as it was laid out, with empty folders beside it. If a run leaves anything that a
+later one could see, the tree and the folders are made anew, or the session ends, and the sandbox
+with it. The events under the nonce of a run end with `over`: whether another run may follow, and
+the key, which the test process does not know. The run's standard error is enclosed by two marks.
 """
 
 import contextlib
@@ -50,12 +50,13 @@ def main() -> None:
     for line in iter(sys.stdin.buffer.readline, b''):
         order = json.loads(line.decode())
         if order['archive'] is not None:
-            ground.lay_out(sys.stdin.buffer.read(order['archive']), order['layout'])
+            archive = sys.stdin.buffer.read(order['archive'])
+            ground.lay_out(archive, order['layout'], order['stand_ins'])
         nonce = order['nonce'].encode() + b'\t'
         controller.write_to_channel(nonce + b'{"e": "started"}')
         refusal = zygote.explain_refusal(order['roots'])
         if refusal is None:
-            run_order(zygote, order, nonce)
+            run_order(zygote, order, nonce, ground)
         else:
             refused = {'e': 'refused', 'key': order['key'], 'why': refusal}
             controller.write_to_channel(nonce + json.dumps(refused).encode())
@@ -67,10 +68,12 @@ def main() -> None:
     zygote.wait_for_end()
 
 
-def run_order(zygote: 'Zygote', order: dict, nonce: bytes) -> None:
+def run_order(zygote: 'Zygote', order: dict, nonce: bytes, ground: 'WorkingFolders') -> None:
     """Have the zygote fork a test process for one order; relay its events and its exit status.
 
     Marks on standard error enclose what the process writes there.
+
+    ground  has the tree in which it runs
     """
     write_mark(order['mark'])
     reading, writing = os.pipe()
@@ -83,9 +86,7 @@ def run_order(zygote: 'Zygote', order: dict, nonce: bytes) -> None:
     controller.relay_events(child, reading, secret.encode() + b'\t', nonce)
     os.close(reading)
     status = controller.wait_for_end(child)
-    controller.write_to_channel(
-        nonce + json.dumps({'e': 'status', 'status': 'exit:%d' % status}).encode()
-    )
+    controller.write_status(nonce, status, ground.stand_ins.are_unread())
     write_mark(order['mark'])
 
 
@@ -266,18 +267,23 @@ class WorkingFolders:
 
     def __init__(self) -> None:
         self.archive, self.script = b'', ''
+        self.stand_ins = controller.StandIns([])
         self.laid: 'dict | None' = None
         self.rights = [os.stat(folder).st_mode for folder in (WORK, TEMPORARY, SHARED, HOME)]
 
-    def lay_out(self, archive: bytes, script: str) -> None:
-        """Replace the tree by that of an archive, which the lines of sh in `script` unpack."""
-        self.archive, self.script = archive, script
-        self.lay_out_again()
+    def lay_out(self, archive: bytes, script: str, stand_ins: 'list[str]') -> None:
+        """Replace the tree by that of an archive, which the lines of sh in `script` unpack.
 
-    def lay_out_again(self) -> None:
+        stand_ins  the paths of its stand-ins
+        """
+        self.archive, self.script = archive, script
+        self.lay_out_again(stand_ins)
+
+    def lay_out_again(self, stand_ins: 'list[str]') -> None:
         """Lay out the current tree again and record its state."""
         empty_folder(WORK)
         subprocess.run(['/bin/sh', '-c', self.script], input=self.archive, check=True, cwd='/')
+        self.stand_ins = controller.StandIns(stand_ins)
         self.laid = capture_state(WORK)
         latest = max(entry[-1] for entry in self.laid.values())
         while time.clock_gettime(COARSE_CLOCK) * 1e9 <= latest + CLOCK_ROUNDING:
@@ -291,8 +297,9 @@ class WorkingFolders:
         try:
             for folder in (HOME, TEMPORARY, SHARED):
                 empty_folder(folder, HOME)
-            if self.laid is not None and capture_state(WORK) != self.laid:
-                self.lay_out_again()
+            changed = self.laid is not None and capture_state(WORK) != self.laid
+            if changed or not self.stand_ins.are_unread():
+                self.lay_out_again(self.stand_ins.paths)
             rights = [os.stat(folder).st_mode for folder in (WORK, TEMPORARY, SHARED, HOME)]
         except (OSError, RecursionError, subprocess.SubprocessError):
             return False
