@@ -80,9 +80,9 @@ def get_measures(language: str) -> Measures:
     return LANGUAGES[language].MEASURES
 
 
-def get_fixer(language: str) -> MechanicalFixer | None:
-    """Return what fixes test files of a language mechanically; None if nothing does."""
-    return _FIXERS.get(language)
+def get_fixer(language: str) -> MechanicalFixer:
+    """Return the fixer of test files of a language by its value in the `language` columns."""
+    return _FIXERS[language]
 
 
 def offers_capability(language: str, capability: Capability) -> bool:

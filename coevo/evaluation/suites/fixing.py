@@ -7,16 +7,21 @@ the file if the files of the project leave one correction. After each round the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from coevo.evaluation.judging.judgement import GradingResult
 from coevo.evaluation.judging.task_context import GradingCase, TaskContext
 from coevo.evaluation.ledger import Ledger
-from coevo.evaluation.suites.judging import find_submitted_tests, grade_suite, run_suite_tests
+from coevo.evaluation.suites.judging import (
+    find_submitted_tests,
+    measure_graded_suite,
+    run_suite_tests,
+)
 from coevo.evaluation.suites.outcomes import SuiteRunResult
 from coevo.evaluation.suites.records import SuiteFix
-from coevo.languages.fixes import ProjectFiles
+from coevo.languages.fix_rules import TestFailure
+from coevo.languages.fixes import MechanicalFixer, ProjectFiles
 from coevo.languages.table import get_fixer, get_reading
 from coevo.model.records import TestMethod
 
@@ -35,19 +40,23 @@ def grade_fixed_suite(
     A round that leaves the file without tests, or without any that can be run, is not taken. Raises:
     what `grade_suite` raises.
     """
+    assert case.patched is not None, 'a file with tests is there'
+    source, project = case.patched, _open_project(context, case)
     fixes: list[SuiteFix] = []
     spent = 0.0
+    graded = run_suite_tests(context, source, methods, ledger)
     for _ in range(MOST_ROUNDS):
-        assert case.patched is not None, 'a file with tests is there'
-        graded = run_suite_tests(context, case.patched, methods, ledger)
-        spent += graded.cpu_seconds
-        fixed, new = _apply_fixes(case, context, graded.suite)
-        found = find_submitted_tests(fixed, context.repository) if new else None
-        if found is None or isinstance(found, SuiteRunResult):
+        failures = graded.suite.failures if graded.suite is not None else ()
+        fixed, new = _apply_fixes(get_fixer(context.pair.language), project, source, failures)
+        if not new:
             break
-        case, methods, fixes = fixed, found, [*fixes, *new]
-    assert case.patched is not None, 'fixes remove no file'
-    result = grade_suite(context, case.patched, methods, ledger)
+        found = find_submitted_tests(replace(case, patched=fixed), context.repository)
+        if isinstance(found, SuiteRunResult):
+            break
+        source, methods, fixes = fixed, found, [*fixes, *new]
+        spent += graded.cpu_seconds
+        graded = run_suite_tests(context, source, methods, ledger)
+    result = measure_graded_suite(context, source, methods, graded, ledger)
     return replace(
         result,
         suite=result.suite and replace(result.suite, fixes=tuple(fixes)),
@@ -55,18 +64,22 @@ def grade_fixed_suite(
     )
 
 
-def _apply_fixes(
-    case: GradingCase, context: TaskContext, seen: SuiteRunResult | None
-) -> tuple[GradingCase, list[SuiteFix]]:
-    """Return the case after one fix for each cause of failures, and the fixes."""
+def _open_project(context: TaskContext, case: GradingCase) -> ProjectFiles:
+    """Return the files beside the submitted one, which no fix changes."""
     task = context.assignment.task
-    fixer = get_fixer(task.language)
-    if fixer is None or seen is None or case.patched is None:
-        return case, []
-    tree = get_reading(task.language).open_tree(context.repository, case.tests_rev)
-    project = ProjectFiles(tree=tree, path=task.test_file, list_imports=fixer.list_imports)
-    source, fixes = case.patched, dict[SuiteFix, None]()
-    for failure in dict.fromkeys(seen.failures):
+    return ProjectFiles(
+        tree=get_reading(task.language).open_tree(context.repository, case.tests_rev),
+        path=task.test_file,
+        list_imports=get_fixer(task.language).list_imports,
+    )
+
+
+def _apply_fixes(
+    fixer: MechanicalFixer, project: ProjectFiles, source: bytes, failures: Iterable[TestFailure]
+) -> tuple[bytes, list[SuiteFix]]:
+    """Return the file after one fix for each cause of failures, and the fixes."""
+    fixes = dict[SuiteFix, None]()
+    for failure in dict.fromkeys(failures):
         fix = fixer.propose_fix(project, source, failure)
         if fix is None:
             continue
@@ -74,4 +87,4 @@ def _apply_fixes(
         if row not in fixes and fix.source != source:  # several tests may lack one import
             source = fix.source
             fixes[row] = None
-    return replace(case, patched=source), list(fixes)
+    return source, list(fixes)

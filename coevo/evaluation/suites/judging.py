@@ -51,16 +51,36 @@ def grade_suite(
 
     Raises: Transient if a test process does not start; BuildFailure if an end does not build.
     """
-    began = time.monotonic()
     graded = run_suite_tests(context, patched, methods, ledger)
-    seen, spent = graded.suite, graded.cpu_seconds
+    return measure_graded_suite(context, patched, methods, graded, ledger)
+
+
+def measure_graded_suite(
+    context: TaskContext,
+    patched: bytes,
+    methods: Mapping[str, TestMethod],
+    graded: GradingResult,
+    ledger: Ledger | None,
+) -> GradingResult:
+    """Return the grading of a patched file with the adequacy of its passing tests together.
+
+    It is unchanged if nothing is to be measured, or if no test passes.
+    graded  what `run_suite_tests` returned for the same file
+
+    Raises: Transient if a test process does not start.
+    """
+    began, seen = time.monotonic(), graded.suite
     is_measured = context.measured and context.assignment.single_revision is not None
-    if seen is not None and is_measured and any(test.passes for test in seen.tests):
-        context = _show_sources(context, ledger)[0]
-        seen, used = measure_suite(context, patched, methods, seen)
-        spent += used
-    seconds = time.monotonic() - began
-    return replace(graded, suite=seen, cpu_seconds=spent, seconds=seconds)
+    if seen is None or not is_measured or not any(test.passes for test in seen.tests):
+        return graded
+    context = _show_sources(context, ledger)[0]
+    seen, spent = measure_suite(context, patched, methods, seen)
+    return replace(
+        graded,
+        suite=seen,
+        cpu_seconds=graded.cpu_seconds + spent,
+        seconds=graded.seconds + time.monotonic() - began,
+    )
 
 
 def _show_sources(context: TaskContext, ledger: Ledger | None) -> tuple[TaskContext, float]:
@@ -89,8 +109,12 @@ def run_suite_tests(
     runtime = context.built.new.runtime
     shadows = find_code_shadows(context, cell)
     if shadows:
-        seen = SuiteRunResult(refusal=refuse_shadows(shadows))
-        return GradingResult(suite=seen, runtime=runtime, cpu_seconds=spent)
+        return GradingResult(
+            suite=SuiteRunResult(refusal=refuse_shadows(shadows)),
+            runtime=runtime,
+            cpu_seconds=spent,
+            seconds=time.monotonic() - began,
+        )
     context, sources_cpu_seconds = _show_sources(context, ledger)
     run = _SuiteGrading(context=context, cell=cell, expects=_list_expected_throws(context, patched))
     remarks = SuiteAnnotator(context=context, patched=patched)

@@ -47,7 +47,6 @@ def propose(
     rev = commit(folder, 'shop', dict(files), date='2024-01-01T00:00:00Z')
     repository = Repository(folder / '.git')
     fixer = get_fixer(language)
-    assert fixer is not None
     try:
         tree = get_reading(language).open_tree(repository, rev)
         project = ProjectFiles(tree=tree, path=PATHS[language], list_imports=fixer.list_imports)
