@@ -13,7 +13,7 @@ no test file can contain what it will be run with.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from random import Random
@@ -40,7 +40,7 @@ from coevo.model.words import Outcome
 from coevo.starts.isolated_cells import Files
 
 # The share of rewrites in each draw: an edit may turn out not to compile at the place drawn for it.
-SHARES = (1.0, 0.5, 0.1)
+_SHARES = (1.0, 0.5, 0.1)
 # Rewritten code is slower. A test that needs more than this share of a limit does not run on it. By
 # default the limit is ten times what the test needs.
 _SHARE_OF_LIMIT = 0.1
@@ -70,10 +70,27 @@ class PlaceboResult:
     cpu_seconds: float = 0.0
 
 
-def make_draw(task_id: str, patched: bytes, *what: object) -> Random:
-    """Return the source of random choices of a placebo for a task and a submitted file."""
-    text = repr((task_id, hashlib.sha256(patched).hexdigest(), what))
-    return Random(hashlib.sha256(text.encode()).digest())
+def draw_placebos(
+    context: TaskContext,
+    patched: bytes,
+    declarations: Sequence[Dependency],
+    edit: PlaceboEdit,
+    *seed: object,
+) -> Iterator[Files]:
+    """Yield code with an edit of some declarations, each time with fewer rewrites.
+
+    Nothing if there is no place for an edit. What is drawn depends on the task, the submitted file
+    (`patched`), the edit and `seed`.
+    """
+    for share in _SHARES:
+        drawn = replace(edit, share=share)
+        submitted = hashlib.sha256(patched).hexdigest()
+        text = repr((context.assignment.task_id, submitted, (drawn, *seed)))
+        draw = Random(hashlib.sha256(text.encode()).digest())
+        code = make_placebo(context.repository, context.pair, declarations, drawn, draw)
+        if not code:
+            return
+        yield code
 
 
 def apply_placebo_result(seen: TargetResult, looked: PlaceboResult) -> TargetResult:
@@ -146,25 +163,14 @@ class _PlaceboRun:
 
     def _compile(self, edit: PlaceboEdit) -> tuple[CompiledTests, Files] | None:
         """Compile the submitted file on code with an edit; None if there is no place for one."""
-        context = self.subject.context
-        for share in SHARES:
-            edit = replace(edit, share=share)
-            draw = self._make_draw(edit)
-            code = make_placebo(context.repository, context.pair, self.declarations, edit, draw)
-            if not code:
-                return None
-            cell = self._compile_file(self.subject.patched, code)
-            if cell.code_failure is None:
-                return cell, code
-        return None
-
-    def _make_draw(self, edit: PlaceboEdit) -> Random:
+        subject = self.subject
         places = [
             (declared.file, declared.start_line, declared.declaration)
             for declared in self.declarations
         ]
-        task_id = self.subject.context.assignment.task_id
-        return make_draw(task_id, self.subject.patched, edit, places)
+        drawn = draw_placebos(subject.context, subject.patched, self.declarations, edit, places)
+        cells = ((self._compile_file(subject.patched, code), code) for code in drawn)
+        return next(((cell, code) for cell, code in cells if cell.code_failure is None), None)
 
     def _compile_file(self, tests: bytes, code: Files) -> CompiledTests:
         context = self.subject.context

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from random import Random
 
-from coevo.evaluation.judging.placebos import SHARES, PlaceboReaction, make_draw
+from coevo.evaluation.judging.placebos import PlaceboReaction, draw_placebos
 from coevo.evaluation.judging.task_context import TaskContext
 from coevo.evaluation.measuring.coverage import mark_unseen_lines
 from coevo.evaluation.measuring.watched_lines import add_ranges, list_names_at_revision
@@ -27,7 +26,7 @@ from coevo.languages.traces import Trace, TraceBatch
 from coevo.measures import suites
 from coevo.measures.edited_cells import EditedCellRunner
 from coevo.measures.mutant_sets import DrawnMutant
-from coevo.measures.placebos import PLAIN_EDITS, REWRITING_EDITS, PlaceboEdit, make_placebo
+from coevo.measures.placebos import PLAIN_EDITS, REWRITING_EDITS, PlaceboEdit
 from coevo.measures.suites import PassingSuite
 from coevo.model.dependencies import Dependency, Revised
 from coevo.model.families import Focus, SuiteAdequacy, SuiteMutant
@@ -261,20 +260,9 @@ class _SuiteRunner:
         self, edited: Sequence[Dependency], edit: PlaceboEdit
     ) -> tuple[CompiledTests, Files] | None:
         """Compile the submitted file on code with placebos; None if there is no place for one."""
-        for share in SHARES:
-            drawn = replace(edit, share=share)
-            code = make_placebo(
-                self.context.repository, self.context.pair, edited, drawn, self._make_draw(drawn)
-            )
-            if not code:
-                return None
-            cell = self._compile_file(self.patched, code)
-            if cell.code_failure is None:
-                return cell, code
-        return None
-
-    def _make_draw(self, edit: PlaceboEdit) -> Random:
-        return make_draw(self.context.assignment.task_id, self.patched, edit)
+        drawn = draw_placebos(self.context, self.patched, edited, edit)
+        cells = ((self._compile_file(self.patched, code), code) for code in drawn)
+        return next(((cell, code) for cell, code in cells if cell.code_failure is None), None)
 
     def _compile_file(self, tests: bytes, code: Files) -> CompiledTests:
         files = ((self.context.assignment.task.test_file, tests),)
