@@ -24,7 +24,7 @@ from flows.dating import ReleaseDates
 from flows.licence import check_accepted_licences
 from flows.options import ReleaseOptions
 from flows.release_clones import ReleaseClones
-from flows.untested import add_untested_functions, date_untested_functions
+from flows.untested import add_untested_functions
 from miners.cloning.retention import keep_commits
 from packagers import code_free
 from packagers.code_free import EditionReport
@@ -168,9 +168,7 @@ def _build_plan(
         add_rows=partial(add_untested_functions, open_clone=clones.get_repository)
         if options.untested
         else lambda rows: rows,
-        date_single_revision=lambda rows: date_untested_functions(
-            dates.date_single_revision_rows(rows), rows.pairs
-        ),
+        date_single_revision=dates.date_single_revision_rows,
         known_dates=dates.list_known_dates,
         build=partial(_build_release_tasks, clones, options.families),
         licence=clones.find_licence,

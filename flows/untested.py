@@ -8,7 +8,7 @@ kill. The rows are made of the drops and the clone, so nothing is mined again.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -27,8 +27,8 @@ from miners.untested import UntestedFunction, list_untested_functions
 from packagers.dating import find_earliest
 from packagers.rows import Rows, list_rows_of_repo
 
-NO_GOLD = SuiteAdequacy(tests=0, passing=0)
-"""The adequacy of a gold file that does not exist."""
+# The adequacy of a gold file that does not exist.
+_NO_GOLD = SuiteAdequacy(tests=0, passing=0)
 
 
 def add_untested_functions(rows: Rows, open_clone: Callable[[str], Repository]) -> Rows:
@@ -107,6 +107,10 @@ def _compute_drop_key(pair: PairRow, name: str) -> str:
 
 
 def _make_row(pair: PairRow, function: UntestedFunction, test_file: str) -> SingleRevisionRow:
+    """Return the row of a function, dated by its revision.
+
+    No test of it was public then, as far as coevo knows.
+    """
     family, start, name = Family.FUNCTION, StartBuilder.ABSENT, function.unit.name
     return SingleRevisionRow(
         suite_id=compute_short_hash(pair.pair_id, test_file, family, start, name),
@@ -121,29 +125,12 @@ def _make_row(pair: PairRow, function: UntestedFunction, test_file: str) -> Sing
         passing=0,
         unstable=0,
         focus=function.focus,
-        adequacy=NO_GOLD,
+        adequacy=_NO_GOLD,
         family=family,
         start_builder=start,
         start_patch='',
         unit=name,
         complexity=function.unit.complexity,
         executing_tests=(),
+        contamination_date=find_earliest((pair.new_author_date, pair.new_committer_date)),
     )
-
-
-def date_untested_functions(
-    rows: Iterable[SingleRevisionRow], pairs: Sequence[PairRow]
-) -> Iterator[SingleRevisionRow]:
-    """Yield the rows; those without gold are dated by their revision.
-
-    No test of such a function was public then, as far as coevo knows.
-    """
-    moments = {
-        (pair.pair_id, pair.walk): find_earliest((pair.new_author_date, pair.new_committer_date))
-        for pair in pairs
-    }
-    for row in rows:
-        if row.adequacy != NO_GOLD:
-            yield row
-        else:
-            yield replace(row, contamination_date=moments[row.pair_id, row.walk])

@@ -60,8 +60,8 @@ class DateJoin:
     ) -> Iterator[SingleRevisionRow]:
         """Yield the rows of test files with their date columns filled.
 
-        A row has the dates of all tests of the file, and of the focus. Rows that no family takes
-        stay as they are.
+        A row has the dates of all tests of the file, and of the focus. A row without gold keeps its
+        own date. Rows that no family takes stay as they are.
         """
         for row in rows:
             if row.adequacy is None:
@@ -72,7 +72,7 @@ class DateJoin:
             )
             yield dataclasses.replace(
                 row,
-                contamination_date=row_dates.test,
+                contamination_date=row_dates.test or row.contamination_date,
                 contamination_basis=row_dates.basis,
                 unit_date=row_dates.code,
             )
