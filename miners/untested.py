@@ -8,7 +8,8 @@ test executes it, only a run shows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -97,11 +98,7 @@ class _RevisionTexts:
         it. In languages with packages of types it lies in the package of the source.
         """
         module, stem = self.tree.find_module(source), PurePosixPath(source).stem
-        near = [
-            path
-            for path in self.tree.list_paths(Side.TEST)
-            if self.tree.find_module(path) == module and self._has_tests(path)
-        ]
+        near = self._test_files.get(module, ())
         for path in sorted(near, key=lambda path: (not _is_about(path, stem), len(path), path)):
             name = _name_test_file(PurePosixPath(path).stem, stem, function)
             folder = self._find_folder(path, source)
@@ -110,6 +107,15 @@ class _RevisionTexts:
             place = str(PurePosixPath(folder) / f'{name}{PurePosixPath(source).suffix}')
             return None if place in self.tree.entries else place
         return None
+
+    @cached_property
+    def _test_files(self) -> Mapping[str, Sequence[str]]:
+        """The files with tests, by module."""
+        paths: dict[str, list[str]] = defaultdict(list)
+        for path in self.tree.list_paths(Side.TEST):
+            if self._has_tests(path):
+                paths[self.tree.find_module(path)].append(path)
+        return paths
 
     def _has_tests(self, path: str) -> bool:
         return bool(get_reading(self.language).find_tests(self.tree.parse_file(path), lambda _: ()))
