@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import Import, SourceFile
@@ -48,8 +49,9 @@ def list_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
         yield one.name, source[one.start_byte : one.end_byte].decode('utf-8', 'replace')
 
 
-def _list_packages(project: ProjectFiles) -> Counter[str]:
-    """Return the names that package clauses in the folder of the test file may have.
+@lru_cache(maxsize=4)  # asked for each failure of a suite
+def _list_packages(project: ProjectFiles) -> Mapping[str, int]:
+    """Return the names that package clauses in the folder of the test file may have, with counts.
 
     They are those of its other files, and for external tests those of the code.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from coevo.languages.declarations import MODULE, Import, SourceFile
@@ -58,6 +59,7 @@ def _write_import(one: Import) -> str:
     return f'import {"static " if one.static else ""}{one.text}{wildcard};'
 
 
+@lru_cache(maxsize=4)  # asked for each failure of a suite
 def _find_package(project: ProjectFiles) -> str | None:
     """Return the package of the test file's folder; None if no folder of tests shows it."""
     folder = str(PurePosixPath(project.path).parent)
