@@ -99,10 +99,10 @@ def open_snapshots(path: Path | str, *more: Path | str) -> duckdb.DuckDBPyConnec
     is an ancestor of the new one, with complete evidence for every deciding cell, and whose task
     does not leak its answer. `standard_tasks` holds the tasks with such methods only,
     `verified` those of them that ask for more than a trivial change, are about code that their
-    assertions reach, and are not shown by the start state; `permissive` the methods of `standard`
-    under a permissive licence. `clean(contamination_date, '2024-06')` is
-    true for what became public later than that month (or day), and `FROM clean('2024-06')` gives
-    these methods.
+    assertions reach, and are not shown by the start state; `tam_eval` the tasks of the family `file`
+    that TAM-Eval's rules leave; `permissive` the methods of `standard` under a permissive licence.
+    `clean(contamination_date, '2024-06')` is true for what became public later than that month (or
+    day), and `FROM clean('2024-06')` gives these methods.
 
     Raises: Fatal or DamagedSnapshot if a path is no snapshot, or is damaged.
     """
@@ -271,9 +271,11 @@ def create_views(opened: OpenedSnapshots, conditions: Mapping[str, str]) -> None
 
 
 def create_table_views(opened: OpenedSnapshots, conditions: Mapping[str, str]) -> None:
-    """Create a view for each table, with a condition for some as `create_views` takes them.
+    """Create a view for each table, and none of the views and macros that coevo adds.
 
-    A table that `load_into_memory` has loaded gets no view.
+    A table that `load_into_memory` has loaded gets no view, nor does one that no snapshot has.
+
+    conditions  as in `create_views`
     """
     connection = opened.connection
     for name in [*conditions, *(name for name in TABLES if name not in conditions)]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
 
@@ -143,7 +143,7 @@ class _PlaceboRun:
     subject: PlaceboSubject
     declarations: Sequence[Dependency]
     ledger: Ledger | None
-    cpu_seconds: float = field(default=0.0)
+    cpu_seconds: float = 0.0
 
     def find_reaction(self, edit: PlaceboEdit) -> PlaceboReaction | None:
         """Run the subject with an edit; None if there is no place for it, or gold fails with it."""
