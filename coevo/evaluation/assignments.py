@@ -264,9 +264,9 @@ def load_assignments(
     Tasks whose texts are withheld are left out (`describe_withheld_tasks`), unless they are named.
     Raises: Fatal for an id that the snapshot lacks, or whose texts it withholds.
     """
-    snapshot.require_texts(place)
     opened = snapshot.attach_snapshots((place,))
     _check_task_ids(place, tasks, opened)
+    snapshot.require_texts(place, tasks)
     _refuse_withheld_tasks(place, opened, tasks or ())
     where = _build_wanted_condition(tasks, leaking=leaking)
     methods: dict[str, list[MethodRow]] = defaultdict(list)
@@ -305,7 +305,7 @@ def _refuse_withheld_tasks(
         raise Fatal(
             f'{place} has no texts of {", ".join(withheld[:3])}'
             f'{f" and {len(withheld) - 3} more" if len(withheld) > 3 else ""}; '
-            f'{snapshot.suggest_filling(place, *withheld[:3])} fills them in'
+            f'{snapshot.suggest_filling(place, *withheld)} fills them in'
         )
 
 

@@ -142,7 +142,7 @@ def _run_export(arguments: argparse.Namespace) -> int:
     refuse_without(arguments, '--images', '--images-at')
     require_new(arguments.out)
     selection = parse_selection(arguments)
-    snapshot.require_texts(selection.snapshot)
+    snapshot.require_texts(selection.snapshot, selection.tasks)
     refuse_without_gold(resolve_location(selection.snapshot), 'exported tasks are graded by them')
     release = describe_release(selection.snapshot, require_verified(selection.snapshot))
     omissions = Omissions()

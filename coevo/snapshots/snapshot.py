@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -65,6 +65,8 @@ __all__ = [
 # A deciding cell is run in at least this many fresh processes. Two timeouts are enough evidence,
 # and a compilation is done only once.
 LEAST_RUNS, LEAST_TIMEOUTS = 3, 2
+# Tasks that a suggested command names.
+_MOST_SHOWN = 3
 
 # A name in a query must not make DuckDB download an extension, or load one that is installed.
 _NOTHING_FETCHED: dict[str, str | bool | int | float | list[str]] = {
@@ -337,21 +339,26 @@ def load_manifest(path: Path | str) -> dict[str, Any]:
     return load_manifest_at(resolve_location(path))
 
 
-def require_texts(place: Path | str) -> None:
+def require_texts(place: Path | str, tasks: Collection[str] | None = None) -> None:
     """Raise Fatal for a code-free edition, which lacks the texts of all of its tasks.
 
     A partial edition passes, though some of its tasks lack their texts.
+    tasks  the tasks whose texts are needed; None means all
     """
     if is_code_free(load_manifest(place)):
         raise Fatal(
             f'{place} is a code-free edition, without prompts, sources and patches: '
-            f'{suggest_filling(place)} fills them in'
+            f'{suggest_filling(place, *sorted(tasks or ()))} fills them in'
         )
 
 
 def suggest_filling(place: Path | str, *tasks: str) -> str:
-    """Return the command, in backquotes, that fills in the texts of these tasks, or of all."""
-    named = f' --only-tasks {" ".join(tasks)}' if tasks else ''
+    """Return the command, in backquotes, that fills in the texts of these tasks, or of all.
+
+    An ellipsis stands for the tasks after the first three.
+    """
+    shown = (*tasks[:_MOST_SHOWN], *(['…'] if len(tasks) > _MOST_SHOWN else []))
+    named = f' --only-tasks {" ".join(shown)}' if shown else ''
     return f'`coevo get {place}{named}`'
 
 

@@ -18,7 +18,7 @@ from coevo.evaluation.verified import require_verified
 from coevo.model.errors import Fatal
 from coevo.model.listener import Listener
 from coevo.snapshots.code_free.filling import FillSelection, fill_edition
-from coevo.snapshots.snapshot import open_snapshots
+from coevo.snapshots.snapshot import open_snapshots, suggest_filling
 from coevo.snapshots.verification import verify_snapshot
 from flows.options import MineOptions, ReleaseOptions
 from flows.pipeline import mine
@@ -282,8 +282,11 @@ def test_half_filled_folder_serves_its_tasks_and_names_the_command_for_others(
     dock = task_of(world.release, 'example/dock')
     assert main(['prompt', str(world.release), dock]) == 2
     assert f'`coevo get {world.release} --only-tasks {dock}`' in capsys.readouterr().err
-    with pytest.raises(Fatal, match=f'--only-tasks {dock}'):
-        load_assignments(world.release, {dock})
+    for place in (world.release, world.edition):
+        with pytest.raises(Fatal, match=f'`coevo get {place} --only-tasks {dock}` fills them in'):
+            load_assignments(place, {dock})
+    with pytest.raises(Fatal, match=f'`coevo get {world.edition}` fills them in'):
+        load_assignments(world.edition)
     loaded = {each.task.repo for each in load_assignments(world.release)}
     assert loaded == {'example/ferry', 'example/quay'}
     assert '1 of 3 tasks' in (describe_withheld_tasks(world.release) or '')
@@ -294,6 +297,11 @@ def test_half_filled_folder_serves_its_tasks_and_names_the_command_for_others(
     assert f'--only-tasks {dock}' in capsys.readouterr().out
     checkout = ['checkout', str(world.release), task_of(world.release, 'example/ferry')]
     assert main([*checkout, str(tmp_path / 'start')]) == 0
+
+
+def test_suggested_command_names_three_tasks_at_most() -> None:
+    assert suggest_filling('2026-06', *'abc') == '`coevo get 2026-06 --only-tasks a b c`'
+    assert suggest_filling('2026-06', *'abcd') == '`coevo get 2026-06 --only-tasks a b c …`'
 
 
 # -- what Git says --

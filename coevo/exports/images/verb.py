@@ -128,7 +128,7 @@ def _run_build(arguments: argparse.Namespace) -> int:
     check_name(arguments.name)
     require_new(arguments.out)
     selection = parse_selection(arguments)
-    snapshot.require_texts(selection.snapshot)
+    snapshot.require_texts(selection.snapshot, selection.tasks)
     require_verified(selection.snapshot)
     omissions = Omissions()
     with _open_base(arguments.base) as base, build_new_folder(arguments.out) as folder:
