@@ -57,5 +57,5 @@ def smells_in(
 
 def of_body(frame: str, body: str) -> set[JavaSmell]:
     """The smells of a test with this body."""
-    head = 'public void testIt()' if frame is JUNIT3 else '@Test public void testIt()'
+    head = 'public void testIt()' if frame == JUNIT3 else '@Test public void testIt()'
     return smells_in(frame, f'{head} {{ {body} }}')
