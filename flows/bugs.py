@@ -40,12 +40,12 @@ class PairBugs:
         self._folder = f'{FOLDER}/{encode_folder_name(partition.repo)}/{around}'
         self._known = bug_records.load_builds_by_record(place, self._folder)
 
-    def find_bug_of_this_build(self, pair: Pair, key: str) -> str | None:
+    def find_bug_of_this_build(self, pair_id: str, key: str) -> str | None:
         """Return the address of the record of a bug that this build has met in a pair.
 
         None if there is none, or another build met it.
         """
-        name = self._name_record(pair.pair_id, key)
+        name = self._name_record(pair_id, key)
         return self._place.describe(name) if self._known.get(name) == identify_build() else None
 
     def list_pairs_of_this_build(self, keys: Mapping[str, str]) -> frozenset[str]:
@@ -75,12 +75,12 @@ class PairBugs:
         self._known[name] = identify_build()
         return bug_records.write_bug_record(self._place, name, bug, identify_build(), about)
 
-    def forget_bug(self, pair: Pair, key: str) -> None:
+    def forget_bug(self, pair_id: str, key: str) -> None:
         """Remove the record of a bug in a pair, since the work on the pair has now succeeded.
 
         Do nothing if there is none.
         """
-        name = self._name_record(pair.pair_id, key)
+        name = self._name_record(pair_id, key)
         if self._known.pop(name, None) is not None:
             self._place.remove_files([name])
 

@@ -8,18 +8,15 @@ never of seconds: it would give slow machines other figures.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence, Set as AbstractSet
+from collections.abc import Iterator, Sequence, Set as AbstractSet
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
-from coevo.git.repository import CorruptObject, Repository
-from coevo.languages.engine import Builder, RunSettings
-from coevo.languages.runtimes import Runtimes
-from coevo.languages.table import LANGUAGES
+from coevo.engine.workers import WorkFailure
+from coevo.git.repository import Repository
+from coevo.languages.engine import Builder
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import SILENT, Listener
@@ -34,9 +31,8 @@ from coevo.storage.store import Partition, Store
 from flows.bugs import PairBugs
 from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
 from flows.measuring import MeasureSettings, measure_segment
-from flows.rerunning import restore_pair
+from flows.rebuilding import RebuildSettings, pin_repository, restore_pair, work_on_segments
 from flows.segment_keys import compute_measure_basis
-from miners.cloning.clones import pin_existing_clone
 from miners.discovery.repository_drops import Unclonable
 
 
@@ -82,24 +78,31 @@ class MeasureReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _DueSegment:
+class DueSegment:
+    """A segment with tasks that waits for its measures, and the settings to measure it with."""
+
     segment: Segment
-    pair: Pair
     settings: MeasureSettings
+
+    @property
+    def key(self) -> str:
+        """The key that its measures will have."""
+        return self.settings.compute_key(self.segment.key)
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots, for the cached property
 class PartitionMeasuring:
     """Measures what waits in one partition, whose lock the caller holds.
 
+    runs      as in MeasureOptions
     pair_ids  the pairs to look at; None is all of the partition
     """
 
-    options: MeasureOptions
     store: Store
     partition: Partition
-    repository: Repository
     report: MeasureReport
+    runs: int | None = None
+    jobs: int = 1
     listener: Listener = SILENT
     pair_ids: AbstractSet[str] | None = None
 
@@ -107,24 +110,17 @@ class PartitionMeasuring:
     def _bugs(self) -> PairBugs:
         return PairBugs(self.store.storage, self.partition, 'measure')
 
-    def measure_due_segments(self) -> None:
-        """Measure all segments with tasks that are not measured by this code."""
-        groups: dict[tuple[str, str], list[_DueSegment]] = defaultdict(list)
-        for item in self._list_due_segments():
-            row = item.segment.pair
-            groups[row.sandbox, row.runtime or ''].append(item)
-        if not groups:
-            return
-        runtimes = LANGUAGES[self.partition.language].make_runtimes(
-            brings=True, say=self.listener.say
-        )
-        for (sandbox, runtime), items in sorted(groups.items()):
-            self._measure_on_runtime(runtimes, sandbox, runtime, items)
+    def list_due_segments(self) -> tuple[DueSegment, ...]:
+        """Return the segments with tasks that are not measured by this code; needs no clone.
 
-    def _list_due_segments(self) -> Iterator[_DueSegment]:
+        The others are counted in the report. Those in which this build met a bug are not due.
+        """
+        return tuple(self._select_due_segments())
+
+    def _select_due_segments(self) -> Iterator[DueSegment]:
         withdrawn = load_withdrawn_ids(self.store.storage)
         names = measures.list_measures(self.store.storage, self.partition)
-        choice = _SettingsChoice(self.store, self.partition, self.options.runs)
+        choice = _SettingsChoice(self.store, self.partition, self.runs)
         for segment in self.store.load_mined(self.partition).segments.iterate_with_tracks():
             pair_id = segment.pair.pair_id
             is_left_out = self.pair_ids is not None and pair_id not in self.pair_ids
@@ -136,67 +132,46 @@ class PartitionMeasuring:
             if not settings.measures_something or (record and settings.is_met_by(record)):
                 self.report.known += 1
                 continue
-            try:
-                pair = restore_pair(self.repository, segment.pair)
-            except CorruptObject as error:
-                self.report.waiting[pair_id] = str(error)
-                continue
-            bug = self._bugs.find_bug_of_this_build(pair, settings.compute_key(segment.key))
+            due = DueSegment(segment=segment, settings=settings)
+            bug = self._bugs.find_bug_of_this_build(pair_id, due.key)
             if bug is None:
-                yield _DueSegment(segment=segment, pair=pair, settings=settings)
+                yield due
             else:
                 self.report.bugs[pair_id] = bug
 
-    def _measure_on_runtime(
-        self, runtimes: Runtimes, sandbox: str, runtime: str, items: Sequence[_DueSegment]
-    ) -> None:
-        """Measure segments in one sandbox on one runtime; without it they wait."""
-        language = LANGUAGES[self.partition.language]
-        if not runtimes.can_provide(runtime):
-            sentence = f'there is no {language.RUNTIME} like {runtime} here'
-            self.report.waiting |= {item.pair.pair_id: sentence for item in items}
-            return
+    def measure_segments(self, due: Sequence[DueSegment], repository: Repository) -> None:
+        """Measure segments of the partition, whose clone is `repository`; write each at once."""
+        by_key = {item.segment.key: item for item in due}
 
-        def measure_item(
-            item: _DueSegment, open_builder: Callable[[], Builder]
-        ) -> MeasureRecord | WorkFailure:
+        def measure_rebuilt(segment: Segment, pair: Pair, builder: Builder) -> MeasureRecord:
             """Build the pair of a segment and measure it."""
-            try:
-                built = open_builder().build(item.pair)
-                return measure_segment(
-                    item.settings, self.repository, item.segment, built, is_rebuilt=True
-                )
-            except CorruptObject as error:
-                return WorkFailure(sentence=str(error))
+            built = builder.build(pair)
+            settings = by_key[segment.key].settings
+            return measure_segment(settings, repository, segment, built, is_rebuilt=True)
 
-        around = RunSettings(
-            repository=self.repository,
-            sandbox=sandbox,
-            say=self.listener.say,
-            runtimes=language.make_runtimes(like=runtime),
-            own_edits=True,
+        around = RebuildSettings(
+            repository=repository,
+            task=f'measure {self.partition.repo}',
+            jobs=self.jobs,
+            listener=self.listener,
         )
-        with (
-            BuilderPool(language, around, [item.pair for item in items]) as builders,
-            closing(
-                run_in_parallel(measure_item, items, builders, jobs=self.options.jobs)
-            ) as results,
-        ):
-            for done, (item, result) in enumerate(results, start=1):
-                self._record_result(item, result)
-                builders.forget_pair(item.pair)
-                self.listener.step(f'measure {self.partition.repo}', done, len(items))
+        segments = [item.segment for item in due]
+        with closing(work_on_segments(around, segments, measure_rebuilt)) as results:
+            for segment, result in results:
+                self._record_result(by_key[segment.key], repository, result)
 
-    def _record_result(self, item: _DueSegment, result: MeasureRecord | WorkFailure | Bug) -> None:
-        report, pair = self.report, item.pair
-        key = item.settings.compute_key(item.segment.key)
+    def _record_result(
+        self, item: DueSegment, repository: Repository, result: MeasureRecord | WorkFailure | Bug
+    ) -> None:
+        report, row = self.report, item.segment.pair
         if isinstance(result, Bug):
-            report.bugs[pair.pair_id] = self._bugs.write_bug(pair, key, result)
+            pair = restore_pair(repository, row)
+            report.bugs[row.pair_id] = self._bugs.write_bug(pair, item.key, result)
         elif isinstance(result, WorkFailure):
-            report.waiting[pair.pair_id] = result.sentence
+            report.waiting[row.pair_id] = result.sentence
         else:
             measures.add_measures(self.store.storage, self.partition, result)
-            self._bugs.forget_bug(pair, key)
+            self._bugs.forget_bug(row.pair_id, item.key)
             report.measured += 1
             report.cpu_seconds += sum(row.cpu_seconds for row in result.timings)
 
@@ -276,20 +251,20 @@ def _measure_partition(
                 raise
             report.busy.append(str(error))
             return
+        measuring = PartitionMeasuring(
+            store=store,
+            partition=partition,
+            report=report,
+            runs=options.runs,
+            jobs=options.jobs,
+            listener=listener,
+        )
+        due = measuring.list_due_segments()
+        if not due:
+            return  # before the clone, which may have to be fetched again
         try:
-            git_dir = stack.enter_context(pin_existing_clone(options.folder, partition.repo))
+            repository = stack.enter_context(pin_repository(options.folder, partition.repo))
         except (Unclonable, Transient) as error:
             report.busy.append(f'{partition.repo} waits: {error}')
             return
-        if not git_dir.is_dir():
-            report.busy.append(f'there is no clone of {partition.repo}: mine it again')
-            return
-        repository = stack.enter_context(closing(Repository(git_dir)))
-        PartitionMeasuring(
-            options=options,
-            store=store,
-            partition=partition,
-            repository=repository,
-            report=report,
-            listener=listener,
-        ).measure_due_segments()
+        measuring.measure_segments(due, repository)

@@ -119,7 +119,7 @@ class MissingPairs:
             report.failures[pair.pair_id] = 'its clone lacks a file, and is made anew next time'
         else:
             self.store.write_segment(self.partition, result)
-            self.bugs.forget_bug(pair, self.keys[pair])
+            self.bugs.forget_bug(pair.pair_id, self.keys[pair])
             report.executed += 1
             report.tasks += count_tasks(result)
 
@@ -144,7 +144,7 @@ def find_missing_pairs(
     report.reused += len(pairs) - len(unmined)
     bugs = PairBugs(store.storage, partition)
     met = {
-        pair: None if options.retry_bugs else bugs.find_bug_of_this_build(pair, keys[pair])
+        pair: None if options.retry_bugs else bugs.find_bug_of_this_build(pair.pair_id, keys[pair])
         for pair in unmined
     }
     report.bugs |= {pair.pair_id: record for pair, record in met.items() if record is not None}

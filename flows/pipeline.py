@@ -36,7 +36,7 @@ from flows.budgets import FIRST_COMMITS, compute_yield, decide_budget
 from flows.cloning import open_clone
 from flows.dating import date_mined_repository
 from flows.licence import find_spdx_expression
-from flows.measure_pass import MeasureOptions, PartitionMeasuring, find_asked_runs
+from flows.measure_pass import PartitionMeasuring, find_asked_runs
 from flows.mining import MiningRun, compute_segment_key
 from flows.missing_pairs import MineReport, find_missing_pairs, mine_missing_pairs
 from flows.options import MineOptions
@@ -199,20 +199,16 @@ def _measure_waiting_pairs(
     listener: Listener,
 ) -> None:
     """Measure the pairs of a walk that wait for it, such as those of an interrupted run."""
-    PartitionMeasuring(
-        options=MeasureOptions(
-            store=options.store,
-            runs=find_asked_runs(options.profile),
-            jobs=options.jobs,
-            local=options.local,
-        ),
+    measuring = PartitionMeasuring(
         store=store,
         partition=partition,
-        repository=mining.repository,
         report=report.measures,
+        runs=find_asked_runs(options.profile),
+        jobs=options.jobs,
         listener=listener,
         pair_ids={pair.pair_id for pair in seen.pairs},
-    ).measure_due_segments()
+    )
+    measuring.measure_segments(measuring.list_due_segments(), mining.repository)
 
 
 def build_mining_run(

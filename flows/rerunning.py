@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from coevo.engine.evidence import decide_candidate
@@ -13,25 +13,13 @@ from coevo.languages.engine import Builder
 from coevo.languages.table import get_engine_version
 from coevo.languages.verdicts import KILLED
 from coevo.model.method_rows import MethodRow, list_cells_of_row
-from coevo.model.pair_rows import PairRow
 from coevo.model.records import Candidate, Pair, compute_candidate_id
 from coevo.model.segment import Segment
 from coevo.model.words import MethodChange, Outcome
 from coevo.storage.reverifications import ReverificationRecord, ReverifiedLabel
-from coevo.storage.store import Partition
 from flows.measuring import find_override
 from flows.rows import build_cell_rows
 from miners.diffs.changes import diff_pair
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnSegment:
-    """The methods of one segment that are to be run again."""
-
-    partition: Partition
-    segment: Segment
-    pair: Pair
-    rows: tuple[MethodRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,24 +36,33 @@ class RerunResult:
     cpu_seconds: float
 
 
-def rerun_methods(repository: Repository, item: DrawnSegment, builder: Builder) -> RerunResult:
+def rerun_methods(
+    repository: Repository,
+    segment: Segment,
+    method_ids: Collection[str],
+    pair: Pair,
+    builder: Builder,
+) -> RerunResult:
     """Run each deciding cell of some methods three times in fresh processes, and compare.
 
     The runs have the segment's override and no cache. Nothing is written to the store.
+
+    method_ids  of the methods; others than the segment's are ignored
+    pair        the pair of the segment
     """
-    rows = {row.method_id: row for row in item.rows}
-    change = diff_pair(repository, item.pair)
+    rows = {row.method_id: row for row in segment.methods if row.method_id in method_ids}
+    change = diff_pair(repository, pair)
     selected = [
         SelectedMethod(method_id=id_, candidate=restored)
         for candidate in change.candidates
-        if (id_ := compute_candidate_id(item.pair, candidate)) in rows
+        if (id_ := compute_candidate_id(pair, candidate)) in rows
         and (restored := _restore_candidate(candidate, rows[id_])) is not None
     ]
     unknown = dict.fromkeys(
         rows.keys() - {method.method_id for method in selected},
         'this engine does not find it in its pair',
     )
-    evaluation = evaluate_pair(builder, item.pair, selected, override=find_override(item.segment))
+    evaluation = evaluate_pair(builder, pair, selected, override=find_override(segment))
     methods = []
     for method in selected:
         row = rows[method.method_id]
@@ -74,31 +71,19 @@ def rerun_methods(repository: Repository, item: DrawnSegment, builder: Builder) 
             unknown[method.method_id] = trouble
             continue
         lost = _find_difference(row, method, evaluation, build_changed=change.build_changed)
-        runs = tuple(build_cell_rows(item.pair, [method], evaluation))
+        runs = tuple(build_cell_rows(pair, [method], evaluation))
         methods.append(ReverifiedLabel(method_id=method.method_id, lost=lost, runs=runs))
     return RerunResult(
         record=ReverificationRecord(
-            pair_id=item.pair.pair_id,
-            key=item.segment.key,
-            engine_version=get_engine_version(item.pair.language),
+            pair_id=pair.pair_id,
+            key=segment.key,
+            engine_version=get_engine_version(pair.language),
             runtime=evaluation.new.runtime,
-            sandbox=item.segment.pair.sandbox,
+            sandbox=segment.pair.sandbox,
             methods=tuple(methods),
         ),
         unknown=unknown,
         cpu_seconds=sum(evaluation.cost.cpu_seconds.values()),
-    )
-
-
-def restore_pair(repository: Repository, row: PairRow) -> Pair:
-    """Return the pair of a row. Raises: CorruptObject if the clone lacks one of its commits."""
-    return Pair(
-        repo=row.repo,
-        language=row.language,
-        walk=row.walk,
-        old=repository.get_commit(row.old_rev),
-        new=repository.get_commit(row.new_rev),
-        old_is_ancestor=row.old_is_ancestor,
     )
 
 

@@ -19,19 +19,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from coevo.engine.workers import BuilderPool, WorkFailure, run_in_parallel
-from coevo.git.repository import CorruptObject, Repository
-from coevo.languages.engine import Builder, RunSettings
-from coevo.languages.runtimes import Runtimes
-from coevo.languages.table import LANGUAGES
+from coevo.engine.workers import WorkFailure
+from coevo.git.repository import Repository
+from coevo.languages.engine import Builder
 from coevo.model.containment import Bug
 from coevo.model.errors import Fatal, Transient
 from coevo.model.listener import SILENT, Listener
+from coevo.model.records import Pair
+from coevo.model.segment import Segment
 from coevo.model.words import Walk
 from coevo.snapshots import snapshot
 from coevo.storage import reverifications
@@ -39,8 +39,8 @@ from coevo.storage.place import Root, find_local_folder
 from coevo.storage.store import Partition, Store
 from flows.bugs import PairBugs
 from flows.eligibility import check_not_withdrawn, load_withdrawn_ids
-from flows.rerunning import DrawnSegment, RerunResult, rerun_methods, restore_pair
-from miners.cloning.clones import pin_existing_clone
+from flows.rebuilding import RebuildSettings, pin_repository, restore_pair, work_on_segments
+from flows.rerunning import RerunResult, rerun_methods
 from miners.discovery.repository_drops import Unclonable
 
 
@@ -135,102 +135,50 @@ def _rerun_partition(
     every = [method_id for ids in pairs.values() for method_id in ids]
     with ExitStack() as stack:
         try:
-            git_dir = stack.enter_context(pin_existing_clone(run.options.folder, partition.repo))
+            repository = stack.enter_context(pin_repository(run.options.folder, partition.repo))
         except (Unclonable, Transient) as error:
             run.mark_unknown(every, str(error))
             return
-        if not git_dir.is_dir():
-            run.mark_unknown(every, f'there is no clone of {partition.repo}: mine it again')
-            return
-        repository = stack.enter_context(closing(Repository(git_dir)))
-        places: dict[tuple[str, str], list[DrawnSegment]] = defaultdict(list)
-        for item in _list_drawn_segments(run, repository, partition, pairs):
-            row = item.segment.pair
-            places[row.sandbox, row.runtime or ''].append(item)
-        runtimes = LANGUAGES[partition.language].make_runtimes(brings=True, say=run.listener.say)
-        for (sandbox, runtime), items in sorted(places.items()):
-            _rerun_on_runtime(run, repository, runtimes, sandbox, runtime, items)
+        _rerun_segments(run, repository, partition, pairs)
 
 
-def _list_drawn_segments(
+def _rerun_segments(
     run: _ReverifyRun,
     repository: Repository,
     partition: Partition,
     pairs: Mapping[str, Collection[str]],
-) -> Iterator[DrawnSegment]:
-    for segment in run.store.load_segments(partition):
-        ids = pairs.get(segment.pair.pair_id, ())
-        rows = tuple(row for row in segment.methods if row.method_id in ids)
-        try:
-            pair = restore_pair(repository, segment.pair) if rows else None
-        except CorruptObject as error:
-            run.mark_unknown(ids, str(error))
-            continue
-        if pair is not None:
-            yield DrawnSegment(partition=partition, segment=segment, pair=pair, rows=rows)
-
-
-def _rerun_on_runtime(
-    run: _ReverifyRun,
-    repository: Repository,
-    runtimes: Runtimes,
-    sandbox: str,
-    runtime: str,
-    items: Sequence[DrawnSegment],
 ) -> None:
-    """Run methods again in one sandbox on one runtime, and keep each result as soon as it is there.
+    """Run methods again, and keep each result as soon as it is there."""
 
-    If there is no such runtime here, all of them are marked as unknown.
-    """
-    language = LANGUAGES[items[0].pair.language]
-    if not runtimes.can_provide(runtime):
-        every = (row.method_id for item in items for row in item.rows)
-        run.mark_unknown(every, f'there is no {language.RUNTIME} like {runtime} here')
-        return
+    def rerun_segment(segment: Segment, pair: Pair, builder: Builder) -> RerunResult:
+        """Run the drawn methods of one segment again."""
+        return rerun_methods(repository, segment, pairs[pair.pair_id], pair, builder)
 
-    def rerun_segment(
-        item: DrawnSegment, open_builder: Callable[[], Builder]
-    ) -> RerunResult | WorkFailure:
-        """Run the methods of one segment again."""
-        try:
-            return rerun_methods(repository, item, open_builder())
-        except CorruptObject as error:
-            return WorkFailure(sentence=str(error))
-
-    around = RunSettings(
+    settings = RebuildSettings(
         repository=repository,
-        sandbox=sandbox,
-        say=run.listener.say,
-        runtimes=language.make_runtimes(like=runtime),
-        own_edits=True,
+        task=f'reverify {partition.repo}',
+        jobs=run.options.jobs,
+        listener=run.listener,
     )
-    with (
-        BuilderPool(language, around, [item.pair for item in items]) as builders,
-        closing(run_in_parallel(rerun_segment, items, builders, jobs=run.options.jobs)) as results,
-    ):
-        for done, (item, result) in enumerate(results, start=1):
-            if isinstance(result, WorkFailure | Bug):
-                run.mark_unknown(
-                    (row.method_id for row in item.rows), _explain_failure(run, item, result)
-                )
+    drawn = [each for each in run.store.load_segments(partition) if each.pair.pair_id in pairs]
+    with closing(work_on_segments(settings, drawn, rerun_segment)) as results:
+        for segment, result in results:
+            ids = pairs[segment.pair.pair_id]
+            if isinstance(result, WorkFailure):
+                run.mark_unknown(ids, result.sentence)
+            elif isinstance(result, Bug):
+                pair = restore_pair(repository, segment.pair)
+                bugs = PairBugs(run.store.storage, partition, 'reverify')
+                record = bugs.write_bug(pair, segment.key, result)
+                run.mark_unknown(ids, f'a bug of coevo, of which {record} has the traceback')
             else:
-                _record_result(run, item, result)
-            builders.forget_pair(item.pair)
-            run.listener.step(f'reverify {item.pair.repo}', done, len(items))
+                _record_result(run, partition, result)
 
 
-def _explain_failure(run: _ReverifyRun, item: DrawnSegment, met: WorkFailure | Bug) -> str:
-    if isinstance(met, WorkFailure):
-        return met.sentence
-    bugs = PairBugs(run.store.storage, item.partition, 'reverify')
-    record = bugs.write_bug(item.pair, item.segment.key, met)
-    return f'a bug of coevo, of which {record} has the traceback'
-
-
-def _record_result(run: _ReverifyRun, item: DrawnSegment, result: RerunResult) -> None:
+def _record_result(run: _ReverifyRun, partition: Partition, result: RerunResult) -> None:
     report = run.report
     if result.record.methods:
-        reverifications.add_reverification(run.store.storage, item.partition, result.record)
+        reverifications.add_reverification(run.store.storage, partition, result.record)
     for method in result.record.methods:
         report.runs += len(method.runs)
         if method.lost is None:

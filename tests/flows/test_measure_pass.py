@@ -220,6 +220,16 @@ def test_damaged_measures_count_as_missing(labelled: Path, at_once: Path) -> Non
     assert values == [replace(record, number=1) for record in load_records(at_once)]
 
 
+def test_only_a_store_with_something_to_measure_needs_a_clone(
+    at_once: Path, labelled: Path, tmp_path: Path
+) -> None:
+    nowhere = tmp_path / 'no-clones'
+    assert measure(MeasureOptions(store=at_once, local=nowhere)) == MeasureReport(known=2)
+    report = measure(MeasureOptions(store=labelled, local=nowhere))
+    assert (report.measured, report.waiting) == (0, {})
+    assert report.busy == [f'{NAME} waits: there is no clone of {NAME}: mine it again']
+
+
 @pytest.mark.slow
 def test_partition_in_which_another_process_mines_waits(labelled: Path) -> None:
     (partition,) = Store(labelled).list_partitions()
