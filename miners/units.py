@@ -75,11 +75,16 @@ def _list_functions(tree: RevisionTree, rules: FunctionRules) -> Iterator[CodeUn
             (type_, member)
             for type_ in tree.parse_file(path).types
             for member in type_.members
-            if member.kind == 'method' and (type_.kind == MODULE or 'static' in member.modifiers)
+            if needs_no_object(type_, member)
         ]
         known = _measure_complexities(path, tree.read_content(path)) if functions else {}
         for type_, member in functions:
             yield _make_function_unit(path, type_, member, _find_complexity(member, known), rules)
+
+
+def needs_no_object(type_: DeclaredType, member: Member) -> bool:
+    """Return whether a member of a type is a function of a module, or a static method."""
+    return member.kind == 'method' and (type_.kind == MODULE or 'static' in member.modifiers)
 
 
 def _make_function_unit(

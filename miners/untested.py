@@ -19,7 +19,7 @@ from coevo.languages.layout import Side
 from coevo.languages.reading import RevisionTree
 from coevo.languages.table import get_reading
 from coevo.model.families import Focus
-from miners.units import CodeUnit
+from miners.units import CodeUnit, needs_no_object
 
 # How test files are named: before or behind what they are about, with the form of that name.
 _NAMES: Sequence[tuple[re.Pattern[str], Callable[[str, str], str]]] = (
@@ -140,11 +140,7 @@ def _list_own_names(file: SourceFile) -> Iterator[str]:
     for type_ in file.types:
         if type_.kind != MODULE:
             yield type_.simple
-        yield from (
-            member.name
-            for member in type_.members
-            if member.kind == 'method' and (type_.kind == MODULE or 'static' in member.modifiers)
-        )
+        yield from (member.name for member in type_.members if needs_no_object(type_, member))
 
 
 def _is_about(test_file: str, stem: str) -> bool:
