@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from coevo.languages.declarations import MODULE, Import, SourceFile
+from coevo.languages.declarations import MODULE, SourceFile
 from coevo.languages.fix_rules import FixRule, TestFailure
 from coevo.languages.fixes import Fix, ProjectFiles, find_only, insert_line
 from coevo.languages.java import reading
+from coevo.languages.java.surgery.undo import format_import
 from coevo.languages.layout import Side
 
 _TYPE = re.compile(r'cant\.resolve\S*(?: (?:class|variable|interface|enum|package))? (\w+)')
@@ -49,14 +50,9 @@ def list_imports(file: SourceFile, source: bytes) -> Iterator[tuple[str, str]]:
     """
     for one in file.imports:
         if one.name != '*':
-            yield one.name, _write_import(one)
+            yield one.name, format_import(one)
         elif one.static:
-            yield f'{one.text.rpartition(".")[2]}.*', _write_import(one)
-
-
-def _write_import(one: Import) -> str:
-    wildcard = '.*' if one.name == '*' else ''
-    return f'import {"static " if one.static else ""}{one.text}{wildcard};'
+            yield f'{one.text.rpartition(".")[2]}.*', format_import(one)
 
 
 @lru_cache(maxsize=4)  # asked for each failure of a suite
@@ -96,7 +92,7 @@ def _import_type(project: ProjectFiles, source: bytes, file: SourceFile, name: s
     own = next((one for one in file.imports if one.name == name and not one.static), None)
     if own is None:
         return _add_import(source, line)
-    if line is None or line == _write_import(own):
+    if line is None or line == format_import(own):
         return None
     fixed = source[: own.start_byte] + line.encode() + source[own.end_byte :]
     return Fix(rule=FixRule.IMPORT_CORRECTED, text=line, source=fixed)

@@ -156,7 +156,7 @@ def _add_missing_imports(
     ]
     if not lacking:
         return
-    lines = [_format_import(item).encode() for item in lacking]
+    lines = [format_import(item).encode() for item in lacking]
     if new.imports:
         edits.insert(new.imports[-1].end_byte, b''.join(b'\n' + line for line in lines))
     else:
@@ -164,7 +164,8 @@ def _add_missing_imports(
         edits.insert(start, b''.join(line + b'\n' for line in lines))
 
 
-def _format_import(one: Import) -> str:
+def format_import(one: Import) -> str:
+    """Return an import as a line of Java."""
     return f'import {"static " * one.static}{one.text}{".*" * (one.name == "*")};'
 
 
