@@ -14,17 +14,15 @@ Definitions that are reached only by a name in a text (`getattr(module, 'x')`) a
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
-import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from coevo.languages.source_texts import strip_comments
+from coevo.languages.module_code import DIGITS, Code, ModuleCode, hash_file, read_module
 from coevo.storage.durable import write_durably
 from coevo.storage.folders import find_cache_folder
 
@@ -32,8 +30,6 @@ PACKAGES = ('coevo', 'filters', 'flows', 'miners', 'packagers')
 """The packages of the product. Other imports do not count."""
 
 _HOME = Path(__file__).parents[2]
-_DIGITS = 12
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,20 +64,6 @@ class CodeRoots:
 def compare_parts(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[str, ...]:
     """Return the names whose parts differ between two digests, or that only one has, sorted."""
     return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
-
-
-# CPython 3.11 ends in a SystemError ("AST constructor recursion depth mismatch") if two threads
-# build a tree at once.
-_PARSING = threading.Lock()
-
-
-def parse_python(source: bytes | str) -> ast.Module:
-    """Parse Python source, in one thread at a time.
-
-    Raises: SyntaxError or ValueError if it does not parse.
-    """
-    with _PARSING:
-        return ast.parse(source)
 
 
 @cache
@@ -126,20 +108,13 @@ def digest_reached_code(folders: Mapping[str, Path], roots: CodeRoots) -> dict[s
     search.run()
     parts = {name: _combine(hashes) for name, hashes in search.collect_hashes().items()}
     for path in sorted(search.files):
-        parts[search.name_file(path)] = _hash_file(path)
+        parts[search.name_file(path)] = hash_file(path.name, path.read_bytes())
     return parts
-
-
-def _hash_file(path: Path) -> str:
-    source = path.read_bytes()
-    if path.suffix == '.py':
-        return _hash_statements(parse_python(source).body)
-    return hashlib.sha256(strip_comments(path.name, source)).hexdigest()[:_DIGITS]
 
 
 def _combine(parts: Mapping[str, str]) -> str:
     text = '\0'.join(f'{name}\0{digest}' for name, digest in sorted(parts.items()))
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
 def _list_files(folders: Iterable[Path]) -> Iterator[Path]:
@@ -150,73 +125,12 @@ def _list_files(folders: Iterable[Path]) -> Iterator[Path]:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Module:
-    """A parsed module.
-
-    imports  for each imported name, the module it stands for, and a name in that module or None
-    effects  statements that run on import and define no name
-    """
-
-    definitions: dict[str, list[_Definition]] = field(default_factory=dict)
-    imports: dict[str, tuple[str, str | None]] = field(default_factory=dict)
-    effects: list[ast.stmt] = field(default_factory=list)
-
-
-def _parse_module(source: bytes) -> _Module:
-    module = _Module()
-    _sort_statements(module, parse_python(source).body)
-    return module
-
-
-def _sort_statements(module: _Module, statements: Sequence[ast.stmt]) -> None:
-    for statement in statements:
-        match statement:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                module.definitions.setdefault(statement.name, []).append(statement)
-            case ast.Import() | ast.ImportFrom():
-                module.imports.update(_list_imports(statement))
-            case ast.Assign() | ast.AnnAssign() if names := _list_targets(statement):
-                for name in names:
-                    module.definitions.setdefault(name, []).append(statement)
-            case ast.If():
-                _sort_statements(module, statement.body)
-                _sort_statements(module, statement.orelse)
-            case ast.Expr(value=ast.Constant()):
-                pass  # a docstring
-            case _:
-                module.effects.append(statement)
-
-
-def _list_imports(statement: ast.Import | ast.ImportFrom) -> dict[str, tuple[str, str | None]]:
-    if isinstance(statement, ast.Import):
-        return {
-            alias.asname or alias.name.partition('.')[0]: (
-                alias.name if alias.asname else alias.name.partition('.')[0],
-                None,
-            )
-            for alias in statement.names
-        }
-    source = statement.module or ''
-    return {alias.asname or alias.name: (source, alias.name) for alias in statement.names}
-
-
-def _list_targets(statement: ast.Assign | ast.AnnAssign) -> list[str]:
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    return [
-        node.id
-        for target in targets
-        for node in ast.walk(target)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
-
-
-@dataclass(slots=True, kw_only=True)
 class _Search:
     """A search for the definitions that the roots reach by name, directly or not.
 
     reached     module and name of each reached definition
     waiting     reached definitions whose own references are still to be followed
-    begun       modules of which anything was reached, with their statements that run on import
+    begun       modules of which anything was reached
     files       further files that count as a whole
     attributes  every name that reached code mentions as an attribute
     """
@@ -225,10 +139,10 @@ class _Search:
     roots: CodeRoots
     reached: set[tuple[str, str]] = field(default_factory=set)
     waiting: list[tuple[str, str]] = field(default_factory=list)
-    begun: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    begun: set[str] = field(default_factory=set)
     files: set[Path] = field(default_factory=set)
     attributes: set[str] = field(default_factory=set)
-    modules: dict[str, _Module | None] = field(default_factory=dict)
+    modules: dict[str, ModuleCode | None] = field(default_factory=dict)
 
     def run(self) -> None:
         """Follow all references from the roots."""
@@ -247,13 +161,15 @@ class _Search:
     def collect_hashes(self) -> dict[str, dict[str, str]]:
         """Return the hashes of the reached definitions of each module, by their names."""
         hashes: dict[str, dict[str, str]] = {name: {} for name in self.begun}
-        for name, effects in self.begun.items():
-            if effects:
-                hashes[name][''] = _hash_statements(effects)
+        for name in self.begun:
+            module = self._load(name)
+            assert module is not None, 'only modules are begun'
+            if module.effects is not None:
+                hashes[name][''] = module.effects.digest
         for name, definition in self.reached:
             module = self._load(name)
             assert module is not None, 'only definitions of modules are reached'
-            hashes[name][definition] = _hash_statements(module.definitions[definition])
+            hashes[name][definition] = module.definitions[definition].digest
         return hashes
 
     def name_file(self, path: Path) -> str:
@@ -280,50 +196,34 @@ class _Search:
             name, definition = self.waiting.pop()
             module = self._load(name)
             assert module is not None, 'only definitions of modules wait'
-            for statement in module.definitions[definition]:
-                self._follow(name, statement)
+            self._follow(name, module, module.definitions[definition])
 
-    def _follow(self, name: str, statement: ast.stmt) -> None:
-        module = self._load(name)
-        assert module is not None, 'a statement lies in a module'
-        aliased: set[int] = set()
-        nodes = list(_walk_code(statement))
-        for node in nodes:
-            if isinstance(node, ast.Attribute):
-                self.attributes.add(node.attr)
-                target = self._resolve_module(module, node.value)
-                if target is not None:
-                    aliased.add(id(node.value))
-                    self._reach(target, node.attr)
-                    if node.attr == '__file__':
-                        self._add_files(target)
-            elif isinstance(node, ast.Constant) and self._is_module_name(node.value):
-                self._reach_module(str(node.value))  # as `python -m` runs it
-            elif isinstance(node, ast.ImportFrom | ast.Import):
-                for source, imported in _list_imports(node).values():
-                    self._reach_import(source, imported)
-        for node in nodes:
-            if isinstance(node, ast.Name) and id(node) not in aliased:
-                self._reach(name, node.id)
+    def _follow(self, name: str, module: ModuleCode, code: Code) -> None:
+        for before, attribute in code.attributes:
+            self.attributes.add(attribute)
+            target = self._resolve_module(module, before)
+            if target is not None:
+                self._reach(target, attribute)
+                if attribute == '__file__':
+                    self._add_files(target)
+            elif before is not None:
+                self._reach(name, before)
+        for text in code.texts:
+            if self._load(text) is not None:
+                self._reach_module(text)  # as `python -m` runs it
+        for source, imported in code.imports:
+            self._reach_import(source, imported)
+        for mentioned in code.names:
+            self._reach(name, mentioned)
 
-    def _is_module_name(self, value: object) -> bool:
-        """Return whether a value is the full dotted name of a module of the product, as a text."""
-        return (
-            isinstance(value, str)
-            and value.partition('.')[0] in self.folders
-            and len(value.split('.')) > 1
-            and all(part.isidentifier() for part in value.split('.'))
-            and self._load(value) is not None
-        )
+    def _resolve_module(self, module: ModuleCode, value: str | None) -> str | None:
+        """Return the name of the module of the product that a name stands for in a module.
 
-    def _resolve_module(self, module: _Module, value: ast.expr) -> str | None:
-        """Return the name of the module of the product that an expression stands for.
-
-        None if the expression is not the name of an imported module of the product.
+        None if the name is not that of an imported module of the product.
         """
-        if not isinstance(value, ast.Name) or value.id not in module.imports:
+        if value is None or value not in module.imports:
             return None
-        source, imported = module.imports[value.id]
+        source, imported = module.imports[value]
         target = source if imported is None else f'{source}.{imported}'
         return target if self._load(target) is not None else None
 
@@ -332,9 +232,9 @@ class _Search:
         if module is None:
             return
         if name not in self.begun:
-            self.begun[name] = module.effects
-            for statement in module.effects:
-                self._follow(name, statement)
+            self.begun.add(name)
+            if module.effects is not None:
+                self._follow(name, module, module.effects)
         if definition in module.definitions:
             if (name, definition) not in self.reached:
                 self.reached.add((name, definition))
@@ -378,11 +278,11 @@ class _Search:
         assert path is not None, f'{name} is no module'
         return path
 
-    def _load(self, name: str) -> _Module | None:
-        """Parse a module of the product, once; None for another module or one that is left out."""
+    def _load(self, name: str) -> ModuleCode | None:
+        """Read a module of the product; None for another module or one that is left out."""
         if name not in self.modules:
             path = None if self._is_left_out(name) else self._locate(name)
-            self.modules[name] = None if path is None else _parse_module(path.read_bytes())
+            self.modules[name] = None if path is None else read_module(path.read_bytes())
         return self.modules[name]
 
     def _is_left_out(self, name: str) -> bool:
@@ -397,115 +297,6 @@ class _Search:
             if file.is_file():
                 return file
         return None
-
-
-def _walk_code(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a syntax tree, except those of annotations."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for name in node._fields:
-            if name in ('annotation', 'returns'):
-                continue
-            value = getattr(node, name, None)
-            if isinstance(value, ast.AST):
-                waiting.append(value)
-            elif isinstance(value, list):
-                waiting += [child for child in value if isinstance(child, ast.AST)]
-
-
-def _hash_statements(statements: Sequence[ast.stmt]) -> str:
-    texts = []
-    for statement in statements:
-        parts: list[str] = []
-        _write(parts, statement, {}, in_class=False)
-        texts.append(''.join(parts))
-    return hashlib.sha256('\0'.join(texts).encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS]
-
-
-_UNWRITTEN = frozenset(('returns', 'type_comment', 'kind', 'ctx', 'type_params'))
-
-
-def _write(parts: list[str], node: object, names: Mapping[str, str], *, in_class: bool) -> None:
-    """Add a syntax tree to `parts`, as text that is the same in all versions of Python.
-
-    Left out are docstrings and annotations, except those of the fields of classes. Local names of
-    functions are numbered.
-
-    names     replacements for local names
-    in_class  whether the node is part of the body of a class, where annotations count
-    """
-    if isinstance(node, list):
-        for number, child in enumerate(node):
-            if number or not _is_text(child):  # a docstring
-                _write(parts, child, names, in_class=in_class)
-                parts.append(',')
-        return
-    if not isinstance(node, ast.AST):
-        parts.append(repr(node))
-        return
-    if _is_text(node):
-        return
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and not names:
-        names = _rename_locals(node)
-    in_class = isinstance(node, ast.ClassDef) or (in_class and isinstance(node, ast.AnnAssign))
-    parts.append(f'{type(node).__name__}(')
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if value is None or value == [] or name in _UNWRITTEN:
-            continue
-        if name == 'annotation':
-            parts.append(_write_annotation(value) if in_class else '')
-            continue
-        parts.append(f'{name}=')
-        if name in ('id', 'name') and isinstance(value, str) and not isinstance(node, ast.alias):
-            parts.append(repr(names.get(value, value)))
-        else:
-            _write(parts, value, names, in_class=in_class)
-        parts.append(';')
-    parts.append(')')
-
-
-def _is_text(node: object) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
-def _rename_locals(function: ast.AST) -> dict[str, str]:
-    """Return a numbered replacement for each local name that a function binds, in textual order.
-
-    Parameters and names that are declared global or nonlocal get none.
-    """
-    kept: set[str] = set()
-    bound: dict[str, None] = {}
-    places: dict[str, tuple[int, int]] = {}  # the first one of each name
-    for node in ast.walk(function):
-        if isinstance(node, ast.arg):
-            kept.add(node.arg)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            kept.update(node.names)
-        elif isinstance(node, ast.Name) or (isinstance(node, ast.ExceptHandler) and node.name):
-            name = node.id if isinstance(node, ast.Name) else str(node.name)
-            place = (node.lineno, node.col_offset)
-            places[name] = min(place, places.get(name, place))
-            if isinstance(node, ast.ExceptHandler) or isinstance(node.ctx, ast.Store):
-                bound.setdefault(name)
-    in_order = sorted((name for name in bound if name not in kept), key=places.__getitem__)
-    return {name: f'local {number}' for number, name in enumerate(in_order)}
-
-
-def _write_annotation(annotation: ast.AST) -> str:
-    """Write the annotation of a field, which decides its column, without explanatory texts."""
-    return ' '.join(
-        str(getattr(node, 'id', getattr(node, 'attr', getattr(node, 'value', ''))))
-        for node in ast.walk(annotation)
-        if isinstance(node, ast.Name | ast.Attribute)
-        or (isinstance(node, ast.Constant) and not isinstance(node.value, str))
-    )
 
 
 def select_packages(modules: Collection[str], chosen: str) -> tuple[str, ...]:

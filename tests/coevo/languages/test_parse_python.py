@@ -6,12 +6,12 @@ import ast
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from coevo.languages import code_digest
+from coevo.languages import module_code
 
 
 def test_threads_that_parse_at_once_get_their_trees() -> None:
-    source = Path(code_digest.__file__).read_text()
+    source = Path(module_code.__file__).read_text()
     expected = ast.dump(ast.parse(source))
     with ThreadPoolExecutor(8) as threads:
-        trees = list(threads.map(code_digest.parse_python, [source] * 64))
+        trees = list(threads.map(module_code.parse_python, [source] * 64))
     assert {ast.dump(tree) for tree in trees} == {expected}

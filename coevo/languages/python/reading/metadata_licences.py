@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from coevo.languages.code_digest import parse_python
 from coevo.languages.licences import DeclaredLicence
+from coevo.languages.module_code import parse_python
 from coevo.storage.bounded_toml import parse_toml
 
 _CLASSIFIER = re.compile(r'License :: (?:OSI Approved :: )?(.+)')
