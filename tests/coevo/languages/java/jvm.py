@@ -36,13 +36,18 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     return folder
 
 
+# A third less CPU seconds for a compiler that runs for a second (1.5 instead of 2.3).
+SHORT_LIVED = ('-J-XX:+UseSerialGC', '-J-XX:TieredStopAtLevel=1')
+
+
 def javac(source: Path, output: Path, class_path: Sequence[Path]) -> Path:
     """Compile every source below a folder with the real compiler; it must succeed."""
     output.mkdir(parents=True, exist_ok=True)
     files = sorted(map(str, source.rglob('*.java')))
-    command = [str(prepare_toolchain().java_home / 'bin' / 'javac'), '-nowarn', '-d', str(output)]
+    command = [str(prepare_toolchain().java_home / 'bin' / 'javac'), *SHORT_LIVED, '-nowarn']
     libraries = os.pathsep.join(map(str, class_path))
-    subprocess.run([*command, '-cp', libraries, *files], check=True, capture_output=True)
+    words = ['-d', str(output), '-cp', libraries, *files]
+    subprocess.run([*command, *words], check=True, capture_output=True)
     return output
 
 

@@ -408,28 +408,27 @@ TESTNG = {
 
 
 @pytest.fixture(scope='module')
-def junit4(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    folder, path = tmp_path_factory.mktemp('junit4'), libraries(prepare_toolchain(), *VINTAGE)
-    classes = javac(write_files(folder / 'src', JUNIT4), folder / 'classes', path)
-    return [classes, *path, *libraries(prepare_toolchain(), *PLATFORM, *REST)]
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All test classes, compiled at once; a test's class path has the libraries of one framework."""
+    folder = tmp_path_factory.mktemp('classes')
+    path = libraries(prepare_toolchain(), *VINTAGE, *JUPITER, *NG, *REST)
+    sources = {**JUNIT4, **JUNIT5, **TESTNG}
+    return javac(write_files(folder / 'src', sources), folder / 'classes', path)
 
 
 @pytest.fixture(scope='module')
-def junit5(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    folder, path = (
-        tmp_path_factory.mktemp('junit5'),
-        libraries(prepare_toolchain(), *JUPITER, *REST),
-    )
-    path += libraries(prepare_toolchain(), *PLATFORM)
-    return [javac(write_files(folder / 'src', JUNIT5), folder / 'classes', path), *path]
+def junit4(classes: Path) -> list[Path]:
+    return [classes, *libraries(prepare_toolchain(), *VINTAGE, *PLATFORM, *REST)]
 
 
 @pytest.fixture(scope='module')
-def testng(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The oldest TestNG that the engine for it can run."""
-    folder, path = tmp_path_factory.mktemp('testng'), libraries(prepare_toolchain(), *NG, *REST)
-    path += libraries(prepare_toolchain(), *PLATFORM)
-    return [javac(write_files(folder / 'src', TESTNG), folder / 'classes', path), *path]
+def junit5(classes: Path) -> list[Path]:
+    return [classes, *libraries(prepare_toolchain(), *JUPITER, *REST, *PLATFORM)]
+
+
+@pytest.fixture(scope='module')
+def testng(classes: Path) -> list[Path]:
+    return [classes, *libraries(prepare_toolchain(), *NG, *REST, *PLATFORM)]
 
 
 @pytest.fixture(scope='module')
