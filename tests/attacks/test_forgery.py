@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
+import shutil
 import zipfile
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from coevo.sandboxes.sandbox import Sandbox, open_sandbox
 from tests.attacks.arena import TEST_CLASSES, Project, compiled, target, verdicts
 from tests.attacks.forgeries import FORGERIES, HONEST, JUNIT5, OPTIONS, Forgery
 from tests.coevo.languages.java.jvm import write
-from tests.folders import open_folder
+from tests.folders import made_once, open_folder
 
 pytestmark = pytest.mark.jvm
 
@@ -30,25 +30,32 @@ def named(forgeries: list[Forgery]) -> list[object]:
 
 
 @pytest.fixture(scope='session')
-def projects() -> Iterator[dict[str, Project]]:
-    """One for each forgery; all that can stand together is compiled at once."""
-    with ExitStack() as stack:
-        root = stack.enter_context(open_folder())
-        everybody = [*FORGERIES, *HONEST]
-        common = {name: text for one in everybody for name, text in one.sources.items()}
-        tree = compiled(root / 'common', common)
-        write(root / 'common' / 'tree', {'agent.jar': agent(tree / TEST_CLASSES / 'p')})
-        yield {one.name: laid_out(root / one.name, tree, one) for one in everybody}
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Project]]:
+    """One for each forgery, compiled once for all modules and workers that ask."""
+    compiled_once = made_once(tmp_path_factory, 'forgeries', compile_forgeries)
+    with open_folder() as folder:
+        root = Path(shutil.copytree(compiled_once, folder / 'projects'))
+        yield {one.name: find_project(root, one) for one in (*FORGERIES, *HONEST)}
 
 
-def laid_out(folder: Path, common: Path, forgery: Forgery) -> Project:
-    layers = [common]
-    if forgery.shadows:
-        layers.append(compiled(folder, forgery.shadows, common))
-    if forgery.resources:
-        write(folder / 'resources' / TEST_CLASSES, forgery.resources)
-        layers.append(folder / 'resources')
-    return Project(root=common.parents[1], layers=tuple(layers))
+def compile_forgeries(root: Path) -> None:
+    """Compile at once what can stand together, and then what shadows a class."""
+    everybody = [*FORGERIES, *HONEST]
+    common = {name: text for one in everybody for name, text in one.sources.items()}
+    tree = compiled(root / 'common', common)
+    write(tree, {'agent.jar': agent(tree / TEST_CLASSES / 'p')})
+    for forgery in everybody:
+        if forgery.shadows:
+            compiled(root / forgery.name, forgery.shadows, tree)
+        if forgery.resources:
+            write(root / forgery.name / 'resources' / TEST_CLASSES, forgery.resources)
+
+
+def find_project(root: Path, forgery: Forgery) -> Project:
+    own = [root / forgery.name / name for name in ('tree', 'resources')]
+    return Project(
+        root=root, layers=(root / 'common/tree', *(layer for layer in own if layer.exists()))
+    )
 
 
 def agent(classes: Path) -> bytes:
